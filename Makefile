@@ -1,0 +1,47 @@
+# The README's two commands. Everything else is for those who work on ktui itself.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check lint types contracts unit bench fix clean
+
+run: $(VENV)/.run
+	$(BIN)/ktui
+
+test: check
+
+check: lint types contracts unit
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+contracts: $(VENV)/.test
+	$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/.test
+	$(BIN)/pytest
+
+bench: $(VENV)/.test
+	$(BIN)/python -m tests.benchmarks
+
+fix: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { echo "make: no venv module: install Debian's python3-venv" >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.run: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.run
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

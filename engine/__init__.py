@@ -1,0 +1,1 @@
+"""The control plane: everything but the screen. Nothing in here imports `ktui`."""

@@ -1,0 +1,1 @@
+"""The object model: pure functions over plain JSON dicts, no I/O."""

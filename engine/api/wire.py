@@ -1,0 +1,111 @@
+"""The one request and the one response that cross the API server's front door (design, section 4).
+
+The HTTPS server and the in-process transport are two thin adapters to these types: over HTTPS a body is bytes,
+in-process it is the plain object itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+from engine.api.types import Object
+
+JSON = "application/json"
+YAML = "application/yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+class ClientCertificate(NamedTuple):
+    """The subject of a client certificate that the transport has verified: the x509 authenticator's input."""
+
+    common_name: str
+    organizations: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Request:
+    """A request as the chain sees it. Header names are in lower case; query values keep their order and repetition.
+
+    `body` is bytes from a socket, a JSON value from an in-process caller, None for none.
+    """
+
+    method: str
+    path: str
+    query: dict[str, list[str]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+    certificate: ClientCertificate | None = None
+    in_process: bool = False
+
+    def parameter(self, name: str, default: str = "") -> str:
+        """The first value of a query parameter."""
+        values = self.query.get(name)
+        return values[0] if values else default
+
+
+class WatchEvent:
+    """One event of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
+
+    `cause` is the traceparent of the write that made it ("" for none), `revision` its store revision. The bytes that go
+    to HTTP watchers are made once and shared.
+    """
+
+    __slots__ = ("_encoded", "cause", "object", "revision", "type")
+
+    def __init__(self, type: str, object: Object, revision: int = 0, cause: str = "") -> None:
+        self.type = type
+        self.object = object
+        self.revision = revision
+        self.cause = cause
+        self._encoded: bytes | None = None
+
+    @property
+    def encoded(self) -> bytes:
+        """The event as a line of JSON."""
+        if self._encoded is None:
+            self._encoded = orjson.dumps({"type": self.type, "object": self.object}) + b"\n"
+        return self._encoded
+
+    def __repr__(self) -> str:
+        metadata = self.object.get("metadata", {})
+        return f"<{self.type} {self.object.get('kind')} {metadata.get('name')} rv {metadata.get('resourceVersion')}>"
+
+
+class EventStream(Protocol):
+    """An open watch. Iterating ends when the server ends the watch; `aclose` ends it from this side."""
+
+    def __aiter__(self) -> AsyncIterator[WatchEvent]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class ByteStream(Protocol):
+    """A body that is sent as it comes (logs, newline-delimited JSON)."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Response:
+    """`body` is a JSON value, bytes with a `content-type` header of their own, or None; or a stream is set."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    events: EventStream | None = None
+    stream: ByteStream | None = None
+
+
+class Handler(Protocol):
+    """The front door: the whole chain behind one call. Failures come back as responses with a Status, never raised."""
+
+    async def handle(self, request: Request) -> Response: ...

@@ -1,0 +1,34 @@
+"""How a client reaches the API server: the in-process transport (the HTTPS one is `engine.client.https`)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.api.wire import ClientCertificate, Handler, Request, Response
+
+
+class Transport(Protocol):
+    """Sends one request. Failures of the API server are responses; failures to reach it raise `ConnectionError`."""
+
+    async def send(self, request: Request) -> Response: ...
+
+    async def close(self) -> None: ...
+
+
+class InProcessTransport:
+    """Hands requests to a handler in this process, with a client certificate's subject as its credential.
+
+    Skips sockets and byte encoding and nothing else: the handler runs the whole chain.
+    """
+
+    def __init__(self, handler: Handler, certificate: ClientCertificate) -> None:
+        self._handler = handler
+        self._certificate = certificate
+
+    async def send(self, request: Request) -> Response:
+        request.certificate = self._certificate
+        request.in_process = True
+        return await self._handler.handle(request)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,249 @@
+"""Model time: the only source of time in the engine (design, law 5 and section 6).
+
+All that the control plane calls time (timestamps, probe periods, back-offs, grace periods, simulated latencies) is
+*model time*, kept by a `Clock`. A clock runs at a speed against the machine's: 1.0 is real time, 10.0 ten times
+as fast, 0.0 paused. A `VirtualClock` has no speed: when nothing in the event loop can run, it jumps to the next timer.
+
+*Wall time*, what this machine took, is measured with `wall()` and is only ever reported, never waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import selectors
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+# Where a virtual clock starts, so that two runs give the same timestamps.
+VIRTUAL_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def wall() -> float:
+    """Seconds of this machine's monotonic clock: for measuring, never for deciding."""
+    return time.perf_counter()
+
+
+class Timer:
+    """A callback due at a model time. `cancel()` may be called at any point, also after it fired."""
+
+    __slots__ = ("callback", "due")
+
+    def __init__(self, due: float, callback: Callable[[], object]) -> None:
+        self.due = due
+        self.callback: Callable[[], object] | None = callback
+
+    def cancel(self) -> None:
+        self.callback = None
+
+    def fire(self) -> None:
+        callback, self.callback = self.callback, None
+        if callback is not None:
+            callback()
+
+
+class Clock:
+    """Model time that follows the machine's at `speed`; may be paused, scaled and stepped while it runs."""
+
+    def __init__(self, *, speed: float = 1.0, epoch: datetime | None = None) -> None:
+        if speed < 0:
+            raise ValueError(f"speed {speed} is below 0")
+        self._epoch = epoch or datetime.now(UTC)
+        self._speed = speed
+        self._resume_speed = speed or 1.0
+        self._anchor_wall = wall()
+        self._anchor_model = 0.0
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._sequence = 0
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_due = float("inf")
+
+    # -- reading
+
+    @property
+    def mode(self) -> str:
+        """`real`, `scaled` or `paused` (`virtual` for the subclass)."""
+        if self._speed == 0:
+            return "paused"
+        return "real" if self._speed == 1.0 else "scaled"
+
+    @property
+    def speed(self) -> float:
+        return self._speed
+
+    def monotonic(self) -> float:
+        """Model seconds since the clock was made; never goes back."""
+        return self._anchor_model + (wall() - self._anchor_wall) * self._speed
+
+    def now(self) -> datetime:
+        """The model's date and time, in UTC."""
+        return self._epoch + timedelta(seconds=self.monotonic())
+
+    def timestamp(self) -> str:
+        """`now` as metav1.Time prints it: RFC 3339, whole seconds, as in `2026-01-01T00:00:00Z`."""
+        return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def micro_timestamp(self) -> str:
+        """`now` as metav1.MicroTime prints it, as in `2026-01-01T00:00:00.000000Z`."""
+        return self.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    # -- waiting
+
+    def call_at(self, due: float, callback: Callable[[], object]) -> Timer:
+        """Call back when `monotonic()` reaches `due`. Timers of one instant fire in the order they were set."""
+        timer = Timer(due, callback)
+        self._sequence += 1
+        heapq.heappush(self._timers, (due, self._sequence, timer))
+        self._arm()
+        return timer
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        return self.call_at(self.monotonic() + max(seconds, 0.0), callback)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for model seconds. Zero or less yields to the loop once, as asyncio.sleep(0) does."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        done = asyncio.get_running_loop().create_future()
+        timer = self.call_later(seconds, lambda: None if done.done() else done.set_result(None))
+        try:
+            await done
+        finally:
+            timer.cancel()
+
+    @asynccontextmanager
+    async def timeout(self, seconds: float | None) -> AsyncIterator[None]:
+        """Raise TimeoutError in the body if it takes more than model seconds; None waits for ever."""
+        async with asyncio.timeout(None) as scope:
+            timer = None
+            if seconds is not None:
+                loop = asyncio.get_running_loop()
+                timer = self.call_later(seconds, lambda: scope.reschedule(loop.time()))
+            try:
+                yield
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    # -- steering
+
+    def set_speed(self, speed: float) -> None:
+        """Run at `speed` times the machine's from now on; 0 pauses. Raises ValueError below 0."""
+        if speed < 0:
+            raise ValueError(f"speed {speed} is below 0")
+        self._anchor_model, self._anchor_wall = self.monotonic(), wall()
+        self._speed = speed
+        if speed:
+            self._resume_speed = speed
+        self._disarm()
+        self._arm()
+
+    def pause(self) -> None:
+        self.set_speed(0.0)
+
+    def resume(self) -> None:
+        """Go on at the speed the clock had before it was paused."""
+        if not self._speed:
+            self.set_speed(self._resume_speed)
+
+    def step(self) -> bool:
+        """Pause, jump to the next timer and fire it. Says whether there was one."""
+        self.pause()
+        if (due := self._next_due()) is None:
+            return False
+        self._anchor_model = max(due, self._anchor_model)
+        self._fire_due()
+        return True
+
+    # -- the timers
+
+    def _next_due(self) -> float | None:
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
+    def _fire_due(self) -> None:
+        now = self.monotonic()
+        while (due := self._next_due()) is not None and due <= now:
+            heapq.heappop(self._timers)[2].fire()
+        self._arm()
+
+    def _arm(self) -> None:
+        """Keep one loop timer set, for the earliest model timer."""
+        due = self._next_due()
+        if due is None or not self._speed:
+            return
+        if self._alarm is not None and self._alarm_due <= due:
+            return
+        self._disarm()
+        self._alarm_due = due
+        delay = max(0.0, (due - self.monotonic()) / self._speed)
+        self._alarm = asyncio.get_running_loop().call_later(delay, self._ring)
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm, self._alarm_due = None, float("inf")
+
+    def _ring(self) -> None:
+        self._alarm, self._alarm_due = None, float("inf")
+        self._fire_due()
+
+
+class VirtualClock(Clock):
+    """Model time that stands still while anything can run and then jumps to the next timer.
+
+    It must own the event loop, because only the loop knows when nothing is left to run:
+
+        clock = VirtualClock()
+        asyncio.Runner(loop_factory=clock.new_event_loop).run(main(clock))
+    """
+
+    def __init__(self, *, epoch: datetime = VIRTUAL_EPOCH) -> None:
+        super().__init__(epoch=epoch)
+        self._now = 0.0
+
+    @property
+    def mode(self) -> str:
+        return "virtual"
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def set_speed(self, speed: float) -> None:
+        """A virtual clock has no speed; raises ValueError."""
+        raise ValueError("a virtual clock jumps from timer to timer and has no speed")
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        """An event loop that moves this clock on whenever it would have to wait."""
+        return asyncio.SelectorEventLoop(_JumpingSelector(self))
+
+    def jump(self) -> bool:
+        """Move to the next timer and fire all that are due then. Says whether there was one."""
+        if (due := self._next_due()) is None:
+            return False
+        self._now = max(self._now, due)
+        self._fire_due()
+        return True
+
+    def _arm(self) -> None:
+        """Nothing to set: the loop jumps when it is idle."""
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Asked to wait, it first lets the clock jump: the loop waits only when nothing is ready to run."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if self._clock.jump():
+            return []
+        return super().select(timeout)

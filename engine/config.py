@@ -1,0 +1,59 @@
+"""What a cluster is made of: the configuration that `ktui up` and the tests hand to `engine.cluster`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class Component(StrEnum):
+    """The parts that `--components` chooses from. The API server is always there."""
+
+    APISERVER = "apiserver"
+    CONTROLLERS = "controllers"
+    SCHEDULER = "scheduler"
+    KUBELETS = "kubelets"
+    NETWORK = "network"
+
+
+class NodeConfig(BaseModel):
+    """One simulated machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    cpu: str = "4"
+    memory: str = "8Gi"
+    pods: int = 110
+    zone: str = "zone-a"
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+def default_nodes(count: int) -> list[NodeConfig]:
+    """node-1 to node-N over two zones in turn."""
+    return [NodeConfig(name=f"node-{n}", zone=f"zone-{'ab'[(n - 1) % 2]}") for n in range(1, count + 1)]
+
+
+class ClusterConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = "default"
+    data_folder: Path | None = None  # None keeps nothing: the cluster lives and dies with the process
+    nodes: list[NodeConfig] = Field(default_factory=lambda: default_nodes(3))
+    components: frozenset[Component] = frozenset(Component)
+    kubernetes_version: str = ""  # "" is the newest that kubernetes-validate ships; else as in "1.33" or "1.33.0"
+    profile: str = "instant"
+    seed: int | str | None = None
+    serve: bool = True  # False: no HTTPS, in-process clients only
+    host: str = "127.0.0.1"
+    port: int = 6443
+    pod_cidr: str = "10.244.0.0/16"
+    service_cidr: str = "10.96.0.0/12"
+    watch_cache_size: int = 1000
+
+    @field_validator("components")
+    @classmethod
+    def _apiserver_is_always_there(cls, value: frozenset[Component]) -> frozenset[Component]:
+        return value | {Component.APISERVER}

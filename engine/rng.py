@@ -1,0 +1,64 @@
+"""Seeded randomness: the only source of chance in the engine (design, law 5).
+
+Each component draws from a stream of its own, derived from the cluster's seed and the stream's name, so that one
+component's draws never shift another's and the same seed gives the same names, uids and latencies again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import MutableSequence, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+T = TypeVar("T")
+
+# The alphabet of generated names: no vowels and no look-alikes, so that no word is spelled by accident
+# (apimachinery pkg/util/rand).
+NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class Rng:
+    """A named stream of random numbers.
+
+    `seed` may be any string or integer; `None` takes one from the operating system.
+    """
+
+    def __init__(self, seed: int | str | None = None, name: str = "") -> None:
+        self.seed: int | str = random.SystemRandom().getrandbits(63) if seed is None else seed
+        self.name = name
+        digest = hashlib.sha256(f"{self.seed}/{name}".encode()).digest()
+        self._random = random.Random(int.from_bytes(digest[:16], "big"))
+
+    def stream(self, name: str) -> Rng:
+        """An independent stream of the same seed; the same name gives the same numbers."""
+        return Rng(self.seed, f"{self.name}/{name}" if self.name else name)
+
+    def random(self) -> float:
+        """A float in [0, 1)."""
+        return self._random.random()
+
+    def uniform(self, low: float, high: float) -> float:
+        return self._random.uniform(low, high)
+
+    def randrange(self, stop: int) -> int:
+        """An integer in [0, stop)."""
+        return self._random.randrange(stop)
+
+    def bits(self, count: int) -> int:
+        return self._random.getrandbits(count)
+
+    def choice(self, items: Sequence[T]) -> T:
+        return self._random.choice(items)
+
+    def shuffle(self, items: MutableSequence[T]) -> None:
+        self._random.shuffle(items)
+
+    def uid(self) -> str:
+        """A version 4 UUID, as in `metadata.uid`."""
+        return str(UUID(int=self._random.getrandbits(128), version=4))
+
+    def name_suffix(self, length: int = 5) -> str:
+        """The random end of a generated name, as in `web-7d8d2f4c-x2k9p`."""
+        return "".join(self._random.choices(NAME_ALPHABET, k=length))

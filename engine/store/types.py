@@ -1,0 +1,230 @@
+"""The store's contract: etcd v3 semantics under etcd's names (etcd api/etcdserverpb rpc.proto, api/mvccpb kv.proto).
+
+Every write transaction that changes anything makes one main revision; its operations share it and get sub-revisions.
+A write is acknowledged only once it is durable. One interface, several backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+
+class StoreError(Exception):
+    """The store refused or failed; the message is etcd's where etcd has one."""
+
+
+class CompactedError(StoreError):
+    """The revision asked for has been compacted. `compact_revision` is the oldest that is still kept."""
+
+    def __init__(self, compact_revision: int) -> None:
+        super().__init__("etcdserver: mvcc: required revision has been compacted")
+        self.compact_revision = compact_revision
+
+
+class FutureRevisionError(StoreError):
+    def __init__(self) -> None:
+        super().__init__("etcdserver: mvcc: required revision is a future revision")
+
+
+class NoSpaceError(StoreError):
+    def __init__(self) -> None:
+        super().__init__("etcdserver: mvcc: database space exceeded")
+
+
+class StoreUnavailableError(StoreError):
+    """Writes cannot be made durable now (disk full, file locked, no quorum); reads may go on."""
+
+
+class KeyValue(NamedTuple):
+    key: bytes
+    value: bytes
+    create_revision: int
+    mod_revision: int
+    version: int
+    lease: int = 0
+
+
+class Compare(NamedTuple):
+    """`target` of `key` stands in relation `op` to `value`: bytes for `value`, an integer for all others.
+
+    A key that does not exist compares as version, create and mod revision 0; its `value` never compares true.
+    """
+
+    key: bytes
+    target: Literal["version", "create", "mod", "value", "lease"]
+    op: Literal["=", "!=", ">", "<"]
+    value: int | bytes
+
+
+class Put(NamedTuple):
+    key: bytes
+    value: bytes
+    lease: int = 0
+    prev_kv: bool = False
+
+
+class DeleteRange(NamedTuple):
+    """One key, or with `range_end` the half-open interval; b"\\0" as the end means all keys from `key` on."""
+
+    key: bytes
+    range_end: bytes = b""
+    prev_kv: bool = False
+
+
+class Range(NamedTuple):
+    """One key, or with `range_end` the half-open interval; revision 0 is the newest; limit 0 is none."""
+
+    key: bytes
+    range_end: bytes = b""
+    revision: int = 0
+    limit: int = 0
+    keys_only: bool = False
+    count_only: bool = False
+    sort_target: Literal["key", "version", "create", "mod", "value"] = "key"
+    sort_order: Literal["none", "ascend", "descend"] = "none"
+
+
+Operation = Put | DeleteRange | Range
+
+
+@dataclass(frozen=True, slots=True)
+class RangeResponse:
+    """`revision` is the store's at the time of the answer; `count` is of all keys in the range, whatever the limit."""
+
+    revision: int
+    kvs: list[KeyValue]
+    more: bool
+    count: int
+
+
+class PutResponse(NamedTuple):
+    revision: int
+    prev_kv: KeyValue | None = None
+
+
+class DeleteRangeResponse(NamedTuple):
+    revision: int
+    deleted: int
+    prev_kvs: list[KeyValue]
+
+
+class TxnResponse(NamedTuple):
+    """`responses` has one entry for each operation of the branch that ran."""
+
+    succeeded: bool
+    revision: int
+    responses: list[RangeResponse | PutResponse | DeleteRangeResponse]
+
+
+class Event(NamedTuple):
+    """`cause` is what the transaction was given (a traceparent); a DELETE has a key-value with no value."""
+
+    type: Literal["PUT", "DELETE"]
+    kv: KeyValue
+    prev_kv: KeyValue | None = None
+    cause: str = ""
+
+
+class WatchResponse(NamedTuple):
+    """All events of one or more whole revisions, in order; none of them for a progress notification.
+
+    `revision` is the newest that the watcher has now seen.
+    """
+
+    revision: int
+    events: list[Event]
+
+
+class Watcher(Protocol):
+    """Iterating yields responses in order and raises CompactedError when the watcher has been overtaken."""
+
+    def __aiter__(self) -> AsyncIterator[WatchResponse]: ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(slots=True)
+class StoreStatus:
+    """Sizes in bytes. `details` is what the backend can tell besides, for the debug endpoints."""
+
+    backend: str
+    version: str
+    revision: int
+    compact_revision: int
+    db_size: int
+    db_size_in_use: int
+    keys: int
+    alarms: list[str] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """See the module. Keys are whole `/registry/...` paths in UTF-8; values are JSON."""
+
+    @property
+    def revision(self) -> int:
+        """The newest committed main revision; 1 for an empty store, as in etcd."""
+        ...
+
+    async def range(self, request: Range) -> RangeResponse:
+        """Raises CompactedError or FutureRevisionError for a revision that is not kept."""
+        ...
+
+    async def txn(
+        self,
+        compare: Sequence[Compare],
+        success: Sequence[Operation],
+        failure: Sequence[Operation] = (),
+        *,
+        cause: str = "",
+    ) -> TxnResponse:
+        """Atomic compare-and-swap; returns once durable. `cause` is kept with the revision.
+
+        Raises NoSpaceError, StoreUnavailableError.
+        """
+        ...
+
+    async def watch(
+        self, key: bytes, range_end: bytes = b"", *, start_revision: int = 0, prev_kv: bool = False
+    ) -> Watcher:
+        """Events from `start_revision` on (0: from now). Raises CompactedError if that is no longer kept."""
+        ...
+
+    async def cause(self, revision: int) -> str:
+        """The cause that the transaction of a revision was given; "" if there was none or it is no longer kept."""
+        ...
+
+    async def compact(self, revision: int) -> None: ...
+
+    async def lease_grant(self, ttl: int, lease_id: int = 0) -> int:
+        """A lease of `ttl` model seconds; returns its id."""
+        ...
+
+    async def lease_keep_alive(self, lease_id: int) -> int: ...
+
+    async def lease_revoke(self, lease_id: int) -> None: ...
+
+    async def lease_time_to_live(self, lease_id: int) -> tuple[int, int, list[bytes]]:
+        """Remaining and granted seconds and the attached keys; remaining is -1 for a lease that is not there."""
+        ...
+
+    async def status(self) -> StoreStatus: ...
+
+    async def snapshot(self, file: Path) -> None: ...
+
+    async def defrag(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def prefix_end(prefix: bytes) -> bytes:
+    """The range end that makes `prefix` a prefix query (etcd clientv3 GetPrefixRangeEnd)."""
+    end = bytearray(prefix)
+    for index in range(len(end) - 1, -1, -1):
+        if end[index] < 0xFF:
+            end[index] += 1
+            return bytes(end[: index + 1])
+    return b"\0"

@@ -1,0 +1,137 @@
+"""What a trace is made of: hops, lanes, spans and the context that links them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, NamedTuple
+
+
+class Lane(StrEnum):
+    """Where a hop is drawn."""
+
+    CLIENT = "client"
+    API_SERVER = "api-server"
+    ETCD = "etcd"
+    CONTROLLERS = "controllers"
+    SCHEDULER = "scheduler"
+    NODES = "nodes"
+
+
+class Hop(IntEnum):
+    """The twelve hops from keystroke to Ready (design, section 2)."""
+
+    CLIENT = 1
+    AUTHENTICATION = 2
+    AUTHORIZATION = 3
+    MUTATING_ADMISSION = 4
+    SCHEMA = 5
+    VALIDATING_ADMISSION = 6
+    STORE = 7
+    WATCH = 8
+    CONTROLLER = 9
+    SCHEDULER = 10
+    KUBELET = 11
+    NETWORK = 12
+
+    @property
+    def lane(self) -> Lane:
+        return _LANES[self]
+
+
+_LANES = {
+    Hop.CLIENT: Lane.CLIENT,
+    Hop.AUTHENTICATION: Lane.API_SERVER,
+    Hop.AUTHORIZATION: Lane.API_SERVER,
+    Hop.MUTATING_ADMISSION: Lane.API_SERVER,
+    Hop.SCHEMA: Lane.API_SERVER,
+    Hop.VALIDATING_ADMISSION: Lane.API_SERVER,
+    Hop.STORE: Lane.ETCD,
+    Hop.WATCH: Lane.API_SERVER,
+    Hop.CONTROLLER: Lane.CONTROLLERS,
+    Hop.SCHEDULER: Lane.SCHEDULER,
+    Hop.KUBELET: Lane.NODES,
+    Hop.NETWORK: Lane.NODES,
+}
+
+
+class SpanContext(NamedTuple):
+    """The identity of a span, as W3C Trace Context carries it."""
+
+    trace_id: str  # 32 hex digits
+    span_id: str  # 16 hex digits
+
+    @property
+    def traceparent(self) -> str:
+        return f"00-{self.trace_id}-{self.span_id}-01"
+
+    @classmethod
+    def parse(cls, traceparent: str) -> SpanContext | None:
+        """Read a `traceparent` header; None if it is not a valid one (then the request starts a trace of its own)."""
+        parts = traceparent.split("-")
+        if len(parts) < 4 or parts[0] == "ff" or len(parts[1]) != 32 or len(parts[2]) != 16:
+            return None
+        try:
+            if not int(parts[1], 16) or not int(parts[2], 16):
+                return None
+        except ValueError:
+            return None
+        return cls(parts[1], parts[2])
+
+
+@dataclass(slots=True)
+class Span:
+    """One thing that happened, with the thing that caused it.
+
+    `wall_ms` is what this machine took, simulated sleeps not counted; `model_ms` is the simulated latency alone.
+    `object` is `kind/name` or `kind/namespace/name` in kubectl's words; `revision` is the store revision that the span
+    made or was woken by (0 for none); `woken_by` are further revisions that one reconcile answered at once.
+    `outcome` is `ok` or the reason of the failure. `detail` is what an inspector shows: plain JSON, never changed once
+    the span has ended.
+    """
+
+    id: str
+    trace_id: str
+    parent: str
+    hop: Hop
+    lane: Lane
+    component: str
+    verb: str
+    object: str
+    revision: int = 0
+    woken_by: tuple[int, ...] = ()
+    start: str = ""  # RFC 3339 with microseconds, model time
+    wall_ms: float = 0.0
+    model_ms: float = 0.0
+    outcome: str = "ok"
+    detail: dict[str, Any] = field(default_factory=dict)
+    sequence: int = 0  # order of ending, given by the tracer
+
+    # While it is open: what `Latency` adds up and what the tracer needs to close it.
+    slept_s: float = 0.0
+    began: float = 0.0
+    outer: Span | None = None
+
+    @property
+    def context(self) -> SpanContext:
+        return SpanContext(self.trace_id, self.id)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "traceId": self.trace_id,
+            "parent": self.parent,
+            "hop": int(self.hop),
+            "lane": str(self.lane),
+            "component": self.component,
+            "verb": self.verb,
+            "object": self.object,
+            "revision": self.revision,
+            "wokenBy": list(self.woken_by),
+            "start": self.start,
+            "wall_ms": round(self.wall_ms, 3),
+            "model_ms": round(self.model_ms, 3),
+            "outcome": self.outcome,
+            "detail": self.detail,
+            "sequence": self.sequence,
+        }

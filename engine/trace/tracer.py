@@ -1,0 +1,158 @@
+"""The tracer of one process: opens and closes spans and hands the ended ones to whoever looks.
+
+Bounded everywhere: the ring keeps the newest spans, a slow subscriber loses the oldest of its own, and both count
+what they dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from engine.clock import Clock, wall
+from engine.rng import Rng
+from engine.trace.span import Hop, Lane, Span, SpanContext
+
+RING = 20_000
+SUBSCRIBER_BUFFER = 5_000
+
+_current: ContextVar[Span | None] = ContextVar("span", default=None)
+
+
+def current_span() -> Span | None:
+    """The span that this task is in."""
+    return _current.get()
+
+
+def current_context() -> SpanContext | None:
+    """The context that a request made now must carry."""
+    span = _current.get()
+    return span.context if span is not None else None
+
+
+class Subscription:
+    """A live stream of ended spans, oldest first. `dropped` counts those that came too fast."""
+
+    def __init__(self, size: int) -> None:
+        self.dropped = 0
+        self._spans: deque[Span] = deque()
+        self._size = size
+        self._wake = asyncio.Event()
+
+    def push(self, span: Span) -> None:
+        if len(self._spans) >= self._size:
+            self._spans.popleft()
+            self.dropped += 1
+        self._spans.append(span)
+        self._wake.set()
+
+    async def next_batch(self) -> list[Span]:
+        """All spans since the last call; waits for one if there is none."""
+        while not self._spans:
+            self._wake.clear()
+            await self._wake.wait()
+        batch = list(self._spans)
+        self._spans.clear()
+        return batch
+
+    async def __aiter__(self) -> AsyncIterator[Span]:
+        while True:
+            for span in await self.next_batch():
+                yield span
+
+
+class Tracer:
+    def __init__(self, clock: Clock, rng: Rng, *, ring: int = RING) -> None:
+        self.recent: deque[Span] = deque(maxlen=ring)
+        self.ended = 0
+        self._clock = clock
+        self._rng = rng
+        self._sinks: dict[Callable[[Span], None], None] = {}
+
+    def new_trace_id(self) -> str:
+        return f"{self._rng.bits(128) or 1:032x}"
+
+    def new_span_id(self) -> str:
+        return f"{self._rng.bits(64) or 1:016x}"
+
+    @contextmanager
+    def span(
+        self,
+        hop: Hop,
+        *,
+        component: str,
+        verb: str,
+        object: str = "",
+        lane: Lane | None = None,
+        cause: SpanContext | None = None,
+        revision: int = 0,
+        woken_by: tuple[int, ...] = (),
+        detail: dict[str, Any] | None = None,
+    ) -> Iterator[Span]:
+        """Open a span around a block.
+
+        Its parent is `cause` where given, else the span that the task is in, else it starts a trace. An exception
+        that passes through becomes the outcome (its `reason` where it has one) unless the block has set another.
+        """
+        outer = _current.get()
+        parent = cause or (outer.context if outer is not None else None)
+        span = Span(
+            id=self.new_span_id(),
+            trace_id=parent.trace_id if parent else self.new_trace_id(),
+            parent=parent.span_id if parent else "",
+            hop=hop,
+            lane=lane or hop.lane,
+            component=component,
+            verb=verb,
+            object=object,
+            revision=revision,
+            woken_by=woken_by,
+            start=self._clock.micro_timestamp(),
+            detail=detail if detail is not None else {},
+            outer=outer,
+            began=wall(),
+        )
+        token = _current.set(span)
+        try:
+            yield span
+        except BaseException as error:
+            if span.outcome == "ok":
+                span.outcome = getattr(error, "reason", None) or type(error).__name__
+            raise
+        finally:
+            _current.reset(token)
+            self._end(span)
+
+    def _end(self, span: Span) -> None:
+        span.wall_ms = max(0.0, (wall() - span.began - span.slept_s) * 1000)
+        span.outer = None
+        self.emit(span)
+
+    def emit(self, span: Span) -> None:
+        """Hand on a span that has ended (also the way in for spans that another process made)."""
+        self.ended += 1
+        span.sequence = self.ended
+        self.recent.append(span)
+        for sink in self._sinks:
+            sink(span)
+
+    def add_sink(self, sink: Callable[[Span], None]) -> None:
+        """Call `sink` with every span that ends; it must return at once."""
+        self._sinks[sink] = None
+
+    def remove_sink(self, sink: Callable[[Span], None]) -> None:
+        self._sinks.pop(sink, None)
+
+    @contextmanager
+    def subscribe(self, size: int = SUBSCRIBER_BUFFER) -> Iterator[Subscription]:
+        subscription = Subscription(size)
+        sink = subscription.push
+        self.add_sink(sink)
+        try:
+            yield subscription
+        finally:
+            self.remove_sink(sink)
