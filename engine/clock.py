@@ -217,9 +217,9 @@ class VirtualClock(Clock):
         """A virtual clock has no speed; raises ValueError."""
         raise ValueError("a virtual clock jumps from timer to timer and has no speed")
 
-    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+    def new_event_loop(self) -> VirtualEventLoop:
         """An event loop that moves this clock on whenever it would have to wait."""
-        return asyncio.SelectorEventLoop(_JumpingSelector(self))
+        return VirtualEventLoop(self)
 
     def jump(self) -> bool:
         """Move to the next timer and fire all that are due then. Says whether there was one."""
@@ -231,6 +231,14 @@ class VirtualClock(Clock):
 
     def _arm(self) -> None:
         """Nothing to set: the loop jumps when it is idle."""
+
+
+class VirtualEventLoop(asyncio.SelectorEventLoop):
+    """The loop that `clock` lives in."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__(_JumpingSelector(clock))
+        self.clock = clock
 
 
 class _JumpingSelector(selectors.DefaultSelector):

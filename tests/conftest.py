@@ -1,1 +1,39 @@
-"""Fixtures that all tests share."""
+"""Fixtures that all tests share.
+
+A test that asks for `virtual_clock` (or a fixture that does) runs in an event loop of that clock: model time stands
+still while anything can run and jumps to the next timer when nothing can.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from engine.clock import VirtualClock, VirtualEventLoop
+from engine.world import World
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    if "virtual_clock" in getattr(item, "fixturenames", ()):
+        return {"virtual": lambda: VirtualClock().new_event_loop()}
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture
+async def virtual_clock() -> AsyncIterator[VirtualClock]:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualEventLoop)
+    yield loop.clock
+    # A leaked task fails the test that leaked it.
+    leaked = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    assert not leaked, f"tasks left running: {sorted(task.get_name() for task in leaked)}"
+
+
+@pytest.fixture
+def world(virtual_clock: VirtualClock) -> World:
+    """A seeded world on the virtual clock, with no simulated latency."""
+    return World.create(clock=virtual_clock, seed=1)
