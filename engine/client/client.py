@@ -23,12 +23,17 @@ from engine.trace import current_context
 
 
 class ObjectList(NamedTuple):
-    """Items of a list at one resource version; `continue_` is the token of the next page ("" for the last)."""
+    """Items of a list at one resource version; `continue_` is the token of the next page ("" for the last).
+
+    `kind` and `api_version` are the list's own (`PodList`, `v1`): its items may leave theirs out.
+    """
 
     items: list[Object]
     resource_version: str
     continue_: str = ""
     remaining: int = 0
+    kind: str = ""
+    api_version: str = ""
 
 
 class Watch:
@@ -155,6 +160,8 @@ class Client:
             metadata.get("resourceVersion", ""),
             metadata.get("continue", ""),
             metadata.get("remainingItemCount", 0),
+            body.get("kind", ""),
+            body.get("apiVersion", ""),
         )
 
     async def watch(
