@@ -73,7 +73,7 @@ async def test_the_ring_keeps_the_newest(world: World) -> None:
     assert tracer.ended == 10
 
 
-def test_a_span_in_json_has_hop_lane_object_revision_and_both_times(world: World) -> None:
+async def test_a_span_in_json_has_hop_lane_object_revision_and_both_times(world: World) -> None:
     with world.tracer.span(Hop.STORE, component="etcd", verb="put", object="pod/default/web", revision=7) as span:
         pass
     json = span.to_json()

@@ -1,0 +1,142 @@
+"""The folder that a cluster lives in: revision log, traces, certificates, kubeconfig, and who runs it now.
+
+DATA/NAME/store.db     the revision log
+DATA/NAME/traces.db    the spans
+DATA/NAME/pki/         CA, server and admin certificates
+DATA/NAME/kubeconfig   the admin's, mode 0600
+DATA/NAME/lock         held (flock) by the process that runs the cluster
+DATA/NAME/running.json what that process serves; gone when it has stopped
+DATA/NAME/engine.log   what a detached process wrote
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+from platformdirs import user_data_path
+from pydantic import BaseModel, ConfigDict
+
+HOME_VARIABLE = "KTUI_HOME"
+
+
+class FolderError(Exception):
+    """The folder cannot be used; the message says what to do."""
+
+
+class ClusterRunningError(FolderError):
+    """Another process runs the cluster of this folder. `running` is what it serves, None while it is still starting."""
+
+    def __init__(self, message: str, running: Running | None) -> None:
+        super().__init__(message)
+        self.running = running
+
+
+class Running(BaseModel):
+    """What a running cluster says of itself."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str
+    pid: int
+    address: str
+    data_folder: str
+    kubeconfig: str
+    kubernetes_version: str
+    ktui_version: str
+
+
+def data_home() -> Path:
+    """Where clusters live: $KTUI_HOME, or ktui's folder in the user's data directory."""
+    home = os.environ.get(HOME_VARIABLE)
+    return Path(home).expanduser() if home else user_data_path("ktui")
+
+
+class ClusterFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.store = path / "store.db"
+        self.traces = path / "traces.db"
+        self.pki = path / "pki"
+        self.kubeconfig = path / "kubeconfig"
+        self.lock = path / "lock"
+        self.running_file = path / "running.json"
+        self.log = path / "engine.log"
+
+    @classmethod
+    def named(cls, name: str) -> ClusterFolder:
+        return cls(data_home() / name)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Make the folder and hold it for this process. A folder that was made and stayed unused is removed again.
+
+        Raises ClusterRunningError if another process holds it, FolderError if it cannot be made or written.
+        """
+        made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise FolderError(
+                f"cannot use the data folder {self.path}: {error.strerror}. "
+                f"Choose another with {HOME_VARIABLE}=FOLDER, or run with --ephemeral to keep nothing"
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise self._held_by_another() from None
+        try:
+            yield
+        finally:
+            self.running_file.unlink(missing_ok=True)
+            self.lock.unlink(missing_ok=True)
+            os.close(descriptor)
+            if made and not self.store.exists():
+                shutil.rmtree(self.path, ignore_errors=True)
+                for folder in made[1:]:
+                    if folder.is_dir() and not any(folder.iterdir()):
+                        folder.rmdir()
+
+    def _held_by_another(self) -> ClusterRunningError:
+        running = self.read_running()
+        where = f" at {running.address} (pid {running.pid})" if running else " (it is still starting)"
+        return ClusterRunningError(f"the cluster in {self.path} is already running{where}", running)
+
+    def write_running(self, running: Running) -> None:
+        partial = self.running_file.with_suffix(".partial")
+        partial.write_bytes(running.model_dump_json(indent=2).encode())
+        partial.replace(self.running_file)
+
+    def read_running(self) -> Running | None:
+        """What the file says, whether or not the process is still there."""
+        try:
+            return Running.model_validate(orjson.loads(self.running_file.read_bytes()))
+        except (OSError, ValueError):
+            return None
+
+    def find_running(self) -> Running | None:
+        """The process that serves this folder's cluster now; None if none does (a file left by a crash counts as none)."""
+        if not self.lock.exists():
+            return None
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return self.read_running()
+        finally:
+            os.close(descriptor)
+        return None
+
+    def remove(self) -> None:
+        """Delete the cluster for good."""
+        shutil.rmtree(self.path, ignore_errors=False)

@@ -1,0 +1,190 @@
+"""The cluster's certificate authority and the certificates it signs (kubeadm's phases/certs, in small).
+
+Keys are ECDSA P-256: a new one takes a millisecond. Files are written with mode 0600 and replaced whole.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from engine.api.wire import ClientCertificate
+
+VALIDITY = timedelta(days=365)
+CA_VALIDITY = timedelta(days=3650)
+ADMIN = ClientCertificate("kubernetes-admin", ("system:masters",))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """A certificate and its private key, both PEM."""
+
+    certificate: bytes
+    key: bytes
+
+    def write(self, folder: Path, name: str) -> None:
+        write_private(folder / f"{name}.crt", self.certificate)
+        write_private(folder / f"{name}.key", self.key)
+
+    @classmethod
+    def read(cls, folder: Path, name: str) -> KeyPair | None:
+        """The pair of that name, or None where either file is missing."""
+        certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
+        if not (certificate.exists() and key.exists()):
+            return None
+        return cls(certificate.read_bytes(), key.read_bytes())
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    partial = file.with_name(file.name + ".partial")
+    partial.unlink(missing_ok=True)
+    partial.touch(mode=0o600)
+    partial.write_bytes(content)
+    partial.replace(file)
+
+
+def _name(common_name: str, organizations: Sequence[str] = ()) -> x509.Name:
+    parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization) for organization in organizations]
+    return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+class Authority:
+    """A certificate authority. `now` is the machine's time: certificates are checked by clients of this machine."""
+
+    def __init__(self, pair: KeyPair) -> None:
+        self.pair = pair
+        self._certificate = x509.load_pem_x509_certificate(pair.certificate)
+        key = serialization.load_pem_private_key(pair.key, password=None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        self._key = key
+
+    @classmethod
+    def create(cls, now: datetime, common_name: str = "kubernetes") -> Authority:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = _name(common_name)
+        builder = (
+            _builder(name, name, key, now, CA_VALIDITY)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(_usage(signs=True), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        )
+        return cls(_pair(builder.sign(key, hashes.SHA256()), key))
+
+    def issue_client(self, subject: ClientCertificate, now: datetime) -> KeyPair:
+        name = _name(subject.common_name, subject.organizations)
+        return self._issue(name, ExtendedKeyUsageOID.CLIENT_AUTH, now)
+
+    def issue_server(self, common_name: str, hosts: Sequence[str], now: datetime) -> KeyPair:
+        """`hosts` are DNS names and IP addresses."""
+        return self._issue(_name(common_name), ExtendedKeyUsageOID.SERVER_AUTH, now, [_alternative(h) for h in hosts])
+
+    def _issue(
+        self, name: x509.Name, use: x509.ObjectIdentifier, now: datetime, hosts: Sequence[x509.GeneralName] = ()
+    ) -> KeyPair:
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = (
+            _builder(name, self._certificate.subject, key, now, VALIDITY)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(signs=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+        )
+        if hosts:
+            builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        return _pair(builder.sign(self._key, hashes.SHA256()), key)
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, validity: timedelta
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + validity)
+    )
+
+
+def _usage(*, signs: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs,
+        crl_sign=signs,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _alternative(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> KeyPair:
+    return KeyPair(
+        certificate.public_bytes(serialization.Encoding.PEM),
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
+    )
+
+
+def is_valid(pair: KeyPair, now: datetime, *, at_least: timedelta = timedelta(days=30)) -> bool:
+    """Whether the certificate will still be good `at_least` from now."""
+    return x509.load_pem_x509_certificate(pair.certificate).not_valid_after_utc - at_least > now
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPki:
+    """What a served cluster needs: its CA, its server certificate and the admin's client certificate."""
+
+    authority: Authority
+    server: KeyPair
+    admin: KeyPair
+
+    @classmethod
+    def ensure(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
+        """Read the folder's certificates; make those that are missing or about to expire."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        pair = KeyPair.read(folder, "ca")
+        if pair is None or not is_valid(pair, now):
+            authority = Authority.create(now)
+            authority.pair.write(folder, "ca")
+            for name in ("apiserver", "admin"):  # signed by a CA that is gone
+                (folder / f"{name}.crt").unlink(missing_ok=True)
+        else:
+            authority = Authority(pair)
+        server, admin = KeyPair.read(folder, "apiserver"), KeyPair.read(folder, "admin")
+        if server is None or not is_valid(server, now):
+            server = authority.issue_server("kube-apiserver", hosts, now)
+            server.write(folder, "apiserver")
+        if admin is None or not is_valid(admin, now):
+            admin = authority.issue_client(ADMIN, now)
+            admin.write(folder, "admin")
+        return cls(authority, server, admin)
+
+    def server_context(self, folder: Path) -> ssl.SSLContext:
+        """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(folder / "apiserver.crt", folder / "apiserver.key")
+        context.load_verify_locations(cadata=self.authority.pair.certificate.decode())
+        context.verify_mode = ssl.CERT_OPTIONAL
+        return context

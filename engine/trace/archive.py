@@ -1,0 +1,147 @@
+"""The spans of a cluster on disk, so that a trace can be told after a restart.
+
+Spans are written in batches, behind the events that they tell of: a crash may lose the last second of them, never a
+revision. Bounded: the oldest go when there are more than `KEPT`. Its file is apart from the revision log's; no
+component reads it but through the debug endpoints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from pathlib import Path
+from typing import Any, Protocol
+
+import aiosqlite
+import orjson
+
+from engine.clock import Clock
+from engine.tasks import Supervisor
+from engine.trace.span import Span
+from engine.trace.tracer import Tracer
+
+KEPT = 500_000
+BATCH_SECONDS = 0.5
+UNWRITTEN_MOST = 50_000
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS spans (
+    number INTEGER PRIMARY KEY,
+    trace TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    hop INTEGER NOT NULL,
+    object TEXT NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS spans_by_trace ON spans (trace);
+CREATE INDEX IF NOT EXISTS spans_by_object ON spans (object, hop);
+"""
+_INSERT = "INSERT INTO spans (trace, parent, hop, object, body) VALUES (?, ?, ?, ?, ?)"
+_PRUNE = "DELETE FROM spans WHERE number <= (SELECT max(number) FROM spans) - ?"
+_BY_TRACE = "SELECT body FROM spans WHERE trace = ? ORDER BY number"
+# The newest request of a client about the object: the keystroke that its story starts with.
+_NEWEST_ROOT = "SELECT trace, body FROM spans WHERE object = ? AND hop = 1 ORDER BY number DESC LIMIT 200"
+
+WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
+
+
+class TraceSource(Protocol):
+    """Where the debug endpoints read finished traces from. Spans are `Span.to_json()`, in the order they ended."""
+
+    async def spans(self, trace_id: str) -> list[dict[str, Any]]: ...
+
+    async def find(self, object: str) -> str:
+        """The id of the trace that the newest client's write to an object started; "" for none."""
+        ...
+
+
+def _starts_story(span: dict[str, Any]) -> bool:
+    return span["verb"] in WRITES and span["outcome"] == "ok"
+
+
+class RecentTraces:
+    """The traces that the tracer's ring still holds: the source of a cluster that keeps nothing on disk."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    async def spans(self, trace_id: str) -> list[dict[str, Any]]:
+        return [span.to_json() for span in self._tracer.recent if span.trace_id == trace_id]
+
+    async def find(self, object: str) -> str:
+        for span in reversed(self._tracer.recent):
+            if span.hop == 1 and span.object == object and _starts_story(span.to_json()):
+                return span.trace_id
+        return ""
+
+
+class TraceArchive:
+    """The spans of a cluster in a SQLite file."""
+
+    def __init__(self, file: Path, tracer: Tracer, clock: Clock) -> None:
+        self.dropped = 0
+        self._file = file
+        self._tracer = tracer
+        self._clock = clock
+        self._unwritten: deque[Span] = deque()
+        self._wake = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._tasks = Supervisor("trace-archive")
+        self._database: aiosqlite.Connection | None = None
+
+    async def start(self) -> None:
+        self._database = await aiosqlite.connect(self._file)
+        await self._database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {_SCHEMA}")
+        self._tracer.add_sink(self._keep)
+        self._tasks.spawn(self._write_batches(), "writer")
+
+    async def stop(self) -> None:
+        self._tracer.remove_sink(self._keep)
+        await self._tasks.close()
+        if self._database is not None:
+            await self._write()
+            await self._database.close()
+            self._database = None
+
+    def _keep(self, span: Span) -> None:
+        if len(self._unwritten) >= UNWRITTEN_MOST:
+            self._unwritten.popleft()
+            self.dropped += 1
+        self._unwritten.append(span)
+        self._wake.set()
+
+    async def _write_batches(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._write()
+            await self._clock.sleep(BATCH_SECONDS)
+
+    async def _write(self) -> None:
+        assert self._database is not None
+        async with self._writing:
+            rows = []
+            while self._unwritten:
+                span = self._unwritten.popleft()
+                body = orjson.dumps(span.to_json(), default=str)
+                rows.append((span.trace_id, span.parent, int(span.hop), span.object, body))
+                if len(rows) % 200 == 0:
+                    await self._clock.sleep(0)  # lets others run
+            if rows:
+                await self._database.executemany(_INSERT, rows)
+                await self._database.execute(_PRUNE, (KEPT,))
+                await self._database.commit()
+
+    async def spans(self, trace_id: str) -> list[dict[str, Any]]:
+        assert self._database is not None
+        await self._write()
+        rows = await self._database.execute_fetchall(_BY_TRACE, (trace_id,))
+        return [orjson.loads(row[0]) for row in rows]
+
+    async def find(self, object: str) -> str:
+        assert self._database is not None
+        await self._write()
+        for trace, body in await self._database.execute_fetchall(_NEWEST_ROOT, (object,)):
+            if _starts_story(orjson.loads(body)):
+                return str(trace)
+        return ""
