@@ -1,0 +1,250 @@
+"""The HTTPS transport: a client's requests over a socket, with a client certificate or a token (hop 01 to hop 02).
+
+Connections are kept alive and shared. A watch comes back as a stream of WatchEvents, a followed log or
+newline-delimited JSON as a stream of bytes, all else is read whole. A server that is away is a ConnectionError in
+kubectl's words (source: kubectl pkg/cmd/util, StandardErrorMessage).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import ssl
+import tempfile
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from engine.api.wire import JSON, Request, Response, WatchEvent
+from engine.client.exec_plugin import Credential, credential
+from engine.client.kubeconfig import Connection, KubeConfigError
+
+NDJSON = "application/x-ndjson"
+CONNECT_SECONDS = 30.0
+
+
+class HttpsTransport:
+    """Sends requests to the server of a kubeconfig's context."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._session: aiohttp.ClientSession | None = None
+        self._headers: dict[str, str] = {}
+        self._opening = asyncio.Lock()
+
+    async def send(self, request: Request) -> Response:
+        session = await self._open()
+        url = URL(self.connection.server + _target(request), encoded=True)
+        headers = {**self._headers, **request.headers}
+        body = _body(request, headers)
+        try:
+            answer = await session.request(
+                request.method, url, data=body, headers=headers, allow_redirects=False, server_hostname=self._name()
+            )
+            return await _response(request, answer)
+        except (aiohttp.ClientError, OSError) as error:
+            raise _unreachable(self.connection.server, request, error) from error
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def _name(self) -> str | None:
+        return self.connection.tls_server_name or None
+
+    async def _open(self) -> aiohttp.ClientSession:
+        async with self._opening:
+            if self._session is None:
+                given = await credential(self.connection.plugin) if self.connection.plugin else Credential()
+                self._headers = _authentication(self.connection, given)
+                connector = aiohttp.TCPConnector(ssl=tls_context(self.connection, given), limit=0)
+                timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+                self._session = aiohttp.ClientSession(
+                    connector=connector, timeout=timeout, auto_decompress=True, read_bufsize=1 << 18
+                )
+            return self._session
+
+
+def tls_context(connection: Connection, given: Credential | None = None) -> ssl.SSLContext | bool:
+    """The TLS settings of a connection; True where the server speaks plain HTTP. Raises KubeConfigError."""
+    if urlsplit(connection.server).scheme != "https":
+        return True
+    context = ssl.create_default_context()
+    if connection.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif connection.ca is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            context.load_verify_locations(cadata=connection.ca.decode())
+        except (ssl.SSLError, UnicodeDecodeError) as error:
+            raise KubeConfigError(f"unable to load root certificates: {error}") from error
+    certificate = (given.certificate if given else None) or connection.certificate
+    key = (given.key if given else None) or connection.key
+    if certificate is not None:
+        _load_certificate(context, certificate, key)
+    return context
+
+
+def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes | None) -> None:
+    """OpenSSL reads client certificates from files only: hand it one that nobody else may read, and remove it."""
+    descriptor, path = tempfile.mkstemp(prefix="ktui-", suffix=".pem")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(certificate + b"\n" + (key or b""))
+        context.load_cert_chain(path)
+    except ssl.SSLError as error:
+        raise KubeConfigError(f"tls: failed to find any PEM data in certificate or key input: {error}") from error
+    finally:
+        os.unlink(path)
+
+
+def _authentication(connection: Connection, given: Credential) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if token := given.token or connection.token:
+        headers["authorization"] = f"Bearer {token}"
+    elif connection.username:
+        pair = base64.b64encode(f"{connection.username}:{connection.password}".encode()).decode()
+        headers["authorization"] = f"Basic {pair}"
+    if connection.impersonate:
+        headers["impersonate-user"] = connection.impersonate
+    if connection.impersonate_groups:
+        headers["impersonate-group"] = ",".join(connection.impersonate_groups)
+    return headers
+
+
+def _target(request: Request) -> str:
+    path = quote(request.path, safe="/:@!$&'()*+,;=~%")
+    return f"{path}?{urlencode(request.query, doseq=True)}" if request.query else path
+
+
+def _body(request: Request, headers: dict[str, str]) -> bytes | None:
+    if request.body is None:
+        return None
+    headers.setdefault("content-type", JSON)
+    if isinstance(request.body, bytes):
+        return request.body
+    return orjson.dumps(request.body)
+
+
+def _streams(request: Request, content_type: str) -> bool:
+    return content_type == NDJSON or request.parameter("follow") in ("true", "1")
+
+
+async def _response(request: Request, answer: aiohttp.ClientResponse) -> Response:
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    # Several Warning headers are one header with several values.
+    if len(warnings := answer.headers.getall("warning", [])) > 1:
+        headers["warning"] = ", ".join(warnings)
+    if answer.status < 400:
+        if request.parameter("watch") in ("true", "1"):
+            return Response(answer.status, headers=headers, events=HttpEvents(answer))
+        if _streams(request, answer.content_type):
+            return Response(answer.status, headers=headers, stream=HttpBytes(answer))
+    async with answer:
+        data = await answer.read()
+    body: Any = data
+    if answer.content_type.endswith("json"):
+        try:
+            body = orjson.loads(data) if data else None
+        except orjson.JSONDecodeError as error:
+            raise ConnectionError(
+                f"the server's answer to {request.method} {request.path} is no JSON: {error}"
+            ) from error
+    return Response(answer.status, body, headers)
+
+
+class HttpBytes:
+    """A body read as it comes. Iterating ends with it; `aclose` drops the connection."""
+
+    def __init__(self, answer: aiohttp.ClientResponse) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._answer.content.iter_any():
+                yield chunk
+        except (aiohttp.ClientError, OSError) as error:
+            raise ConnectionError(f"the stream was cut: {str(error) or type(error).__name__}") from error
+        finally:
+            self._answer.close()
+
+    async def aclose(self) -> None:
+        self._answer.close()
+
+
+class HttpEvents:
+    """A watch over HTTP: one event a line, of any length. A stream that is cut ends the iteration as a time-out does,
+    for a watcher must be ready to go on from its last resourceVersion anyway."""
+
+    def __init__(self, answer: aiohttp.ClientResponse) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[WatchEvent]:
+        rest = b""
+        try:
+            async for chunk in self._answer.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    if line:
+                        yield _event(line)
+            if rest.strip():
+                yield _event(rest)
+        except (aiohttp.ClientError, OSError):
+            return
+        finally:
+            self._answer.close()
+
+    async def aclose(self) -> None:
+        self._answer.close()
+
+
+def _event(line: bytes) -> WatchEvent:
+    try:
+        value = orjson.loads(line)
+        kind, obj = value["type"], value["object"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise ConnectionError(f"unable to decode an event from the watch stream: {error}") from error
+    version = (obj.get("metadata") or {}).get("resourceVersion", "")
+    return WatchEvent(kind, obj, int(version) if str(version).isdigit() else 0, value.get("cause", ""))
+
+
+def _unreachable(server: str, request: Request, error: Exception) -> ConnectionError:
+    """kubectl's sentence for a server that cannot be reached."""
+    parts = urlsplit(server)
+    host = parts.netloc
+    if _refused(error):
+        return ConnectionRefusedError(
+            f"The connection to the server {host} was refused - did you specify the right host or port?"
+        )
+    return ConnectionError(f"Unable to connect to the server: {_reason(error)}")
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether a connection was refused, on every address that was tried."""
+    if error is None:
+        return False
+    if isinstance(error, ConnectionRefusedError) or getattr(error, "errno", None) == 111:
+        return True
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return _refused(error.os_error)
+    return "Connect call failed" in str(error) and "111" in str(error)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        inner = error.certificate_error
+        return f"tls: failed to verify certificate: x509: {getattr(inner, 'verify_message', '') or inner}"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "EOF"
+    if isinstance(error, TimeoutError):
+        return "net/http: request canceled while waiting for connection"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"dial tcp {error.host}:{error.port}: {(error.os_error.strerror or str(error.os_error)).lower()}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,194 @@
+"""The HTTPS transport against a real TLS server on loopback that asks for a client certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from engine.api.errors import ApiError
+from engine.api.types import PODS
+from engine.api.wire import Request
+from engine.client import Client
+from engine.client.https import HttpsTransport
+from engine.client.kubeconfig import Connection
+from engine.clock import Clock
+from engine.rng import Rng
+from engine.trace import Hop, Tracer
+from tests.client.certificates import Authority
+
+AUTHORITY = Authority()
+SERVER = AUTHORITY.issue("server")
+ADMIN = AUTHORITY.issue("kubernetes-admin", "system:masters")
+
+
+class Server:
+    """Answers a few paths and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[web.BaseRequest] = []
+        self.peers: dict[Any, None] = {}
+        self.release = asyncio.Event()
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.seen.append(request)
+        assert request.transport is not None
+        self.peers[request.transport.get_extra_info("peername")] = None
+        if request.query.get("watch"):
+            return await self.watch(request)
+        match request.path:
+            case "/whoami":
+                subject = request.transport.get_extra_info("peercert")["subject"]
+                return web.json_response(
+                    {"subject": subject, "body": await request.json() if request.can_read_body else None}
+                )
+            case "/log":
+                return await self.lines(request)
+            case "/plain":
+                return web.Response(text="ok")
+            case _:
+                status = {"kind": "Status", "code": 404, "reason": "NotFound", "message": 'pods "x" not found'}
+                return web.json_response(status, status=404)
+
+    async def watch(self, request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": "application/json"})
+        await response.prepare(request)
+        long = "x" * 500_000
+        await response.write(b'{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"7"}}}\n{"type":"MOD')
+        await response.write(b'IFIED","object":{"metadata":{"name":"%s","resourceVersion":"8"}}}\n' % long.encode())
+        await self.release.wait()
+        return response
+
+    async def lines(self, request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"content-type": "text/plain"})
+        await response.prepare(request)
+        await response.write(b"one\n")
+        await self.release.wait()
+        await response.write(b"two\n")
+        return response
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[tuple[Server, Connection]]:
+    (tmp_path / "ca.pem").write_bytes(AUTHORITY.certificate)
+    (tmp_path / "server.pem").write_bytes(SERVER.certificate + SERVER.key)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(tmp_path / "ca.pem"))
+    tls.load_cert_chain(tmp_path / "server.pem")
+    tls.verify_mode = ssl.CERT_OPTIONAL
+    server = Server()
+    runner = web.ServerRunner(web.Server(server.handle), shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
+    await site.start()
+    port = runner.addresses[0][1]
+    yield (
+        server,
+        Connection(
+            server=f"https://127.0.0.1:{port}", ca=AUTHORITY.certificate, certificate=ADMIN.certificate, key=ADMIN.key
+        ),
+    )
+    server.release.set()
+    await runner.cleanup()
+
+
+async def test_a_request_carries_the_client_certificate_and_json_both_ways(server: tuple[Server, Connection]) -> None:
+    _, connection = server
+    client = Client(HttpsTransport(connection), user_agent="kubectl/test")
+    answer = await client.request("POST", "/whoami", body={"a": [1, None]})
+    assert answer["body"] == {"a": [1, None]}
+    assert ["commonName", "kubernetes-admin"] in [pair for part in answer["subject"] for pair in part]
+    await client.close()
+
+
+async def test_headers_query_and_traceparent_pass_through(server: tuple[Server, Connection]) -> None:
+    seen, connection = server
+    client = Client(HttpsTransport(replace(connection, token="secret")), user_agent="kubectl/test")
+    with Tracer(Clock(), Rng(1)).span(Hop.CLIENT, component="kubectl", verb="get") as span:
+        await client.send("GET", "/plain", query={"labelSelector": ["a in (b,c),d!=e"], "command": ["x", "y z"]})
+    request = seen.seen[-1]
+    assert request.headers["traceparent"] == span.context.traceparent
+    assert request.headers["authorization"] == "Bearer secret"
+    assert request.query["labelSelector"] == "a in (b,c),d!=e"
+    assert request.query.getall("command") == ["x", "y z"]
+    await client.close()
+
+
+async def test_connections_are_kept_alive(server: tuple[Server, Connection]) -> None:
+    seen, connection = server
+    transport = HttpsTransport(connection)
+    for _ in range(3):
+        assert (await transport.send(Request("GET", "/plain"))).body == b"ok"
+    assert len(seen.peers) == 1
+    await transport.close()
+
+
+async def test_a_failure_is_the_servers_status(server: tuple[Server, Connection]) -> None:
+    _, connection = server
+    client = Client(HttpsTransport(connection), user_agent="kubectl/test")
+    with pytest.raises(ApiError) as raised:
+        await client.get(PODS, "x", namespace="default")
+    assert (raised.value.code, raised.value.reason, raised.value.message) == (404, "NotFound", 'pods "x" not found')
+    await client.close()
+
+
+async def test_watch_events_come_as_they_are_sent_however_long(server: tuple[Server, Connection]) -> None:
+    seen, connection = server
+    client = Client(HttpsTransport(connection), user_agent="kubectl/test")
+    async with await client.watch(PODS) as events:
+        stream = aiter(events)
+        first, second = await anext(stream), await anext(stream)
+        seen.release.set()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+    assert (first.type, first.revision, first.object["metadata"]["name"]) == ("ADDED", 7, "a")
+    assert (second.type, second.revision, len(second.object["metadata"]["name"])) == ("MODIFIED", 8, 500_000)
+    await client.close()
+
+
+async def test_a_watch_that_is_closed_lets_go_of_its_connection(server: tuple[Server, Connection]) -> None:
+    _, connection = server
+    client = Client(HttpsTransport(connection), user_agent="kubectl/test")
+    async with await client.watch(PODS) as events:
+        await anext(aiter(events))
+    assert (await client.send("GET", "/plain")).body == b"ok"
+    await client.close()
+
+
+async def test_a_followed_log_is_a_stream_of_bytes(server: tuple[Server, Connection]) -> None:
+    seen, connection = server
+    transport = HttpsTransport(connection)
+    response = await transport.send(Request("GET", "/log", query={"follow": ["true"]}))
+    assert response.stream is not None
+    stream = aiter(response.stream)
+    assert await anext(stream) == b"one\n"
+    seen.release.set()
+    assert await anext(stream) == b"two\n"
+    await transport.close()
+
+
+async def test_a_server_that_is_away_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    transport = HttpsTransport(Connection(server=f"https://127.0.0.1:{port}"))
+    with pytest.raises(ConnectionRefusedError) as raised:
+        await transport.send(Request("GET", "/api"))
+    assert str(raised.value) == (
+        f"The connection to the server 127.0.0.1:{port} was refused - did you specify the right host or port?"
+    )
+    await transport.close()
+
+
+async def test_a_server_of_another_authority_is_refused(server: tuple[Server, Connection]) -> None:
+    _, connection = server
+    transport = HttpsTransport(replace(connection, ca=Authority("other").certificate))
+    with pytest.raises(ConnectionError, match="Unable to connect to the server: tls: failed to verify certificate"):
+        await transport.send(Request("GET", "/plain"))
+    await transport.close()
