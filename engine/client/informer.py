@@ -1,0 +1,204 @@
+"""The shared informer: one cache of a resource, fed by a reflector, and all who want to hear of changes
+(client-go tools/cache shared_informer.go).
+
+Handlers are called with `(old, new, origin)` in the order of the revisions: an addition has no old, a deletion no new.
+They must return at once; what takes time goes through a work queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextvars import Context
+
+from engine.api.types import GVR, Object
+from engine.api.wire import WatchEvent
+from engine.client.client import Client
+from engine.client.indexer import Indexer, IndexFunc, object_key
+from engine.client.lister import Lister
+from engine.client.mutation_detector import MutationDetector
+from engine.client.origin import Origin
+from engine.client.reflector import Reflector
+from engine.clock import Clock, Timer
+from engine.tasks import Supervisor
+from engine.world import World
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Object | None, Object | None, Origin], None]
+
+
+class SharedInformer:
+    """Start it once; add handlers and indexes before or after."""
+
+    def __init__(
+        self,
+        client: Client,
+        world: World,
+        resource: GVR,
+        *,
+        namespace: str | None = None,
+        label_selector: str = "",
+        field_selector: str = "",
+        detect_mutations: bool = False,
+    ) -> None:
+        self.resource = resource
+        self._clock: Clock = world.clock
+        self._indexer = Indexer()
+        self._handlers: list[Handler] = []
+        self._resyncs: list[_Resync] = []
+        self._synced = asyncio.Event()
+        self._detector = MutationDetector() if detect_mutations else None
+        self._tasks = Supervisor(f"informer {client.user_agent} {resource.group_resource}")
+        self._reflector = Reflector(
+            client,
+            world,
+            resource,
+            self,
+            namespace=namespace,
+            label_selector=label_selector,
+            field_selector=field_selector,
+        )
+        self._started = False
+        self.lister = Lister(self._indexer)
+
+    # -- what its users set up
+
+    def add_handler(self, handler: Handler, *, resync: float = 0.0) -> None:
+        """Tell `handler` of all that is there and of all changes; with `resync` also of everything every so many
+        seconds, as a change from an object to itself."""
+        self._handlers.append(handler)
+        for obj in list(self._indexer.objects().values()):
+            _call(handler, None, obj, Origin.of_object(obj))
+        if resync:
+            tick = _Resync(self._clock, resync, lambda: self._resync(handler))
+            self._resyncs.append(tick)
+            if self._started:
+                tick.start()
+
+    def remove_handler(self, handler: Handler) -> None:
+        if handler in self._handlers:
+            self._handlers.remove(handler)
+
+    def add_index(self, name: str, function: IndexFunc) -> None:
+        self._indexer.add_index(name, function)
+
+    # -- life
+
+    def start(self) -> None:
+        """Reflect until `stop`; a second call does nothing."""
+        if self._started:
+            return
+        self._started = True
+        # A context of its own: the reflector must not be taken for a part of whatever span is open now.
+        Context().run(self._tasks.spawn, self._reflector.run(), "reflector")
+        for tick in self._resyncs:
+            tick.start()
+
+    async def stop(self) -> None:
+        for tick in self._resyncs:
+            tick.stop()
+        await self._tasks.close()
+        if self._detector is not None:
+            self._detector.check()
+
+    @property
+    def has_synced(self) -> bool:
+        """Whether the first list has been handed to all handlers."""
+        return self._synced.is_set()
+
+    async def wait_for_sync(self) -> None:
+        await self._synced.wait()
+
+    def status(self) -> Object:
+        """For the view of informers."""
+        return {
+            "resource": self.resource.group_resource,
+            "objects": len(self._indexer),
+            "handlers": len(self._handlers),
+            "synced": self.has_synced,
+            "resourceVersion": self._reflector.last_version,
+            "lists": self._reflector.lists,
+            "watches": self._reflector.watches,
+        }
+
+    # -- the reflector's sink
+
+    def replace(self, items: list[Object]) -> None:
+        """A fresh list: the difference to the cache is told, so that a relist loses no event and doubles none."""
+        fresh = {object_key(obj): obj for obj in items}
+        for key in [key for key in self._indexer.objects() if key not in fresh]:
+            self._delete(key, None)
+        for key, obj in fresh.items():
+            old = self._indexer.get(key)
+            if old is None or _version(old) != _version(obj):
+                self._set(key, obj, Origin.of_object(obj))
+        self._synced.set()
+
+    def apply(self, event: WatchEvent) -> None:
+        key = object_key(event.object)
+        if event.type == "DELETED":
+            self._delete(key, event)
+        else:
+            self._set(key, event.object, Origin.of_event(event))
+
+    def _set(self, key: str, obj: Object, origin: Origin) -> None:
+        if self._detector is not None:
+            self._detector.remember(key, obj)
+        old = self._indexer.put(key, obj)
+        if old is not None and old["metadata"].get("uid") != obj["metadata"].get("uid"):
+            # One name, two objects: the first one's deletion was missed.
+            self._tell(old, None, origin)
+            old = None
+        self._tell(old, obj, origin)
+
+    def _delete(self, key: str, event: WatchEvent | None) -> None:
+        """Handlers get the object as it last was; that of the event where there is one."""
+        if self._detector is not None:
+            self._detector.forget(key)
+        old = self._indexer.pop(key)
+        last = event.object if event is not None else old
+        if last is not None:
+            self._tell(last, None, Origin.of_event(event) if event is not None else Origin())
+
+    def _tell(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        for handler in list(self._handlers):
+            _call(handler, old, new, origin)
+
+    def _resync(self, handler: Handler) -> None:
+        for obj in list(self._indexer.objects().values()):
+            _call(handler, obj, obj, Origin())
+
+
+class _Resync:
+    """Rings every so many seconds."""
+
+    def __init__(self, clock: Clock, seconds: float, ring: Callable[[], None]) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._ring = ring
+        self._timer: Timer | None = None
+
+    def start(self) -> None:
+        self._timer = self._clock.call_later(self._seconds, self._fire)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _fire(self) -> None:
+        self._ring()
+        self.start()
+
+
+def _version(obj: Object) -> str:
+    return str(obj["metadata"].get("resourceVersion", ""))
+
+
+def _call(handler: Handler, old: Object | None, new: Object | None, origin: Origin) -> None:
+    """One handler's failure is its own: the others and the cache go on (client-go's processor does the same)."""
+    try:
+        handler(old, new, origin)
+    except Exception:
+        log.exception("an informer's handler failed")
