@@ -8,7 +8,6 @@ from typing import Protocol
 from engine.api.types import Object
 from engine.client.indexer import NAMESPACE_INDEX, Indexer, join_key
 
-
 Objects = list[Object]
 
 
