@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import orjson
+
 # A Kubernetes object: plain JSON, frozen by convention. What a lister, a watch or the API server hands out is never
 # changed in place; make a copy (`copy_object`) first.
 Object = dict[str, Any]
@@ -70,3 +72,9 @@ ROLES = GVR("rbac.authorization.k8s.io", "v1", "roles")
 ROLE_BINDINGS = GVR("rbac.authorization.k8s.io", "v1", "rolebindings")
 CLUSTER_ROLES = GVR("rbac.authorization.k8s.io", "v1", "clusterroles")
 CLUSTER_ROLE_BINDINGS = GVR("rbac.authorization.k8s.io", "v1", "clusterrolebindings")
+
+
+def copy_object(obj: Object) -> Object:
+    """A deep copy to change: by JSON, which is faster than any walk in Python."""
+    copied: Object = orjson.loads(orjson.dumps(obj))
+    return copied
