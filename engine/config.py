@@ -45,10 +45,9 @@ class ClusterConfig(BaseModel):
     components: frozenset[Component] = frozenset(Component)
     kubernetes_version: str = ""  # "" is the newest that kubernetes-validate ships; else as in "1.33" or "1.33.0"
     profile: str = "instant"
+    latencies: dict[str, tuple[float, float]] | None = None  # a custom profile; stands in place of the named one
     seed: int | str | None = None
-    serve: bool = True  # False: no HTTPS, in-process clients only
     host: str = "127.0.0.1"
-    port: int = 6443
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"
     watch_cache_size: int = 1000

@@ -122,7 +122,7 @@ class ClusterFolder:
             return None
 
     def find_running(self) -> Running | None:
-        """The process that serves this folder's cluster now; None if none does (a file left by a crash counts as none)."""
+        """What serves this folder's cluster now; None if nothing does (a file that a crash left counts as nothing)."""
         if not self.lock.exists():
             return None
         try:

@@ -7,6 +7,9 @@ A custom profile is a YAML mapping of the same names to `[low, high]` in millise
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
 
 from engine.clock import Clock, wall
 from engine.rng import Rng
@@ -36,6 +39,35 @@ REALISTIC: Mapping[str, tuple[float, float]] = {
     "image-pull-mib": (8, 16),
 }
 PROFILES: Mapping[str, Mapping[str, tuple[float, float]]] = {"instant": {}, "realistic": REALISTIC}
+
+
+class ProfileError(ValueError):
+    """A latency profile that cannot be used; the message names the file and what is wrong with it."""
+
+
+def load_profile(file: Path) -> dict[str, tuple[float, float]]:
+    """Read a custom profile: a YAML mapping of the names of `REALISTIC` to `[low, high]` milliseconds.
+
+    Raises ProfileError.
+    """
+    try:
+        steps = yaml.safe_load(file.read_text())
+    except OSError as error:
+        raise ProfileError(f"cannot read the latency profile {file}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ProfileError(f"the latency profile {file} is not YAML: {error}") from error
+    if not isinstance(steps, dict):
+        raise ProfileError(f"the latency profile {file} is not a mapping of steps to [low, high] milliseconds")
+    return {str(step): _bounds(file, str(step), bounds) for step, bounds in steps.items()}
+
+
+def _bounds(file: Path, step: str, bounds: object) -> tuple[float, float]:
+    if step not in REALISTIC:
+        raise ProfileError(f"{file}: there is no step {step!r}; there are: {', '.join(REALISTIC)}")
+    match bounds:
+        case [int() | float() as low, int() | float() as high] if 0 <= low <= high:
+            return float(low), float(high)
+    raise ProfileError(f"{file}: {step} is not [low, high] milliseconds: {bounds!r}")
 
 
 class Latency:

@@ -1,0 +1,165 @@
+"""The composition root: reads a ClusterConfig, wires the parts of one cluster, starts and stops them in order.
+
+The only module that knows all components. They meet at the API server alone: each gets a client with an identity of
+its own, and none of them another component.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from types import TracebackType
+
+from engine.api.schema import resolve_version
+from engine.api.wire import ClientCertificate
+from engine.apiserver.http import HttpServer
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import Clock
+from engine.config import ClusterConfig, Component
+from engine.controllers.manager import ControllerManager
+from engine.folder import ClusterFolder
+from engine.kubelet import Kubelet
+from engine.network import ServiceProxy
+from engine.pki import ADMIN
+from engine.scheduler import Scheduler
+from engine.store import Store
+from engine.store.sqlite import SqliteStore
+from engine.trace.archive import RecentTraces, TraceArchive, TraceSource
+from engine.world import World
+
+SCHEDULER = ClientCertificate("system:kube-scheduler")
+PROXY = ClientCertificate("system:kube-proxy")
+SERVICE_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system")
+
+
+def controller_identity(name: str) -> ClientCertificate:
+    """A controller acts as its service account in kube-system, as with --use-service-account-credentials."""
+    return ClientCertificate(f"system:serviceaccount:kube-system:{name}", SERVICE_ACCOUNT_GROUPS)
+
+
+def node_identity(name: str) -> ClientCertificate:
+    return ClientCertificate(f"system:node:{name}", ("system:nodes",))
+
+
+class Cluster:
+    """One cluster in this process. `async with Cluster(config) as cluster: client = cluster.client()`.
+
+    Without a data folder it keeps nothing. `clock` is the model's (real time by default).
+    """
+
+    def __init__(self, config: ClusterConfig, *, clock: Clock | None = None) -> None:
+        self.config = config
+        self.kubernetes_version = resolve_version(config.kubernetes_version)
+        self.world = World.create(clock=clock, seed=config.seed, profile=config.profile, latencies=config.latencies)
+        self.folder = ClusterFolder(config.data_folder) if config.data_folder else None
+        self._stack = AsyncExitStack()
+        self._store: Store | None = None
+        self._api_server: ApiServer | None = None
+        self._http: HttpServer | None = None
+
+    # -- what is running
+
+    @property
+    def store(self) -> Store:
+        assert self._store is not None, "the cluster is not started"
+        return self._store
+
+    @property
+    def api_server(self) -> ApiServer:
+        assert self._api_server is not None, "the cluster is not started"
+        return self._api_server
+
+    @property
+    def address(self) -> str:
+        """The URL that the API is served at; "" for a cluster that is not served."""
+        return f"https://{self.config.host}:{self._http.port}" if self._http is not None else ""
+
+    def client(self, certificate: ClientCertificate = ADMIN, *, user_agent: str = "ktui") -> Client:
+        """An in-process client with the given identity; all of its requests pass the whole chain."""
+        return Client(InProcessTransport(self.api_server, certificate), user_agent=user_agent)
+
+    # -- its life
+
+    async def __aenter__(self) -> Cluster:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Start all parts; those that did start are stopped again if one fails."""
+        try:
+            await self._start_api_server()
+            await self._start_components()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Stop in the order that is the reverse of the start. May be called twice."""
+        await self._stack.aclose()
+
+    async def _run(self, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]) -> None:
+        """Start a part, and stop it when the cluster stops (also where it fails half-way through its start)."""
+        self._stack.push_async_callback(stop)
+        await start()
+
+    async def _start_api_server(self) -> None:
+        store = await SqliteStore.open(self.folder.store if self.folder else None, clock=self.world.clock)
+        self._store = store
+        self._stack.push_async_callback(store.close)
+        self._api_server = ApiServer(
+            self.world,
+            store,
+            config=self.config,
+            traces=await self._start_traces(),
+        )
+        await self._run(self._api_server.start, self._api_server.stop)
+
+    async def _start_traces(self) -> TraceSource:
+        if self.folder is None:
+            return RecentTraces(self.world.tracer)
+        archive = TraceArchive(self.folder.traces, self.world.tracer, self.world.clock)
+        await self._run(archive.start, archive.stop)
+        return archive
+
+    async def serve(self, context: ssl.SSLContext, *, port: int) -> None:
+        """Serve the API over HTTPS on the configured host (port 0 for any). Raises OSError if the port is taken."""
+        http = HttpServer(self.api_server, host=self.config.host, port=port, ssl_context=context, world=self.world)
+        await http.start()
+        self._stack.push_async_callback(http.stop)
+        self._http = http
+
+    async def _start_components(self) -> None:
+        wanted = self.config.components
+        if Component.CONTROLLERS in wanted:
+            manager = ControllerManager(self._controller_client, self.world, self.config)
+            await self._run(manager.start, manager.stop)
+        if Component.SCHEDULER in wanted:
+            scheduler = Scheduler(self.client(SCHEDULER, user_agent="kube-scheduler"), self.world)
+            await self._run(scheduler.start, scheduler.stop)
+        if Component.KUBELETS in wanted:
+            for number, node in enumerate(self.config.nodes):
+                kubelet = Kubelet(self._node_client(node.name), self.world, node, node_ip=node_ip(number))
+                await self._run(kubelet.start, kubelet.stop)
+        if Component.NETWORK in wanted:
+            for node in self.config.nodes:
+                proxy = ServiceProxy(self.client(PROXY, user_agent="kube-proxy"), self.world, node.name)
+                await self._run(proxy.start, proxy.stop)
+
+    def _controller_client(self, name: str) -> Client:
+        return self.client(controller_identity(name), user_agent=f"kube-controller-manager/{name}")
+
+    def _node_client(self, name: str) -> Client:
+        return self.client(node_identity(name), user_agent="kubelet")
+
+
+def node_ip(number: int) -> str:
+    """The address of the n-th node, from 0, in the simulated machine network 172.18.0.0/16."""
+    host = number + 2  # .1 is the gateway
+    return f"172.18.{host // 256}.{host % 256}"

@@ -1,0 +1,158 @@
+"""One process that serves a cluster: the life of `ktui up`.
+
+Holds the cluster's folder, makes its certificates and kubeconfig, finds a port, says where it serves, and stops in
+order on SIGINT or SIGTERM. A start that fails leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC
+from importlib.metadata import version
+from urllib.parse import urlsplit
+
+from engine.client import kubeconfig
+from engine.client.kubeconfig import KubeConfig, KubeConfigError, document_for
+from engine.clock import Clock
+from engine.cluster import Cluster
+from engine.config import ClusterConfig
+from engine.folder import ClusterFolder, Running
+from engine.pki import ClusterPki
+
+DEFAULT_PORT = 6443
+PORTS_TRIED = 100
+# What the server's certificate is good for, as kubeadm's is (the last is the first address of the service range).
+SERVER_HOSTS = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "127.0.0.1",
+    "::1",
+    "10.96.0.1",
+)
+
+
+class ServeError(Exception):
+    """The cluster could not be served; the message says why and what to do."""
+
+
+async def serve(
+    config: ClusterConfig,
+    folder: ClusterFolder,
+    *,
+    port: int | None,
+    ready: Callable[[Running], None],
+    say: Callable[[str], None],
+) -> None:
+    """Run the cluster until a signal ends it.
+
+    `port` None takes the folder's last port or 6443, or the next free one; 0 takes any; another number that one alone.
+    `ready` is called once when the API answers, `say` with what a person should know. Raises FolderError, ServeError,
+    StoreError.
+    """
+    kept = folder.store.exists()
+    with folder.hold():
+        try:
+            await _serve_held(config, folder, port=port, ready=ready, say=say)
+        finally:
+            if config.data_folder is None and not kept:
+                folder.remove()
+
+
+async def _serve_held(
+    config: ClusterConfig,
+    folder: ClusterFolder,
+    *,
+    port: int | None,
+    ready: Callable[[Running], None],
+    say: Callable[[str], None],
+) -> None:
+    stop = asyncio.Event()
+    with _signals(stop):
+        pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
+        cluster = Cluster(config)
+        async with cluster:
+            await _listen(cluster, pki, folder, port=port, say=say)
+            _write_kubeconfig(folder, cluster, pki)
+            running = describe(cluster, folder)
+            folder.write_running(running)
+            ready(running)
+            await stop.wait()
+            say("stopping")
+
+
+@contextmanager
+def _signals(stop: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+async def _listen(
+    cluster: Cluster, pki: ClusterPki, folder: ClusterFolder, *, port: int | None, say: Callable[[str], None]
+) -> None:
+    """Serve on the first port that is free."""
+    context = pki.server_context(folder.pki)
+    first = _last_port(folder) or DEFAULT_PORT
+    candidates = range(first, min(first + PORTS_TRIED, 65536)) if port is None else (port,)
+    for candidate in candidates:
+        try:
+            await cluster.serve(context, port=candidate)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise ServeError(f"cannot listen on {cluster.config.host}:{candidate}: {error.strerror}") from error
+            if port is not None:
+                raise ServeError(
+                    f"port {port} on {cluster.config.host} is in use: choose another with --port, or leave it out"
+                ) from error
+            continue
+        if candidate != first and port is None:
+            say(f"port {first} is in use: serving on {candidate}")
+        return
+    raise ServeError(f"no free port from {first} to {first + PORTS_TRIED - 1}: choose one with --port, or --port 0")
+
+
+def _last_port(folder: ClusterFolder) -> int | None:
+    """The port that the folder's kubeconfig names, so that copies of it stay good over a restart."""
+    if not folder.kubeconfig.exists():
+        return None
+    try:
+        return urlsplit(KubeConfig.load(folder.kubeconfig).connection().server).port
+    except (KubeConfigError, ValueError):
+        return None
+
+
+def _write_kubeconfig(folder: ClusterFolder, cluster: Cluster, pki: ClusterPki) -> None:
+    document = document_for(
+        name=f"ktui-{cluster.config.name}",
+        server=cluster.address,
+        ca=pki.authority.pair.certificate,
+        certificate=pki.admin.certificate,
+        key=pki.admin.key,
+    )
+    kubeconfig.write(folder.kubeconfig, document)
+
+
+def describe(cluster: Cluster, folder: ClusterFolder) -> Running:
+    """What `ktui status` and a second `ktui up` say of this process."""
+    return Running(
+        name=cluster.config.name,
+        pid=os.getpid(),
+        address=cluster.address,
+        data_folder=str(folder.path),
+        kubeconfig=str(folder.kubeconfig),
+        kubernetes_version=f"v{cluster.kubernetes_version}",
+        ktui_version=version("ktui"),
+    )

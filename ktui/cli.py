@@ -1,0 +1,63 @@
+"""The command line: declares the commands; what each does is under `ktui/commands/`.
+
+Streams and exit codes follow kubectl: results on stdout, everything else on stderr; 0 for success, 1 for a failure
+whose message says what to do. Imports of what only one command needs stay inside it, so that `ktui get` need not load
+the engine.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ktui.commands import UsageError, kubectl, lifecycle, trace
+
+app = typer.Typer(
+    name="ktui",
+    help="A Kubernetes control plane that fits in a terminal.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+lifecycle.declare(app)
+trace.declare(app)
+kubectl.declare(app)
+
+
+@app.callback(invoke_without_command=True)
+def screen(
+    context: typer.Context,
+    name: Annotated[str, typer.Option(help="The cluster to start or attach to.")] = lifecycle.DEFAULT_NAME,
+    profile: Annotated[str, typer.Option(help="Latencies of a cluster that this starts.")] = "realistic",
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing of a cluster that this starts.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Start the cluster, or attach to it where it runs, and show the screen."""
+    if version:
+        typer.echo(f"ktui {lifecycle.ktui_version()}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        from ktui.commands.screen import show
+
+        raise typer.Exit(show(name=name, profile=profile, ephemeral=ephemeral))
+
+
+def main() -> None:
+    """The console command `ktui`."""
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
+    try:
+        # kubectl's verbs parse their own flags, the way kubectl does.
+        if verb in kubectl.VERBS:
+            sys.exit(kubectl.run(sys.argv[1:]))
+        app()
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

@@ -1,0 +1,188 @@
+"""`ktui up`, `down`, `status`, `reset` and `kubeconfig`: the life of a cluster's process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
+from ktui.commands import UsageError
+from ktui.engine_process import StartError, UpOptions, spawn
+
+DEFAULT_NAME = "default"
+STOP_SECONDS = 10.0
+
+Name = Annotated[str, typer.Option(help="The cluster's name.")]
+Output = Annotated[Literal["", "json"], typer.Option("--output", "-o", help="json for machines.", show_default=False)]
+
+
+def ktui_version() -> str:
+    return version("ktui")
+
+
+def declare(app: typer.Typer) -> None:
+    app.command()(up)
+    app.command()(down)
+    app.command()(status)
+    app.command()(reset)
+    app.command()(kubeconfig)
+
+
+def up(
+    name: Name = DEFAULT_NAME,
+    nodes: Annotated[int, typer.Option(min=0, help="How many simulated nodes.")] = 3,
+    profile: Annotated[str, typer.Option(help="Latencies: instant, realistic, or a YAML file.")] = "instant",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="0 for any. Default: 6443, or the next free one.")
+    ] = None,
+    components: Annotated[
+        str,
+        typer.Option(
+            help="What runs: all, or a list of apiserver, controllers, scheduler, kubelets, network. -X: not X."
+        ),
+    ] = "all",
+    kubernetes_version: Annotated[str, typer.Option(help="As in 1.33. Default: the newest there is.")] = "",
+    seed: Annotated[str | None, typer.Option(help="Makes names, uids and latencies repeatable.")] = None,
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing on disk.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the API answers.")] = False,
+    announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
+) -> None:
+    """Start a cluster without a screen."""
+    options = UpOptions(
+        name=name,
+        nodes=nodes,
+        profile=profile,
+        port=port,
+        components=components,
+        kubernetes_version=kubernetes_version,
+        seed=seed,
+        ephemeral=ephemeral,
+    )
+    if detach:
+        try:
+            tell_running(spawn(options))
+        except StartError as error:
+            print(error, file=sys.stderr)
+            raise typer.Exit(1) from None
+        return
+    from ktui.commands.up import run
+
+    raise typer.Exit(run(options, announce=announce))
+
+
+def tell_running(running: Running) -> None:
+    """The lines that say that a cluster is up, and how to reach it."""
+    print(f"cluster {running.name} is up: Kubernetes {running.kubernetes_version} at {running.address}")
+    print(f"export KUBECONFIG={running.kubeconfig}")
+    sys.stdout.flush()
+
+
+def find(name: str) -> Running:
+    """The running cluster of a name. Raises UsageError if there is none."""
+    running = ClusterFolder.named(name).find_running()
+    if running is None:
+        raise UsageError(f'no cluster "{name}" is running: start it with "ktui up --name {name}"')
+    return running
+
+
+def down(name: Name = DEFAULT_NAME) -> None:
+    """Stop a cluster; what it keeps stays."""
+    running = find(name)
+    try:
+        os.kill(running.pid, signal.SIGTERM)
+    except PermissionError:
+        raise UsageError(f"process {running.pid} of cluster {name} belongs to another user") from None
+    if not _gone(ClusterFolder.named(name)):
+        raise UsageError(f"process {running.pid} of cluster {name} did not stop in {STOP_SECONDS:.0f} s")
+    print(f"cluster {name} is down")
+
+
+def _gone(folder: ClusterFolder) -> bool:
+    deadline = time.monotonic() + STOP_SECONDS
+    while time.monotonic() < deadline:
+        if folder.find_running() is None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
+    """Say whether a cluster runs, and where."""
+    running = ClusterFolder.named(name).find_running()
+    if running is None:
+        if output == "json":
+            print(json.dumps({"name": name, "running": False}))
+        else:
+            print(f"cluster {name} is not running", file=sys.stderr)
+        raise typer.Exit(1)
+    from ktui.connect import fetch
+
+    inside = fetch(Path(running.kubeconfig), "/debug/ktui/status")
+    facts = {
+        "name": running.name,
+        "running": True,
+        "pid": running.pid,
+        "address": running.address,
+        "dataFolder": running.data_folder,
+        "kubeconfig": running.kubeconfig,
+        "revision": inside["revision"],
+        "versions": {"ktui": running.ktui_version, "kubernetes": running.kubernetes_version},
+        "profile": inside["profile"],
+        "clock": inside["clock"],
+    }
+    if output == "json":
+        print(json.dumps(facts, indent=2))
+        return
+    rows = {
+        "cluster": running.name,
+        "address": running.address,
+        "pid": running.pid,
+        "revision": facts["revision"],
+        "kubernetes": running.kubernetes_version,
+        "ktui": running.ktui_version,
+        "latencies": inside["profile"],
+        "clock": f"{inside['clock']['mode']} {inside['clock']['speed']}×",
+        "data folder": running.data_folder,
+        "kubeconfig": running.kubeconfig,
+    }
+    for title, value in rows.items():
+        print(f"{title + ':':<13}{value}")
+
+
+def reset(
+    name: Name = DEFAULT_NAME, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Delete a cluster and all that it keeps."""
+    folder = ClusterFolder.named(name)
+    if folder.find_running() is not None:
+        raise UsageError(f'cluster "{name}" is running: stop it first with "ktui down --name {name}"')
+    if not folder.path.exists():
+        raise UsageError(f'there is no cluster "{name}" in {folder.path.parent}')
+    if not yes:
+        typer.confirm(f"Delete cluster {name} with all its objects, history and certificates?", abort=True)
+    try:
+        with folder.hold():
+            pass
+        folder.remove()
+    except (ClusterRunningError, FolderError, OSError) as error:
+        raise UsageError(f"cannot delete {folder.path}: {error}") from error
+    print(f"cluster {name} is deleted")
+
+
+def kubeconfig(
+    name: Name = DEFAULT_NAME,
+    path: Annotated[bool, typer.Option("--path", help="Print where the file is instead.")] = False,
+) -> None:
+    """Print a cluster's admin kubeconfig."""
+    file = ClusterFolder.named(name).kubeconfig
+    if not file.exists():
+        raise UsageError(f'cluster "{name}" has no kubeconfig yet: start it with "ktui up --name {name}"')
+    sys.stdout.write(f"{file}\n" if path else file.read_text())

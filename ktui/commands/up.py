@@ -1,0 +1,98 @@
+"""`ktui up` in the foreground: the one command that loads the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from engine.api.schema import UnknownVersionError, resolve_version
+from engine.config import ClusterConfig, Component, default_nodes
+from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
+from engine.latency import PROFILES, ProfileError, load_profile
+from engine.serve import ServeError, serve
+from engine.store import StoreError
+from ktui.commands import UsageError
+from ktui.commands.lifecycle import tell_running
+from ktui.engine_process import UpOptions
+
+
+def run(options: UpOptions, *, announce: bool) -> int:
+    """Serve until a signal; returns the exit code."""
+    config = configure(options)
+    folder = ClusterFolder.named(options.name)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def ready(running: Running) -> None:
+        gc.freeze()  # what is loaded now stays; the collector need not look at it again
+        if announce:
+            _announce(running, folder)
+        else:
+            tell_running(running)
+
+    try:
+        asyncio.run(serve(config, folder, port=options.port, ready=ready, say=_say))
+    except ClusterRunningError as error:
+        print(f"error: {error}", file=sys.stderr)
+        if error.running is not None:
+            print(f"export KUBECONFIG={error.running.kubeconfig}", file=sys.stderr)
+        return 1
+    except (FolderError, ServeError, StoreError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _announce(running: Running, folder: ClusterFolder) -> None:
+    """Tell the parent, then leave its pipes for the log file: the parent may go."""
+    print(running.model_dump_json(), flush=True)
+    log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, sys.stdout.fileno())
+    os.dup2(log, sys.stderr.fileno())
+    os.close(log)
+
+
+def configure(options: UpOptions) -> ClusterConfig:
+    """The configuration that the options stand for. Raises UsageError with a message that names the option."""
+    try:
+        resolve_version(options.kubernetes_version)
+        latencies = None if options.profile in PROFILES else load_profile(Path(options.profile))
+    except (UnknownVersionError, ProfileError) as error:
+        raise UsageError(str(error)) from error
+    try:
+        return ClusterConfig(
+            name=options.name,
+            data_folder=None if options.ephemeral else ClusterFolder.named(options.name).path,
+            nodes=default_nodes(options.nodes),
+            components=parse_components(options.components),
+            kubernetes_version=options.kubernetes_version,
+            profile=options.profile if latencies is None else "custom",
+            latencies=latencies,
+            seed=options.seed,
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise UsageError(f"--{problem['loc'][0]}: {problem['msg']}") from error
+
+
+def parse_components(text: str) -> frozenset[Component]:
+    """`all`, a list of names, or names that are left out of all: `-scheduler`. Raises UsageError."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    known = [component.value for component in Component]
+    for word in words:
+        if word != "all" and word.removeprefix("-") not in known:
+            raise UsageError(f'--components: there is no component "{word}"; there are: {", ".join(known)}')
+    without = {Component(word[1:]) for word in words if word.startswith("-")}
+    named = {Component(word) for word in words if word in known}
+    if "all" in words or not named:
+        named = set(Component)
+    return frozenset(named - without)

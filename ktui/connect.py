@@ -1,0 +1,39 @@
+"""Reaching a running engine as the admin of its kubeconfig."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from engine.api.errors import ApiError
+from engine.client import Client
+from engine.client.https import HttpsTransport
+from engine.client.kubeconfig import KubeConfig, KubeConfigError
+from ktui.commands import UsageError
+
+
+def connect(kubeconfig: Path, *, user_agent: str = "ktui") -> Client:
+    """A client of the kubeconfig's current context. Raises UsageError if the file is unusable."""
+    try:
+        return Client(HttpsTransport(KubeConfig.load(kubeconfig).connection()), user_agent=user_agent)
+    except KubeConfigError as error:
+        raise UsageError(str(error)) from error
+
+
+def fetch(kubeconfig: Path, path: str, query: dict[str, list[str]] | None = None) -> Any:
+    """One GET of a JSON document. Raises UsageError if the engine does not answer or refuses."""
+
+    async def get() -> Any:
+        client = connect(kubeconfig)
+        try:
+            return await client.request("GET", path, query=query)
+        finally:
+            await client.close()
+
+    try:
+        return asyncio.run(get())
+    except ConnectionError as error:
+        raise UsageError(str(error)) from error
+    except ApiError as error:
+        raise UsageError(error.message) from error

@@ -1,0 +1,70 @@
+"""The engine as a child process: how `ktui up --detach` and the screen start one (design, section 7)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from engine.folder import Running
+
+
+class StartError(Exception):
+    """The engine did not come up; the message is what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """The options of `ktui up`."""
+
+    name: str = "default"
+    nodes: int = 3
+    profile: str = "instant"
+    port: int | None = None
+    components: str = "all"
+    kubernetes_version: str = ""
+    seed: str | None = None
+    ephemeral: bool = False
+
+    def arguments(self) -> list[str]:
+        """The options as a command line."""
+        words = [f"--name={self.name}", f"--nodes={self.nodes}", f"--profile={self.profile}"]
+        words.append(f"--components={self.components}")
+        if self.port is not None:
+            words.append(f"--port={self.port}")
+        if self.kubernetes_version:
+            words.append(f"--kubernetes-version={self.kubernetes_version}")
+        if self.seed is not None:
+            words.append(f"--seed={self.seed}")
+        if self.ephemeral:
+            words.append("--ephemeral")
+        return words
+
+
+def spawn(options: UpOptions) -> Running:
+    """Start an engine that outlives this process; returns once its API answers. Raises StartError."""
+    command = [sys.executable, "-m", "ktui", "up", "--announce", *options.arguments()]
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    with child.stdout, child.stderr:
+        announced = child.stdout.readline()  # the engine leaves both pipes once it has announced itself
+        said = child.stderr.read()
+    try:
+        running = Running.model_validate_json(announced)
+    except ValidationError:
+        child.wait()
+        raise StartError(said.strip() or f"the engine ended with exit code {child.returncode}") from None
+    child.returncode = 0  # it is on its own now: no warning that it is still running
+    if said:
+        sys.stderr.write(said)
+    return running

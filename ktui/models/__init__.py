@@ -1,0 +1,1 @@
+"""View models: streams in, rows out; tested without a terminal."""
