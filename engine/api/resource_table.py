@@ -186,7 +186,7 @@ SERVED_BETAS = frozenset(
     }
 )
 
-# The order of groups in discovery: apiserver's group priorities (cmd/kube-apiserver/app/server.go apiVersionPriorities).
+# The order of groups in discovery (kube-apiserver's apiVersionPriorities).
 GROUP_ORDER = (
     CORE,
     APIREGISTRATION,
