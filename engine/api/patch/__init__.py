@@ -1,0 +1,9 @@
+"""Patches: JSON Patch, JSON Merge Patch and strategic merge patch, and the patches that kubectl makes.
+
+All are pure: what they are given is never changed. Server-side apply, the fourth kind, is `engine.api.apply`.
+"""
+
+from engine.api.patch.json_patch import json_patch
+from engine.api.patch.merge_patch import merge_patch, three_way_merge_patch, two_way_merge_patch
+
+__all__ = ["json_patch", "merge_patch", "three_way_merge_patch", "two_way_merge_patch"]

@@ -1,0 +1,108 @@
+"""JSON Merge Patch, RFC 7386, and the three-way patch that kubectl apply makes of it for custom resources.
+
+Source of the behaviour: evanphx/json-patch (MergePatch, CreateMergePatch) and apimachinery pkg/util/jsonmergepatch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from engine.api.errors import bad_request
+from engine.api.types import Object
+
+
+def merge_patch(obj: Object, patch: Any) -> Object:
+    """The object with the patch merged in: null deletes, lists are replaced. Raises ApiError 400."""
+    if not isinstance(patch, dict):
+        raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}")
+    merged: Object = _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))
+    return merged
+
+
+def _merge(target: Any, patch: Any) -> Any:
+    """Both are ours to change."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = target if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, dict):
+            merged[key] = _merge(merged.get(key), value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def two_way_merge_patch(original: Object, modified: Object) -> Object:
+    """The merge patch that makes `modified` of `original`."""
+    patch: Object = {}
+    for key, value in modified.items():
+        if key not in original:
+            patch[key] = value
+        elif isinstance(value, dict) and isinstance(original[key], dict):
+            if nested := two_way_merge_patch(original[key], value):
+                patch[key] = nested
+        elif not same(value, original[key]):
+            patch[key] = value
+    for key in original:
+        if key not in modified:
+            patch[key] = None
+    return patch
+
+
+def three_way_merge_patch(original: Object, modified: Object, current: Object) -> Object:
+    """What kubectl apply sends for a kind without strategic merge: deletions are what `modified` lacks of `original`,
+    changes what it has otherwise than `current`."""
+    changes = _without_nulls(two_way_merge_patch(current, modified))
+    deletions = _only_nulls(two_way_merge_patch(original, modified))
+    patch: Object = _overlay(deletions, changes)
+    return patch
+
+
+def _without_nulls(patch: Object) -> Object:
+    """The patch without its deletions; maps that had nothing else go too."""
+    kept: Object = {}
+    for key, value in patch.items():
+        if isinstance(value, dict) and value:
+            if nested := _without_nulls(value):
+                kept[key] = nested
+        elif value is not None:
+            kept[key] = value
+    return kept
+
+
+def _only_nulls(patch: Object) -> Object:
+    kept: Object = {}
+    for key, value in patch.items():
+        if value is None:
+            kept[key] = None
+        elif isinstance(value, dict) and (nested := _only_nulls(value)):
+            kept[key] = nested
+    return kept
+
+
+def _overlay(base: Object, patch: Object) -> Object:
+    """Two merge patches as one, the second over the first; nulls are kept, for they are deletions still to be made."""
+    merged = dict(base)
+    for key, value in patch.items():
+        beneath = merged.get(key)
+        merged[key] = _overlay(beneath, value) if isinstance(value, dict) and isinstance(beneath, dict) else value
+    return merged
+
+
+def same(left: Any, right: Any) -> bool:
+    """JSON equality, in which true is not 1."""
+    if isinstance(left, dict):
+        return (
+            isinstance(right, dict)
+            and left.keys() == right.keys()
+            and all(same(value, right[key]) for key, value in left.items())
+        )
+    if isinstance(left, list):
+        return isinstance(right, list) and len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return bool(left == right)

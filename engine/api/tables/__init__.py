@@ -1,0 +1,83 @@
+"""Tables: what `kubectl get` prints, made by the server (meta.k8s.io/v1 Table).
+
+Source of the columns and cells: upstream pkg/printers/internalversion/printers.go and the default convertor of
+apiserver pkg/registry/rest/table.go. Cells always are those of `-o wide`; the client leaves out what has priority 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Protocol
+
+from engine.api.schema import Definitions, load_definitions, resolve_version
+from engine.api.tables.columns import Row
+from engine.api.tables.pods import pod_status
+from engine.api.tables.registry import DEFAULT, TABLES
+from engine.api.types import GVK, Object
+
+__all__ = ["pod_status", "table"]
+
+_GROUP_VERSION = "meta.k8s.io/v1"
+
+
+class Kind(Protocol):
+    """What a table needs of a ResourceInfo."""
+
+    @property
+    def gvk(self) -> GVK: ...
+
+
+def table(
+    info: Kind,
+    objects: Iterable[Object],
+    *,
+    now: datetime,
+    list_metadata: Mapping[str, Any],
+    include_object: str = "Metadata",
+    headers: bool = True,
+    definitions: Definitions | None = None,
+) -> Object:
+    """The Table of some objects of one kind.
+
+    `include_object` is `Metadata`, `Object` or `None`, as the parameter of a request. A watch sends the headers with
+    its first event only. `definitions` give the columns' descriptions; without them it is those of the newest version.
+    """
+    group_kind = (info.gvk.group, info.gvk.kind)
+    layout = TABLES.get(group_kind, DEFAULT)
+    if layout.order is not None:
+        objects = sorted(objects, key=layout.order)
+    rows = [_row(layout.row(item, now), layout.columns, include_object) for item in objects]
+    if headers:
+        version = definitions.version if definitions is not None else resolve_version()
+        columns = _definitions(group_kind, version)
+    return {
+        "kind": "Table",
+        "apiVersion": _GROUP_VERSION,
+        "metadata": dict(list_metadata),
+        "columnDefinitions": columns if headers else None,
+        "rows": rows,
+    }
+
+
+def _row(row: Row, columns: tuple[Any, ...], include_object: str) -> Object:
+    made: Object = {"cells": [column.cell(row) for column in columns]}
+    if conditions := row.conditions:
+        made["conditions"] = conditions
+    made["object"] = _included(row.object, include_object)
+    return made
+
+
+def _included(item: Object, include_object: str) -> Object | None:
+    if include_object == "Object":
+        return item
+    if include_object == "None":
+        return None
+    return {"kind": "PartialObjectMetadata", "apiVersion": _GROUP_VERSION, "metadata": item.get("metadata", {})}
+
+
+@lru_cache(maxsize=512)
+def _definitions(group_kind: tuple[str, str], version: str) -> list[Object]:
+    definitions = load_definitions(version)
+    return [column.definition(definitions) for column in TABLES.get(group_kind, DEFAULT).columns]
