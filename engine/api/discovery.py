@@ -77,7 +77,11 @@ def _resource(info: ResourceInfo) -> Object:
 
 
 def _subresource(info: ResourceInfo, subresource: Subresource) -> Object:
-    found: Object = {"name": f"{info.gvr.resource}/{subresource.name}", "singularName": "", "namespaced": info.namespaced}
+    found: Object = {
+        "name": f"{info.gvr.resource}/{subresource.name}",
+        "singularName": "",
+        "namespaced": info.namespaced,
+    }
     if subresource.gvk[:2] != info.gvk[:2]:
         found |= {"group": subresource.gvk.group, "version": subresource.gvk.version}
     return {**found, "kind": subresource.gvk.kind, "verbs": list(subresource.verbs)}
