@@ -1,0 +1,1 @@
+"""One file a screen; its styles beside it."""

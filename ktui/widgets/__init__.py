@@ -1,0 +1,1 @@
+"""Small parts that screens are put together from; a widget a file."""

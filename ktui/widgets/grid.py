@@ -1,0 +1,183 @@
+"""A virtualised table: any number of rows, only the visible ones drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ktui.models.grid_row import GridRow
+from ktui.widgets.line import Line, fit_middle
+
+WIDEST = 48
+GAP = 3
+
+
+class Grid(ScrollView, can_focus=True):
+    """Rows under a head. The cursor stays on its key when rows come, go or move."""
+
+    DEFAULT_CSS = """
+    Grid { height: 1fr; width: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "move(-1000000000)", "First", show=False),
+        Binding("end,G", "move(1000000000)", "Last", show=False),
+        Binding("enter", "choose", "Open", show=True),
+    ]
+
+    class Moved(Message):
+        """The cursor is on another key now ("" for none)."""
+
+        def __init__(self, grid: Grid, key: str) -> None:
+            super().__init__()
+            self.grid = grid
+            self.key = key
+
+        @property
+        def control(self) -> Grid:
+            return self.grid
+
+    class Chosen(Moved):
+        """Enter, or a click on the row under the cursor."""
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._empty = empty
+        self._columns: tuple[str, ...] = ()
+        self._widths: list[int] = []
+        self._rows: Sequence[GridRow] = ()
+        self._cursor = 0
+        self._key = ""
+
+    # -- data in
+
+    def show(self, columns: Sequence[str], rows: Sequence[GridRow], *, empty: str | None = None) -> None:
+        """Replace what is shown; `empty` is what to say where there are no rows."""
+        if empty is not None:
+            self._empty = empty
+        if tuple(columns) != self._columns:
+            self._columns = tuple(columns)
+            self._widths = [cell_len(column) for column in columns]
+        self._rows = rows
+        self._widen(rows)
+        self._keep_cursor()
+        width = sum(self._widths) + GAP * len(self._widths) + 1
+        self.virtual_size = Size(max(width, self.size.width), len(rows) + 1)
+        self.refresh()
+
+    def _widen(self, rows: Sequence[GridRow]) -> None:
+        """Columns only grow while the columns stay, so that live changes do not make them dance."""
+        for row in rows:
+            for index, cell in enumerate(row.cells[: len(self._widths)]):
+                if self._widths[index] < len(cell):
+                    self._widths[index] = min(WIDEST, cell_len(cell))
+
+    def _keep_cursor(self) -> None:
+        """Follow the key to where it is now; where it has gone, stay on the line."""
+        rows = self._rows
+        if self._cursor < len(rows) and rows[self._cursor].key == self._key:
+            return
+        found = next((index for index, row in enumerate(rows) if row.key == self._key), None)
+        self._cursor = found if found is not None else max(0, min(self._cursor, len(rows) - 1))
+        self._settle()
+
+    # -- the cursor
+
+    @property
+    def key(self) -> str:
+        """What the cursor is on; "" for nothing."""
+        return self._rows[self._cursor].key if self._cursor < len(self._rows) else ""
+
+    def move_to(self, key: str) -> None:
+        for index, row in enumerate(self._rows):
+            if row.key == key:
+                self.action_move(index - self._cursor)
+                return
+
+    def action_move(self, by: int) -> None:
+        self._cursor = max(0, min(len(self._rows) - 1, self._cursor + by))
+        top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
+        if self._cursor < top:
+            self.scroll_to(y=self._cursor, animate=False)
+        elif self._cursor >= top + height:
+            self.scroll_to(y=self._cursor - height + 1, animate=False)
+        self._settle()
+        self.refresh()
+
+    def action_page(self, pages: int) -> None:
+        self.action_move(pages * max(1, self.size.height - 2))
+
+    def _settle(self) -> None:
+        if self.key != self._key:
+            self._key = self.key
+            self.post_message(self.Moved(self, self._key))
+
+    def action_choose(self) -> None:
+        if self.key:
+            self.post_message(self.Chosen(self, self.key))
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.y - 1 + int(self.scroll_offset.y)
+        if event.y < 1 or index >= len(self._rows):
+            return
+        if index == self._cursor:
+            self.action_choose()
+        else:
+            self.action_move(index - self._cursor)
+
+    # -- drawing
+
+    def render_line(self, y: int) -> Strip:
+        offset, width = int(self.scroll_offset.x), self.size.width
+        whole = max(int(self.virtual_size.width), width)
+        if y == 0:
+            line = Line(whole)
+            self._put_cells(line, self._columns, self._style(bold=True, dim=True))
+            return line.strip(self._style()).crop(offset, offset + width)
+        index = y - 1 + int(self.scroll_offset.y)
+        if index >= len(self._rows):
+            return self._empty_line(y, width)
+        row = self._rows[index]
+        line = Line(whole)
+        self._put_cells(line, row.cells, self._style(row.tone))
+        strip = line.strip(self._style())
+        if index == self._cursor:
+            ground = self._colour("primary" if self.has_focus else "panel")
+            ink = self._colour("background" if self.has_focus else "foreground")
+            strip = strip.apply_style(Style(bgcolor=ground)) if not self.has_focus else _painted(strip, ink, ground)
+        return strip.crop(offset, offset + width)
+
+    def _put_cells(self, line: Line, cells: Sequence[str], style: Style) -> None:
+        column = 1
+        for cell, width in zip(cells, self._widths, strict=False):
+            line.put(column, fit_middle(cell, width), style)
+            column += width + GAP
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        line = Line(width)
+        if not self._rows and y == 2:
+            line.put(1, self._empty, self._style("accent"))
+        return line.strip(self._style())
+
+    def _colour(self, variable: str) -> str:
+        return self.app.theme_variables.get(variable, "default")
+
+    def _style(self, variable: str = "foreground", *, bold: bool = False, dim: bool = False) -> Style:
+        return Style(color=self._colour(variable), bgcolor=self._colour("background"), bold=bold, dim=dim)
+
+
+def _painted(strip: Strip, ink: str, ground: str) -> Strip:
+    """The strip in two colours alone: the cursor's."""
+    return Strip([type(segment)(segment.text, Style(color=ink, bgcolor=ground, bold=True)) for segment in strip])
