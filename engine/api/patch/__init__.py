@@ -5,5 +5,26 @@ All are pure: what they are given is never changed. Server-side apply, the fourt
 
 from engine.api.patch.json_patch import json_patch
 from engine.api.patch.merge_patch import merge_patch, three_way_merge_patch, two_way_merge_patch
+from engine.api.patch.strategic_diff import (
+    PatchConflictError,
+    PreconditionFailedError,
+    key_unchanged,
+    metadata_key_unchanged,
+    three_way_strategic_patch,
+    two_way_strategic_patch,
+)
+from engine.api.patch.strategic_merge import strategic_merge_patch
 
-__all__ = ["json_patch", "merge_patch", "three_way_merge_patch", "two_way_merge_patch"]
+__all__ = [
+    "PatchConflictError",
+    "PreconditionFailedError",
+    "json_patch",
+    "key_unchanged",
+    "merge_patch",
+    "metadata_key_unchanged",
+    "strategic_merge_patch",
+    "three_way_merge_patch",
+    "three_way_strategic_patch",
+    "two_way_merge_patch",
+    "two_way_strategic_patch",
+]

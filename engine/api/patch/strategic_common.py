@@ -1,0 +1,181 @@
+"""What applying and making strategic merge patches have in common: directives, schema look-ups, order and errors.
+
+Source of the behaviour: apimachinery pkg/util/strategicpatch and pkg/util/mergepatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from engine.api.errors import ApiError, bad_request
+from engine.api.patch.json_patch import unprocessable
+from engine.api.schema import Schema
+
+DIRECTIVE = "$patch"
+RETAIN_KEYS = "$retainKeys"
+DELETE_FROM_LIST = "$deleteFromPrimitiveList"
+SET_ORDER = "$setElementOrder"
+
+
+class FieldStrategy(NamedTuple):
+    """How a field merges. `strategy` is `merge`, `replace` or ""; without a schema nothing is known."""
+
+    schema: Schema | None
+    strategy: str
+    merge_key: str
+    retain_keys: bool
+
+    @property
+    def items(self) -> Schema | None:
+        return self.schema.items if self.schema is not None else None
+
+
+_UNKNOWN = FieldStrategy(None, "", "", False)
+
+
+def field_strategy(schema: Schema | None, key: str) -> FieldStrategy:
+    """The strategy of a field of an object, or of a key of a map."""
+    field = schema.field(key) if schema is not None else None
+    if field is None:
+        return _UNKNOWN
+    strategies = field.patch_strategies
+    strategy = "merge" if "merge" in strategies else "replace" if "replace" in strategies else ""
+    return FieldStrategy(field, strategy, field.patch_merge_key, "retainKeys" in strategies)
+
+
+# -- errors. Upstream answers 500 with no reason for those that it has no name for.
+
+
+def unnamed_error(message: str) -> ApiError:
+    return ApiError(500, "", message)
+
+
+def no_merge_key(item: Any, merge_key: str) -> ApiError:
+    return unnamed_error(f"map: {go_text(item)} does not contain declared merge key: {merge_key}")
+
+
+def bad_patch_type(directive: Any, item: Any) -> ApiError:
+    return unnamed_error(f"unknown patch type: {go_text(directive)} in map: {go_text(item)}")
+
+
+def bad_argument(expected: str, actual: Any) -> ApiError:
+    return unnamed_error(f"expected a {expected}, but received a {_go_kind(actual)}")
+
+
+def bad_primitive_list() -> ApiError:
+    return bad_request("invalid patch format of primitive list")
+
+
+def bad_retain_keys() -> ApiError:
+    return bad_request("invalid patch format of retainKeys")
+
+
+def bad_set_order() -> ApiError:
+    return bad_request("invalid patch format of setElementOrder list")
+
+
+def _go_kind(value: Any) -> str:
+    kinds = {dict: "map", list: "slice", str: "string", bool: "bool", int: "int64", float: "float64"}
+    return kinds.get(type(value), "<nil>")
+
+
+def go_text(value: Any) -> str:
+    """A JSON value as Go's %v prints it."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_text, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
+
+
+# -- lists
+
+
+def element_kind(*lists: Iterable[Any]) -> type | None:
+    """The one type of all elements; None where there are none. Raises ApiError for mixed ones and lists of lists."""
+    kind: type | None = None
+    for items in lists:
+        for item in items:
+            if isinstance(item, list):
+                raise unprocessable()
+            if kind is None:
+                kind = type(item)
+            elif type(item) is not kind:
+                shown = " ".join(go_text(list(each)) for each in lists)
+                raise unnamed_error(f"list element types are not identical: [{shown}]")
+    return kind
+
+
+def identity(item: Any, merge_key: str) -> Any:
+    """What an element is found by: its merge key's value, or itself for a primitive. Raises ApiError without one."""
+    if not merge_key:
+        value = item
+    elif not isinstance(item, dict):
+        raise bad_argument("map", item)
+    elif merge_key not in item:
+        raise no_merge_key(item, merge_key)
+    else:
+        value = item[merge_key]
+    if isinstance(value, dict | list):
+        raise bad_argument("string", value)
+    return value
+
+
+def find(items: list[Any], merge_key: str, value: Any) -> int:
+    """Where the element with this merge key's value is; -1 for nowhere."""
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise unnamed_error(f"value for key {index} is not a map.")
+        if merge_key in item and item[merge_key] == value:
+            return index
+    return -1
+
+
+def ordered_by(items: list[Any], order: list[Any], merge_key: str) -> list[Any]:
+    """Sorted as `order` has them, what is to be deleted last."""
+    places = {identity(item, merge_key): place for place, item in reversed(list(enumerate(order)))}
+    kept = [item for item in items if not _is_deletion(item)]
+    deleted = [item for item in items if _is_deletion(item)]
+    kept.sort(key=lambda item: places.get(identity(item, merge_key), len(places)))
+    return kept + deleted
+
+
+def _is_deletion(item: Any) -> bool:
+    return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
+
+
+def interleaved(server_only: list[Any], patched: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
+    """Both lists as one: each keeps its order; one goes before the other where the server's order says so."""
+    places = {identity(item, merge_key): place for place, item in reversed(list(enumerate(server_order)))}
+    merged: list[Any] = []
+    left, right = 0, 0
+    while left < len(server_only) and right < len(patched):
+        place = places.get(identity(server_only[left], merge_key))
+        other = places.get(identity(patched[right], merge_key))
+        if place is not None and other is not None and place < other:
+            merged.append(server_only[left])
+            left += 1
+        else:
+            merged.append(patched[right])
+            right += 1
+    return [*merged, *server_only[left:], *patched[right:]]
+
+
+def in_order(merged: list[Any], *, patch_order: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
+    """A merged list in its final order: what the patch names as it has them, the rest where the server had it."""
+    named = {identity(item, merge_key) for item in patch_order}
+    patched = [item for item in merged if identity(item, merge_key) in named]
+    server_only = [item for item in merged if identity(item, merge_key) not in named]
+    return interleaved(
+        ordered_by(server_only, server_order, merge_key),
+        ordered_by(patched, patch_order, merge_key),
+        server_order,
+        merge_key,
+    )
+
+
+def without_duplicates(items: list[Any]) -> list[Any]:
+    return list(dict.fromkeys(items))

@@ -1,0 +1,358 @@
+"""Strategic merge patches: applying them, and the two- and three-way patches that kubectl makes."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api.errors import ApiError
+from engine.api.patch import (
+    PatchConflictError,
+    PreconditionFailedError,
+    key_unchanged,
+    metadata_key_unchanged,
+    strategic_merge_patch,
+    three_way_strategic_patch,
+    two_way_strategic_patch,
+)
+from engine.api.schema import Schema, load_definitions
+from engine.api.types import GVK, Object
+
+
+def kind(group: str, version: str, name: str) -> Schema:
+    schema = load_definitions().kind(GVK(group, version, name))
+    assert schema is not None
+    return schema
+
+
+POD = kind("", "v1", "Pod")
+DEPLOYMENT = kind("apps", "v1", "Deployment")
+
+
+def container(name: str, **fields: Any) -> Object:
+    return {"name": name, **fields}
+
+
+def pod(**spec: Any) -> Object:
+    return {"spec": spec}
+
+
+APPLIED: dict[str, tuple[Object, Object, Object]] = {
+    "a scalar is set, a null deletes": (
+        pod(nodeName="a", hostname="h"),
+        pod(nodeName="b", hostname=None),
+        pod(nodeName="b"),
+    ),
+    "labels merge": (
+        {"metadata": {"labels": {"a": "1", "b": "2"}}},
+        {"metadata": {"labels": {"b": None, "c": "3"}}},
+        {"metadata": {"labels": {"a": "1", "c": "3"}}},
+    ),
+    "containers merge by name": (
+        pod(containers=[container("a", image="x", tty=True), container("b", image="y")]),
+        pod(containers=[container("a", image="z")]),
+        pod(containers=[container("a", image="z", tty=True), container("b", image="y")]),
+    ),
+    "what is new in a list keeps the patch's order": (
+        pod(containers=[container("a"), container("b")]),
+        pod(containers=[container("n"), container("b", image="y")]),
+        pod(containers=[container("n"), container("a"), container("b", image="y")]),
+    ),
+    "an element is deleted": (
+        pod(containers=[container("a"), container("b")]),
+        pod(containers=[{"name": "a", "$patch": "delete"}]),
+        pod(containers=[container("b")]),
+    ),
+    "a list is replaced": (
+        pod(containers=[container("a"), container("b")]),
+        pod(containers=[{"$patch": "replace"}, container("c")]),
+        pod(containers=[container("c")]),
+    ),
+    "a map is replaced": (
+        {"metadata": {"labels": {"a": "1"}}},
+        {"metadata": {"labels": {"$patch": "replace", "b": "2"}}},
+        {"metadata": {"labels": {"b": "2"}}},
+    ),
+    "a map is emptied": (
+        {"metadata": {"labels": {"a": "1"}}},
+        {"metadata": {"labels": {"$patch": "delete"}}},
+        {"metadata": {"labels": {}}},
+    ),
+    "nulls and directives of what is new are dropped": (
+        pod(),
+        pod(securityContext={"runAsUser": 1, "runAsGroup": None}, volumes=[{"name": "v", "$retainKeys": ["name"]}]),
+        pod(securityContext={"runAsUser": 1}, volumes=[{"name": "v"}]),
+    ),
+    "an atomic list is replaced": (
+        pod(tolerations=[{"key": "a"}]),
+        pod(tolerations=[{"key": "b"}]),
+        pod(tolerations=[{"key": "b"}]),
+    ),
+    "a list of primitives merges": (
+        {"metadata": {"finalizers": ["a", "b"]}},
+        {"metadata": {"finalizers": ["c"]}},
+        {"metadata": {"finalizers": ["c", "a", "b"]}},
+    ),
+    "primitives are deleted by the parallel list": (
+        {"metadata": {"finalizers": ["a", "b", "c"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": ["b"]}},
+        {"metadata": {"finalizers": ["a", "c"]}},
+    ),
+    "retainKeys clears what it does not name": (
+        {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}},
+        {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}},
+        {"spec": {"strategy": {"type": "Recreate"}}},
+    ),
+    "retainKeys in an element of a list": (
+        pod(volumes=[{"name": "v", "emptyDir": {}}]),
+        pod(volumes=[{"name": "v", "$retainKeys": ["name", "hostPath"], "hostPath": {"path": "/"}}]),
+        pod(volumes=[{"name": "v", "hostPath": {"path": "/"}}]),
+    ),
+    "setElementOrder orders; what only the server has stays before what it was before": (
+        pod(containers=[container("a"), container("s"), container("b")]),
+        pod(**{"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}),
+        pod(containers=[container("s"), container("b"), container("a")]),
+    ),
+    "setElementOrder with changes keeps what only the server has": (
+        pod(containers=[container("a"), container("s")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "n"}, {"name": "a"}]},
+            containers=[container("n", image="x"), {"name": "a", "tty": True}],
+        ),
+        pod(containers=[container("n", image="x"), container("a", tty=True), container("s")]),
+    ),
+    "ports merge by the first of their two keys": (
+        pod(containers=[container("a", ports=[{"containerPort": 80, "name": "http"}])]),
+        pod(containers=[container("a", ports=[{"containerPort": 80, "hostPort": 8080}])]),
+        pod(containers=[container("a", ports=[{"containerPort": 80, "name": "http", "hostPort": 8080}])]),
+    ),
+}
+
+
+def schema_of(obj: Object) -> Schema:
+    return DEPLOYMENT if "strategy" in obj.get("spec", {}) else POD
+
+
+@pytest.mark.parametrize("case", APPLIED)
+def test_applied(case: str) -> None:
+    original, patch, expected = APPLIED[case]
+    before = copy.deepcopy((original, patch))
+    assert strategic_merge_patch(original, patch, schema_of(original)) == expected
+    assert (original, patch) == before, "what it is given is not changed"
+
+
+REFUSED: dict[str, tuple[Object, Any, int, str]] = {
+    "no map": ({}, [], 400, "json: cannot unmarshal into Go value of type map[string]interface {}"),
+    "no merge key": (
+        pod(containers=[container("a")]),
+        pod(containers=[{"image": "x"}]),
+        500,
+        "map: map[image:x] does not contain declared merge key: name",
+    ),
+    "unknown directive": (
+        pod(containers=[container("a")]),
+        pod(containers=[{"name": "a", "$patch": "boom"}]),
+        500,
+        "unknown patch type: boom in map: map[$patch:boom name:a]",
+    ),
+    "retainKeys lacks a key of the patch": (
+        pod(securityContext={"a": 1}),
+        pod(securityContext={"$retainKeys": ["b"], "c": 1}),
+        400,
+        "invalid patch format of retainKeys",
+    ),
+    "deletion list with no field": (
+        {},
+        {"$deleteFromPrimitiveList": ["a"]},
+        400,
+        "invalid patch format of primitive list",
+    ),
+    "order that contradicts the patch": (
+        pod(containers=[container("a"), container("b")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]},
+            containers=[{"name": "a", "tty": True}, {"name": "b", "tty": True}],
+        ),
+        500,
+        "The order in patch list:\n[map[name:a tty:true] map[name:b tty:true]]\n doesn't match $setElementOrder list:\n"
+        "[map[name:b] map[name:a]]\n",
+    ),
+    "lists of lists": (
+        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"finalizers": [["b"]]}},
+        422,
+        "the server rejected our request due to an error in our request",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    original, patch, code, message = REFUSED[case]
+    with pytest.raises(ApiError) as caught:
+        strategic_merge_patch(original, patch, POD)
+    assert (caught.value.code, caught.value.message) == (code, message)
+
+
+DIFFS: dict[str, tuple[Object, Object, Object]] = {
+    "nothing": (pod(containers=[container("a")]), pod(containers=[container("a")]), {}),
+    "a change in a list names its key and the order": (
+        pod(containers=[container("a", image="x"), container("b")]),
+        pod(containers=[container("a", image="y"), container("b")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "a"}, {"name": "b"}]}, containers=[{"name": "a", "image": "y"}]
+        ),
+    ),
+    "an element that is gone": (
+        pod(containers=[container("a"), container("b")]),
+        pod(containers=[container("b")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "b"}]},
+            containers=[{"name": "a", "$patch": "delete"}],
+        ),
+    ),
+    "a primitive that is gone": (
+        {"metadata": {"finalizers": ["a", "b"]}},
+        {"metadata": {"finalizers": ["b"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "$setElementOrder/finalizers": ["b"]}},
+    ),
+    "only the order": (
+        pod(containers=[container("a"), container("b")]),
+        pod(containers=[container("b"), container("a")]),
+        pod(**{"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}),
+    ),
+    "a label": (
+        {"metadata": {"labels": {"a": "1"}}},
+        {"metadata": {"labels": {"b": "1"}}},
+        {"metadata": {"labels": {"a": None, "b": "1"}}},
+    ),
+    "a strategy retains its keys": (
+        {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}},
+        {"spec": {"strategy": {"type": "Recreate"}}},
+        {"spec": {"strategy": {"$retainKeys": ["type"], "rollingUpdate": None, "type": "Recreate"}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFS)
+def test_two_way(case: str) -> None:
+    original, modified, expected = DIFFS[case]
+    schema = schema_of(original)
+    patch = two_way_strategic_patch(original, modified, schema)
+    assert patch == expected
+    assert strategic_merge_patch(original, patch, schema) == modified
+
+
+def deployment(replicas: int, *containers: Object, **metadata: Any) -> Object:
+    return {
+        "metadata": {"name": "web", **metadata},
+        "spec": {"replicas": replicas, "template": {"spec": {"containers": list(containers)}}},
+    }
+
+
+def test_three_way_keeps_what_others_added() -> None:
+    last = deployment(1, container("a", image="x"), labels={"mine": "1", "old": "1"})
+    now = deployment(2, container("a", image="y"), labels={"mine": "1"})
+    live = deployment(
+        1, container("a", image="x", tty=True), container("sidecar"), labels={"mine": "1", "old": "1", "theirs": "1"}
+    )
+    patch = three_way_strategic_patch(last, now, live, DEPLOYMENT)
+    assert patch == {
+        "metadata": {"labels": {"old": None}},
+        "spec": {
+            "replicas": 2,
+            "template": {
+                "spec": {
+                    "$setElementOrder/containers": [{"name": "a"}],
+                    "containers": [{"name": "a", "image": "y"}],
+                }
+            },
+        },
+    }
+    assert strategic_merge_patch(live, patch, DEPLOYMENT) == deployment(
+        2, container("a", image="y", tty=True), container("sidecar"), labels={"mine": "1", "theirs": "1"}
+    )
+
+
+def test_three_way_deletes_an_element_that_was_given_up() -> None:
+    last = deployment(1, container("a"), container("b"))
+    now = deployment(1, container("a"))
+    live = deployment(1, container("a"), container("b"), container("sidecar"))
+    patch = three_way_strategic_patch(last, now, live, DEPLOYMENT)
+    assert strategic_merge_patch(live, patch, DEPLOYMENT) == deployment(1, container("a"), container("sidecar"))
+
+
+def test_three_way_without_changes_is_empty() -> None:
+    applied = deployment(1, container("a", image="x"))
+    live = {**deployment(1, container("a", image="x", tty=False)), "status": {"replicas": 1}}
+    assert three_way_strategic_patch(applied, applied, live, DEPLOYMENT) == {}
+
+
+def test_preconditions() -> None:
+    unchanged = [key_unchanged("kind"), metadata_key_unchanged("name")]
+    with pytest.raises(PreconditionFailedError, match="precondition failed for: map"):
+        three_way_strategic_patch(
+            {}, {"metadata": {"name": "b"}}, {"metadata": {"name": "a"}}, POD, preconditions=unchanged
+        )
+    assert two_way_strategic_patch({"kind": "Pod"}, {"kind": "Pod", "spec": {}}, POD, preconditions=unchanged)
+
+
+def test_without_overwrite_a_change_by_another_conflicts() -> None:
+    last, live = deployment(1, container("a")), deployment(3, container("a"))
+    with pytest.raises(PatchConflictError, match="conflicts with changes made from original to current"):
+        three_way_strategic_patch(last, deployment(2, container("a")), live, DEPLOYMENT, overwrite=False)
+    apart = deployment(1, container("a", image="x"))
+    assert three_way_strategic_patch(last, apart, last, DEPLOYMENT, overwrite=False)
+
+
+NAMES = st.sampled_from("abcde")
+CONTAINERS = st.dictionaries(
+    NAMES, st.fixed_dictionaries({}, optional={"image": st.sampled_from("xyz"), "tty": st.booleans()}), max_size=4
+).map(lambda found: [{"name": name, **fields} for name, fields in found.items()])
+PODS = st.fixed_dictionaries(
+    {
+        "metadata": st.fixed_dictionaries(
+            {},
+            optional={
+                "labels": st.dictionaries(NAMES, st.sampled_from("12")),
+                "finalizers": st.lists(NAMES, unique=True),
+            },
+        ),
+        "spec": st.fixed_dictionaries(
+            {},
+            optional={
+                "containers": CONTAINERS,
+                "nodeName": st.sampled_from("mn"),
+                "tolerations": st.lists(st.fixed_dictionaries({"key": NAMES}), max_size=2),
+                "volumes": st.dictionaries(NAMES, st.sampled_from(["emptyDir", "hostPath"]), max_size=3).map(
+                    lambda found: [{"name": name, source: {}} for name, source in found.items()]
+                ),
+            },
+        ),
+    }
+)
+
+
+def _without_order(value: Any, key: str = "") -> Any:
+    """Lists that merge have no order that matters, and an empty one is as good as none."""
+    if isinstance(value, dict):
+        return {k: v for k, v in ((k, _without_order(v, k)) for k, v in value.items()) if v not in ([], {})}
+    if isinstance(value, list) and key != "tolerations":
+        return sorted(map(_without_order, value), key=str)
+    return value
+
+
+@given(PODS, PODS)
+def test_the_two_way_patch_makes_the_modified_object(original: Object, modified: Object) -> None:
+    patch = two_way_strategic_patch(original, modified, POD)
+    assert _without_order(strategic_merge_patch(original, patch, POD)) == _without_order(modified)
+
+
+@given(PODS, PODS)
+def test_with_nobody_else_the_three_way_patch_does_as_the_two_way_one(original: Object, modified: Object) -> None:
+    patch = three_way_strategic_patch(original, modified, original, POD)
+    assert _without_order(strategic_merge_patch(original, patch, POD)) == _without_order(modified)
