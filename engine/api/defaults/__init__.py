@@ -1,0 +1,73 @@
+"""Hop 05, defaulting: what upstream's SetDefaults functions fill in, in place, on a private and decoded object.
+
+Idempotent. Functions are found by group and kind; the ones that differ between versions look at the version themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engine.api.defaults import admissionregistration, autoscaling, batch, core, networking, rbac, storage, workloads
+from engine.api.resource_table import (
+    ADMISSION,
+    APIEXTENSIONS,
+    APIREGISTRATION,
+    DISCOVERY,
+    FLOWCONTROL,
+    NETWORKING,
+    RBAC,
+    RESOURCE,
+    SCHEDULING,
+    STORAGE,
+)
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+
+_DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
+    ("", "Endpoints"): networking.endpoints,
+    ("", "LimitRange"): core.limit_range,
+    ("", "Namespace"): core.namespace,
+    ("", "Node"): core.node,
+    ("", "PersistentVolume"): storage.persistent_volume,
+    ("", "PersistentVolumeClaim"): storage.persistent_volume_claim,
+    ("", "Pod"): workloads.pod,
+    ("", "PodTemplate"): workloads.pod_template,
+    ("", "ReplicationController"): workloads.replication_controller,
+    ("", "ResourceQuota"): core.resource_quota,
+    ("", "Secret"): core.secret,
+    ("", "Service"): networking.service,
+    ("apps", "DaemonSet"): workloads.daemon_set,
+    ("apps", "Deployment"): workloads.deployment,
+    ("apps", "ReplicaSet"): workloads.replica_set,
+    ("apps", "StatefulSet"): workloads.stateful_set,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscaling.horizontal_pod_autoscaler,
+    ("batch", "CronJob"): batch.cron_job,
+    ("batch", "Job"): batch.job,
+    (ADMISSION, "MutatingAdmissionPolicy"): admissionregistration.mutating_policy,
+    (ADMISSION, "MutatingAdmissionPolicyBinding"): admissionregistration.policy_binding,
+    (ADMISSION, "MutatingWebhookConfiguration"): admissionregistration.mutating_webhooks,
+    (ADMISSION, "ValidatingAdmissionPolicy"): admissionregistration.validating_policy,
+    (ADMISSION, "ValidatingAdmissionPolicyBinding"): admissionregistration.policy_binding,
+    (ADMISSION, "ValidatingWebhookConfiguration"): admissionregistration.validating_webhooks,
+    (APIEXTENSIONS, "CustomResourceDefinition"): core.custom_resource_definition,
+    (APIREGISTRATION, "APIService"): core.api_service,
+    (DISCOVERY, "EndpointSlice"): networking.endpoint_slice,
+    (FLOWCONTROL, "FlowSchema"): core.flow_schema,
+    (FLOWCONTROL, "PriorityLevelConfiguration"): core.priority_level,
+    (NETWORKING, "IngressClass"): networking.ingress_class,
+    (NETWORKING, "NetworkPolicy"): networking.network_policy,
+    (RBAC, "ClusterRoleBinding"): rbac.binding,
+    (RBAC, "RoleBinding"): rbac.binding,
+    (RESOURCE, "ResourceClaim"): core.resource_claim,
+    (RESOURCE, "ResourceClaimTemplate"): core.resource_claim_template,
+    (SCHEDULING, "PriorityClass"): core.priority_class,
+    (STORAGE, "CSIDriver"): storage.csi_driver,
+    (STORAGE, "StorageClass"): storage.storage_class,
+}
+
+
+def apply_defaults(info: ResourceInfo, obj: Object) -> None:
+    """Fills in what the object leaves out. `obj` is changed in place: pass a copy of your own."""
+    default = _DEFAULTS.get((info.gvr.group, info.kind))
+    if default is not None:
+        default(obj)

@@ -1,0 +1,115 @@
+"""Defaults of the small kinds of the core group and of a few groups with one default each."""
+
+from __future__ import annotations
+
+import base64
+
+from engine.api.defaults.pods import round_resource_list
+from engine.api.types import Object
+
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_DEFAULT_SHARES = 30
+
+
+def namespace(obj: Object) -> None:
+    metadata = obj.setdefault("metadata", {})
+    if metadata.get("name"):  # one with only generateName gets its label once it has a name
+        metadata.setdefault("labels", {})[_NAME_LABEL] = metadata["name"]
+    obj.setdefault("status", {}).setdefault("phase", "Active")
+
+
+def node(obj: Object) -> None:
+    status = obj.setdefault("status", {})
+    for field in ("capacity", "allocatable"):
+        round_resource_list(status.get(field, {}))
+    if "allocatable" not in status and status.get("capacity"):
+        status["allocatable"] = dict(status["capacity"])
+
+
+def secret(obj: Object) -> None:
+    obj.setdefault("type", "Opaque")
+    plain = obj.pop("stringData", None)  # write-only: it becomes data on the way in (conversion.go)
+    if plain:
+        data = obj.setdefault("data", {})
+        for key, text in plain.items():
+            data[key] = base64.b64encode(text.encode()).decode()
+
+
+def limit_range(obj: Object) -> None:
+    for item in obj.setdefault("spec", {}).get("limits", ()):
+        for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+            round_resource_list(item.get(field, {}))
+        if item.get("type") == "Container":
+            _container_limits(item)
+
+
+def _container_limits(item: Object) -> None:
+    default = {**item.get("max", {}), **item.get("default", {})}
+    request = {**item.get("min", {}), **default, **item.get("defaultRequest", {})}
+    if default:
+        item["default"] = default
+    if request:
+        item["defaultRequest"] = request
+
+
+def resource_quota(obj: Object) -> None:
+    round_resource_list(obj.setdefault("spec", {}).get("hard", {}))
+    for field in ("hard", "used"):
+        round_resource_list(obj.get("status", {}).get(field, {}))
+
+
+def priority_class(obj: Object) -> None:
+    obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    obj.setdefault("value", 0)
+
+
+def custom_resource_definition(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    names = spec.setdefault("names", {})
+    kind = names.get("kind", "")
+    if not names.get("singular"):
+        names["singular"] = kind.lower()
+    if not names.get("listKind") and kind:
+        names["listKind"] = f"{kind}List"
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    service = conversion.get("webhook", {}).get("clientConfig", {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+
+
+def api_service(obj: Object) -> None:
+    service = obj.get("spec", {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+
+
+def flow_schema(obj: Object) -> None:
+    obj.setdefault("spec", {}).setdefault("matchingPrecedence", 1000)
+
+
+def priority_level(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    if spec.get("type") == "Exempt":
+        exempt = spec.setdefault("exempt", {})
+        exempt.setdefault("nominalConcurrencyShares", 0)
+        exempt.setdefault("lendablePercent", 0)
+    limited = spec.get("limited")
+    if limited is not None:
+        limited.setdefault("nominalConcurrencyShares", _DEFAULT_SHARES)
+        limited.setdefault("lendablePercent", 0)
+        queuing = limited.get("limitResponse", {}).get("queuing")
+        if queuing is not None:
+            for name, value in {"queues": 64, "handSize": 8, "queueLengthLimit": 50}.items():
+                queuing.setdefault(name, value)
+
+
+def resource_claim(obj: Object) -> None:
+    for request in obj.get("spec", {}).get("devices", {}).get("requests", ()):
+        for device in (*([request["exactly"]] if "exactly" in request else []), *request.get("firstAvailable", ())):
+            device.setdefault("allocationMode", "ExactCount")
+            if device["allocationMode"] == "ExactCount":
+                device.setdefault("count", 1)
+
+
+def resource_claim_template(obj: Object) -> None:
+    resource_claim(obj.get("spec", {}))

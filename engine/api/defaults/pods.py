@@ -1,0 +1,215 @@
+"""Defaults of Pods, their containers, probes and volumes (pkg/apis/core/v1/defaults.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.api.quantity import Quantity
+from engine.api.types import Object
+
+_FILE_MODE = 0o644
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_PROBE_NUMBERS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_MILLI = -3
+# Resources that a Pod as a whole may ask for (component-helpers IsSupportedPodLevelResource).
+_POD_LEVEL = ("cpu", "memory")
+
+
+def pod_spec(spec: Object) -> None:
+    """What any Pod spec gets, in a Pod as in a template."""
+    spec.setdefault("restartPolicy", "Always")
+    spec.setdefault("dnsPolicy", "ClusterFirst")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("schedulerName", "default-scheduler")
+    spec.setdefault("terminationGracePeriodSeconds", 30)
+    mirror_service_account(spec)
+    for volume in spec.get("volumes", ()):
+        _volume(volume)
+    for container in _containers(spec):
+        _container(container)
+    if "overhead" in spec:
+        round_resource_list(spec["overhead"])
+    if "resources" in spec:
+        _resources(spec["resources"])
+
+
+def pod_only(spec: Object) -> None:
+    """What a Pod gets but a template does not, so that the template stays as it was written."""
+    for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
+        _requests_from_limits(container)
+    if spec.get("resources", {}).get("limits"):
+        _pod_level_requests(spec)
+    spec.setdefault("enableServiceLinks", True)
+    if spec.get("hostNetwork"):
+        for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
+            for port in container.get("ports", ()):
+                if not port.get("hostPort") and port.get("containerPort"):
+                    port["hostPort"] = port["containerPort"]
+
+
+def mirror_service_account(spec: Object) -> None:
+    """`serviceAccount` is the old name of `serviceAccountName` and always says the same."""
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if name:
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+
+
+def _containers(spec: Object) -> Iterator[Object]:
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        yield from spec.get(field, ())
+
+
+def _container(container: Object) -> None:
+    container.setdefault("resources", {})
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    if "imagePullPolicy" not in container:
+        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+    for port in container.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+    for variable in container.get("env", ()):
+        _field_ref(variable.get("valueFrom"))
+    _resources(container["resources"])
+    for name in _PROBES:
+        if name in container:
+            _probe(container[name])
+    for hook in container.get("lifecycle", {}).values():
+        if isinstance(hook, dict) and "httpGet" in hook:
+            _http_get(hook["httpGet"])
+
+
+def _pull_policy(image: str) -> str:
+    return "Always" if image_tag(image) == "latest" else "IfNotPresent"
+
+
+def image_tag(image: str) -> str:
+    """The tag of an image reference: `latest` if it has neither tag nor digest (pkg/util/parsers ParseImageName)."""
+    name, _, digest = image.partition("@")
+    last = name.rpartition("/")[2]
+    _, colon, tag = last.partition(":")
+    if colon:
+        return tag
+    return "" if digest else "latest"
+
+
+def _probe(probe: Object) -> None:
+    for name, value in _PROBE_NUMBERS.items():
+        probe.setdefault(name, value)
+    if "httpGet" in probe:
+        _http_get(probe["httpGet"])
+    if "grpc" in probe:
+        probe["grpc"].setdefault("service", "")
+
+
+def _http_get(action: Object) -> None:
+    if not action.get("path"):
+        action["path"] = "/"
+    if not action.get("scheme"):
+        action["scheme"] = "HTTP"
+
+
+def _field_ref(source: Object | None) -> None:
+    if source and "fieldRef" in source and not source["fieldRef"].get("apiVersion"):
+        source["fieldRef"]["apiVersion"] = "v1"
+
+
+def _resources(resources: Object) -> None:
+    for field in ("limits", "requests"):
+        if field in resources:
+            round_resource_list(resources[field])
+
+
+def round_resource_list(resources: Object) -> None:
+    """Amounts are kept in thousandths, rounded up."""
+    for name, amount in resources.items():
+        if amount[-1:] in ("n", "u") or "e-" in amount:
+            resources[name] = str(Quantity.parse(amount).rounded_up(_MILLI))
+
+
+def _requests_from_limits(container: Object) -> None:
+    resources = container.get("resources") or {}
+    limits = resources.get("limits")
+    if limits:
+        requests = resources.setdefault("requests", {})
+        for name, amount in limits.items():
+            requests.setdefault(name, amount)
+
+
+def _pod_level_requests(spec: Object) -> None:
+    """With limits of its own, a Pod asks for what its containers do together, or else for its limits (KEP-2837)."""
+    resources = spec["resources"]
+    requests = resources.get("requests", {})
+    for name, limit in resources["limits"].items():
+        supported = name in _POD_LEVEL or name.startswith("hugepages-")
+        if supported and name not in requests:
+            total = _container_requests(spec, name) if name in _POD_LEVEL else None
+            requests[name] = limit if total is None else str(total)
+    if requests:
+        resources["requests"] = requests
+
+
+def _container_requests(spec: Object, resource: str) -> Quantity | None:
+    """What the containers ask for together; an init container that does not stay counts only while it is the greatest."""
+    staying, peak, found = Quantity(), Quantity(), False
+    for container in spec.get("initContainers", ()):
+        amount = container.get("resources", {}).get("requests", {}).get(resource)
+        if amount is not None:
+            found = True
+            if container.get("restartPolicy") == "Always":
+                staying = staying + Quantity.parse(amount)
+                peak = max(peak, staying)
+            else:
+                peak = max(peak, staying + Quantity.parse(amount))
+    for container in spec.get("containers", ()):
+        amount = container.get("resources", {}).get("requests", {}).get(resource)
+        if amount is not None:
+            found = True
+            staying = staying + Quantity.parse(amount)
+    return max(staying, peak) if found else None
+
+
+# -- volumes
+
+
+def _volume(volume: Object) -> None:
+    if len(volume) <= 1:  # a name and no source
+        volume["emptyDir"] = {}
+    for source, value in volume.items():
+        if isinstance(value, dict):
+            volume_source(source, value)
+    if "image" in volume and not volume["image"].get("pullPolicy"):
+        volume["image"]["pullPolicy"] = _pull_policy(volume["image"].get("reference", ""))
+
+
+def volume_source(source: str, value: Object) -> None:
+    """Of a Pod's volume and of a PersistentVolume alike; `source` is the field's name."""
+    match source:
+        case "secret" | "configMap" | "downwardAPI" | "projected":
+            value.setdefault("defaultMode", _FILE_MODE)
+            _projections(value.get("sources", ()))
+            for item in value.get("items", ()):
+                _field_ref(item)
+        case "hostPath":
+            value.setdefault("type", "")
+        case "iscsi":
+            value.setdefault("iscsiInterface", "default")
+        case "rbd":
+            for name, text in {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}.items():
+                value.setdefault(name, text)
+        case "azureDisk":
+            azure = {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared", "readOnly": False}
+            for name, setting in azure.items():
+                value.setdefault(name, setting)
+        case "scaleIO":
+            value.setdefault("storageMode", "ThinProvisioned")
+            value.setdefault("fsType", "xfs")
+        case "ephemeral":
+            value.get("volumeClaimTemplate", {}).get("spec", {}).setdefault("volumeMode", "Filesystem")
+
+
+def _projections(sources: list[Object]) -> None:
+    for source in sources:
+        if "serviceAccountToken" in source:
+            source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
+        for item in source.get("downwardAPI", {}).get("items", ()):
+            _field_ref(item)

@@ -1,0 +1,92 @@
+"""Defaults of Pods and of what makes Pods (pkg/apis/core/v1/defaults.go, pkg/apis/apps/v1/defaults.go)."""
+
+from __future__ import annotations
+
+from engine.api.defaults.pods import pod_only, pod_spec
+from engine.api.defaults.storage import claim_spec
+from engine.api.types import Object
+
+_QUARTER = "25%"
+
+
+def pod(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    pod_spec(spec)
+    pod_only(spec)
+
+
+def pod_template(obj: Object) -> None:
+    template(obj)
+
+
+def template(owner: Object) -> None:
+    """The Pod template in a spec."""
+    if "template" in owner:
+        owner["template"].setdefault("metadata", {})
+        pod_spec(owner["template"].setdefault("spec", {}))
+
+
+def deployment(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    strategy = spec.setdefault("strategy", {})
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", _QUARTER)
+        rolling.setdefault("maxSurge", _QUARTER)
+    template(spec)
+
+
+def replica_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    template(spec)
+
+
+def replication_controller(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    labels = spec.get("template", {}).get("metadata", {}).get("labels")
+    if labels:
+        if not spec.get("selector"):
+            spec["selector"] = dict(labels)
+        if not obj.setdefault("metadata", {}).get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+    template(spec)
+
+
+def daemon_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = spec.setdefault("updateStrategy", {})
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    template(spec)
+
+
+def stateful_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("podManagementPolicy", "OrderedReady")
+    strategy = spec.setdefault("updateStrategy", {})
+    if "type" not in strategy:
+        strategy["type"] = "RollingUpdate"
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
+    for claim in spec.get("volumeClaimTemplates", ()):
+        claim.setdefault("apiVersion", "v1")
+        claim.setdefault("kind", "PersistentVolumeClaim")
+        claim_spec(claim.setdefault("spec", {}))
+        claim.setdefault("status", {}).setdefault("phase", "Pending")
+    template(spec)
