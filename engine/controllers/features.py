@@ -1,0 +1,15 @@
+"""What depends on the Kubernetes version: features on by default from one on (pkg/features/kube_features.go)."""
+
+from __future__ import annotations
+
+from engine.api.schema import resolve_version
+
+
+def _at_least(version: str, major: int, minor: int) -> bool:
+    parts = resolve_version(version).split(".")
+    return (int(parts[0]), int(parts[1])) >= (major, minor)
+
+
+def counts_terminating_replicas(version: str) -> bool:
+    """`status.terminatingReplicas` of Deployments and ReplicaSets (KEP-3973, beta in 1.35)."""
+    return _at_least(version, 1, 35)
