@@ -1,0 +1,43 @@
+"""The Container Runtime Interface: what the kubelet asks of a runtime (cri-api runtime/v1 api.proto)."""
+
+from engine.kubelet.cri.errors import CriError
+from engine.kubelet.cri.services import ImageService, Runtime, RuntimeService
+from engine.kubelet.cri.types import (
+    Container,
+    ContainerConfig,
+    ContainerEvent,
+    ContainerEventType,
+    ContainerState,
+    ContainerStatus,
+    ExecResult,
+    Image,
+    Mount,
+    PodSandboxConfig,
+    PodSandboxState,
+    PodSandboxStatus,
+    PullProgress,
+    RuntimeCondition,
+    VersionResponse,
+)
+
+__all__ = [
+    "Container",
+    "ContainerConfig",
+    "ContainerEvent",
+    "ContainerEventType",
+    "ContainerState",
+    "ContainerStatus",
+    "CriError",
+    "ExecResult",
+    "Image",
+    "ImageService",
+    "Mount",
+    "PodSandboxConfig",
+    "PodSandboxState",
+    "PodSandboxStatus",
+    "PullProgress",
+    "Runtime",
+    "RuntimeCondition",
+    "RuntimeService",
+    "VersionResponse",
+]

@@ -1,0 +1,228 @@
+"""One simulated container: a state machine whose process is a generator, resumed by timers of the model clock.
+
+A container that waits for nothing but a signal costs nothing: no task, no timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextvars import Context
+
+from engine.clock import Clock, Timer
+from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError
+from engine.kubelet.runtime.catalog import ImageProfile
+from engine.kubelet.runtime.logs import LogFile
+from engine.kubelet.runtime.shell import commands, programs
+from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Network, Process
+from engine.trace import SpanContext, current_context
+
+log = logging.getLogger(__name__)
+
+START_ERROR = 128  # containerd's exit code for a container that could not be started
+KILLED = 137
+SERVICE_ACCOUNT_MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+class SimulatedContainer:
+    def __init__(
+        self,
+        status: ContainerStatus,
+        profile: ImageProfile,
+        machine: Machine,
+        clock: Clock,
+        on_exit: Callable[[SimulatedContainer], None],
+    ) -> None:
+        self.status = status
+        self.profile = profile
+        self.machine = machine
+        self.log = LogFile(clock.now)
+        self.cause: SpanContext | None = None  # the call that started it
+        self._clock = clock
+        self._on_exit = on_exit
+        self._process: Process | None = None
+        self._begun = False
+        self._timer: Timer | None = None
+        self._exited: asyncio.Future[None] | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.status.state == ContainerState.RUNNING
+
+    # -- CRI's StartContainer and StopContainer
+
+    def start(self) -> None:
+        """Run its program. Raises CriError if the image does not have it."""
+        self.cause = current_context()
+        argv = command_line(self.status.config, self.profile)
+        if argv and not commands.exists(self.machine, argv[0]):
+            message = _not_started(argv[0])
+            self._finish(START_ERROR, "StartError", message)
+            raise CriError("Unknown", message)
+        self.status.state = ContainerState.RUNNING
+        self.status.started_at = self._clock.now()
+
+    def run(self) -> None:
+        """Let the program take its first step (after the runtime has told that the container started)."""
+        Context().run(self._run)
+
+    def _run(self) -> None:
+        argv = command_line(self.status.config, self.profile)
+        started = self._launch(argv)
+        if isinstance(started, int):
+            self._finish(started)
+        else:
+            self._process = started
+            self._resume()
+
+    def signal(self, name: str) -> None:
+        """Deliver a signal to process 1; SIGKILL ends it."""
+        if not self.running:
+            return
+        if name == "KILL" or self._process is None:
+            self._end(KILLED)
+        elif self._begun:
+            Context().run(self._resume, name)
+
+    def kill(self, reason: str = "") -> None:
+        if self.running:
+            self._end(KILLED, reason)
+
+    async def wait(self, timeout: float) -> bool:
+        """Wait until it has exited; False if `timeout` model seconds were not enough."""
+        if not self.running:
+            return True
+        if self._exited is None or self._exited.done():
+            self._exited = asyncio.get_running_loop().create_future()
+        try:
+            async with self._clock.timeout(timeout):
+                await asyncio.shield(self._exited)
+        except TimeoutError:
+            return not self.running
+        return True
+
+    # -- running
+
+    def _launch(self, argv: Sequence[str]) -> int | Process:
+        if self.profile.output:
+            self.log.write("stdout", self.profile.output)
+            return 0
+        if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
+            self.machine.serving = True
+            return programs.serve(programs.Server(0), first=True)
+        io = Io(lambda text: self.log.write("stdout", text), lambda text: self.log.write("stderr", text))
+        call = commands.Call(
+            self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True
+        )
+        return commands.start(call)
+
+    def _resume(self, signal: str | None = None) -> None:
+        process = self._process
+        if process is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        try:
+            seconds = process.send(signal) if self._begun else next(process)
+        except StopIteration as end:
+            self._finish(int(end.value or 0) & 0xFF)
+            return
+        except Exception:
+            log.exception("the simulated program of container %s failed", self.status.name)
+            self._finish(255)
+            return
+        self._begun = True
+        if seconds < FOREVER:
+            self._timer = self._clock.call_later(seconds, lambda: Context().run(self._resume))
+
+    def _end(self, exit_code: int, reason: str = "") -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._process is not None:
+            self._process.close()
+        self._finish(exit_code, reason)
+
+    def _finish(self, exit_code: int, reason: str = "", message: str = "") -> None:
+        self._process = None
+        self._timer = None
+        status = self.status
+        status.state = ContainerState.EXITED
+        status.finished_at = self._clock.now()
+        status.exit_code = exit_code
+        status.reason = reason or ("Error" if exit_code else "Completed")
+        status.message = message
+        self.machine.listening.clear()
+        self.machine.serving = False
+        self.log.close()
+        if self._exited is not None and not self._exited.done():
+            self._exited.set_result(None)
+        self._on_exit(self)
+
+    # -- the network
+
+    def answers(self, port: int) -> bool:
+        """Whether something listens: what its programs opened; of a server, what the Pod declares for it; of a server
+        that the catalogue does not know, any port."""
+        if port in self.machine.listening:
+            return True
+        return self.machine.serving and (self.machine.programs is None or port in self.status.config.ports)
+
+    def http_status(self, path: str) -> int:
+        """200, but 404 from a known web server without configuration of its own for a page that it does not have."""
+        configured = any(
+            not mount.container_path.startswith(SERVICE_ACCOUNT_MOUNT) for mount in self.status.config.mounts
+        )
+        page = path.partition("?")[0]
+        return 404 if self.profile.paths and not configured and page not in self.profile.paths else 200
+
+
+def command_line(config: ContainerConfig, profile: ImageProfile) -> list[str]:
+    """What to run: the Pod's command and args in the place of the image's entrypoint and cmd (as the API defines)."""
+    if config.command:
+        return [*config.command, *config.args]
+    if not config.args:
+        return [*profile.entrypoint, *profile.cmd]
+    if profile.entrypoint:
+        return [*profile.entrypoint, *config.args]
+    server = profile.cmd[0] if profile.cmd else ""
+    takes_flags = config.args[0].startswith("-") and server
+    return [server, *config.args] if takes_flags else list(config.args) if profile.programs is not None else []
+
+
+def _not_started(program: str) -> str:
+    missing = "no such file or directory" if "/" in program else "executable file not found in $PATH"
+    called = f"stat {program}: {missing}: unknown" if "/" in program else f"{missing}: unknown"
+    return (
+        "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
+        f'unable to start container process: error during container init: exec: "{program}": {called}'
+    )
+
+
+def new_machine(
+    config: ContainerConfig, profile: ImageProfile, *, hostname: str, clock: Clock, network: Network
+) -> Machine:
+    """The machine that a container's processes see."""
+    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": hostname}
+    env.update(config.envs)
+    env.setdefault("HOME", "/root" if not (config.user or profile.uid) else "/")
+    machine = Machine(
+        hostname=hostname,
+        now=clock.now,
+        monotonic=clock.monotonic,
+        env=env,
+        network=network,
+        programs=profile.programs,
+        busybox=profile.busybox,
+        user=str(config.user if config.user is not None else profile.uid),
+        stdin_open=config.stdin or config.tty,
+    )
+    for mount in config.mounts:
+        path = mount.container_path.rstrip("/")
+        if not mount.files:
+            machine.directories.add(path)
+        for name, text in mount.files.items():
+            machine.files[f"{path}/{name}" if name else path] = text
+            machine.directories.add(path if name else path.rpartition("/")[0])
+    return machine

@@ -1,0 +1,60 @@
+"""Container logs: one bounded file per attempt, lines as the CRI log format has them (timestamp, stream, text)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from engine.kubelet.cri.services import LogLine
+
+# The kubelet rotates at 10 MiB; lines are what is counted here.
+MAX_LINES = 5_000
+FLUSH_AT = 16_384
+
+
+class LogFile:
+    """A file-like ring. `dropped` counts what was rotated away; followers are told of each line."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self.lines: deque[LogLine] = deque(maxlen=MAX_LINES)
+        self.dropped = 0
+        self.closed = False
+        self._now = now
+        self._partial: dict[str, str] = {}
+        self._followers: dict[Callable[[LogLine | None], None], None] = {}
+
+    def write(self, stream: str, text: str) -> None:
+        text = self._partial.pop(stream, "") + text
+        *whole, rest = text.split("\n")
+        for line in whole:
+            self._append(stream, line)
+        if len(rest) >= FLUSH_AT:
+            self._append(stream, rest)
+        elif rest:
+            self._partial[stream] = rest
+
+    def close(self) -> None:
+        """The process has ended: what it left unfinished becomes a line."""
+        for stream, rest in self._partial.items():
+            self._append(stream, rest)
+        self._partial.clear()
+        self.closed = True
+        for follower in list(self._followers):
+            follower(None)
+
+    def follow(self, follower: Callable[[LogLine | None], None]) -> Callable[[], object]:
+        """Tell of each further line, and None at the end; returns what stops it."""
+        self._followers[follower] = None
+        return lambda: self._followers.pop(follower, None)
+
+    def read(self) -> Sequence[LogLine]:
+        return list(self.lines)
+
+    def _append(self, stream: str, text: str) -> None:
+        if len(self.lines) == MAX_LINES:
+            self.dropped += 1
+        line = LogLine(f"{self._now():%Y-%m-%dT%H:%M:%S.%f}000Z", stream, text)
+        self.lines.append(line)
+        for follower in list(self._followers):
+            follower(line)

@@ -1,0 +1,198 @@
+"""The commands that act on the shell itself (Shell Command Language, 2.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING
+
+from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
+from engine.kubelet.runtime.shell.process import Io
+
+if TYPE_CHECKING:
+    from engine.kubelet.runtime.shell.interpreter import Interpreter
+
+Builtin = Callable[["Interpreter", list[str], Io], Generator[float, str | None, int]]
+_Plain = Callable[["Interpreter", list[str], Io], int]
+
+
+def _plain(function: _Plain) -> Builtin:
+    def run(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+        return function(shell, argv, io)
+        yield 0.0  # makes a generator of it
+
+    return run
+
+
+def _number(shell: Interpreter, argv: list[str], default: int) -> int:
+    if len(argv) < 2:
+        return default
+    try:
+        return int(argv[1])
+    except ValueError:
+        raise ExitShell(2) from None
+
+
+def _colon(shell: Interpreter, argv: list[str], io: Io) -> int:
+    return 0
+
+
+def _exit(shell: Interpreter, argv: list[str], io: Io) -> int:
+    raise ExitShell(_number(shell, argv, shell.status) & 0xFF)
+
+
+def _return(shell: Interpreter, argv: list[str], io: Io) -> int:
+    raise ReturnFunction(_number(shell, argv, shell.status) & 0xFF)
+
+
+def _break(shell: Interpreter, argv: list[str], io: Io) -> int:
+    raise BreakLoop(max(1, _number(shell, argv, 1)))
+
+
+def _continue(shell: Interpreter, argv: list[str], io: Io) -> int:
+    raise ContinueLoop(max(1, _number(shell, argv, 1)))
+
+
+def _cd(shell: Interpreter, argv: list[str], io: Io) -> int:
+    target = shell.path(argv[1] if len(argv) > 1 else "/")
+    if target.rstrip("/") and target.rstrip("/") not in shell.machine.directories:
+        io.stderr(f"{shell.name}: cd: can't cd to {argv[1]}: No such file or directory\n")
+        return 2
+    shell.directory = target.rstrip("/") or "/"
+    shell.variables["PWD"] = shell.directory
+    return 0
+
+
+def _pwd(shell: Interpreter, argv: list[str], io: Io) -> int:
+    io.stdout(f"{shell.directory}\n")
+    return 0
+
+
+def _export(shell: Interpreter, argv: list[str], io: Io) -> int:
+    for argument in argv[1:]:
+        name, assigned, value = argument.partition("=")
+        if assigned:
+            shell.variables[name] = value
+        shell.exported.add(name)
+    if len(argv) == 1:
+        for name, value in shell.environment().items():
+            io.stdout(f"export {name}='{value}'\n")
+    return 0
+
+
+def _unset(shell: Interpreter, argv: list[str], io: Io) -> int:
+    for name in argv[1:]:
+        shell.variables.pop(name, None)
+        shell.exported.discard(name)
+    return 0
+
+
+def _local(shell: Interpreter, argv: list[str], io: Io) -> int:
+    for argument in argv[1:]:
+        name, _, value = argument.partition("=")
+        shell.variables[name] = value
+    return 0
+
+
+def _set(shell: Interpreter, argv: list[str], io: Io) -> int:
+    for index, argument in enumerate(argv[1:], start=1):
+        if argument == "--":
+            shell.arguments = argv[index + 1 :]
+            break
+        if argument[:1] not in ("-", "+"):
+            shell.arguments = argv[index:]
+            break
+        if "e" in argument[1:] and argument not in ("-o", "+o"):
+            shell.errexit = argument[0] == "-"
+    return 0
+
+
+def _shift(shell: Interpreter, argv: list[str], io: Io) -> int:
+    count = _number(shell, argv, 1)
+    if count > len(shell.arguments):
+        return 1
+    shell.arguments = shell.arguments[count:]
+    return 0
+
+
+def _trap(shell: Interpreter, argv: list[str], io: Io) -> int:
+    if len(argv) < 3:
+        return 0
+    action = argv[1]
+    for signal in argv[2:]:
+        name = {"15": "TERM", "2": "INT", "0": "EXIT", "1": "HUP", "3": "QUIT"}.get(signal, signal.removeprefix("SIG"))
+        if action == "-":
+            shell.traps.pop(name, None)
+        else:
+            shell.traps[name] = action
+    return 0
+
+
+def _umask(shell: Interpreter, argv: list[str], io: Io) -> int:
+    if len(argv) == 1:
+        io.stdout("0022\n")
+    return 0
+
+
+def _read(shell: Interpreter, argv: list[str], io: Io) -> int:
+    """One line of what is left of the standard input."""
+    names = [name for name in argv[1:] if not name.startswith("-")] or ["REPLY"]
+    line, _, rest = (io.stdin or "").partition("\n")
+    if not io.stdin:
+        for name in names:
+            shell.variables[name] = ""
+        return 1
+    io.stdin = rest
+    values = line.split(None, len(names) - 1)
+    for index, name in enumerate(names):
+        shell.variables[name] = values[index] if index < len(values) else ""
+    return 0
+
+
+def _eval(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+    return shell.evaluate(" ".join(argv[1:]), io)
+
+
+def _wait(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+    jobs = shell.jobs
+    if len(argv) > 1:
+        jobs = [job for job in shell.jobs if str(job.pid) in argv[1:]]
+        if not jobs:
+            return 127
+    yield from shell.wait_for(*jobs, interruptible=True)
+    if any(job.running for job in jobs):
+        return 143  # a trap came first
+    status = jobs[-1].status or 0 if len(argv) > 1 else 0
+    shell.jobs = [job for job in shell.jobs if job.running]
+    return status
+
+
+def _kill(shell: Interpreter, argv: list[str], io: Io) -> int:
+    pids = [argument for argument in argv[1:] if not argument.startswith("-")]
+    found = [job for job in shell.jobs if str(job.pid) in pids and job.running]
+    for job in found:
+        job.kill(143)
+    return 0 if found else 1
+
+
+BUILTINS: Mapping[str, Builtin] = {
+    ":": _plain(_colon),
+    "exec": _plain(_colon),  # with a command behind it the interpreter has dealt with it
+    "exit": _plain(_exit),
+    "return": _plain(_return),
+    "break": _plain(_break),
+    "continue": _plain(_continue),
+    "cd": _plain(_cd),
+    "pwd": _plain(_pwd),
+    "export": _plain(_export),
+    "readonly": _plain(_export),
+    "unset": _plain(_unset),
+    "local": _plain(_local),
+    "set": _plain(_set),
+    "shift": _plain(_shift),
+    "trap": _plain(_trap),
+    "umask": _plain(_umask),
+    "read": _plain(_read),
+    "kill": _plain(_kill),
+    "eval": _eval,
+    "wait": _wait,
+}

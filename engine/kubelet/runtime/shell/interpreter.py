@@ -1,0 +1,560 @@
+"""Runs a syntax tree on a simulated machine.
+
+The interpreter is one process: a generator that yields what it would sleep. Its children are generators that it resumes
+itself, so that a signal reaches the shell, not the command that it waits for, as in a container whose process 1 is a shell:
+without a trap, process 1 ignores SIGTERM.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Generator
+from typing import TypeVar
+
+from engine.kubelet.runtime.shell import builtins, commands
+from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
+from engine.kubelet.runtime.shell.expansion import Arithmetic, apply_operator, glob
+from engine.kubelet.runtime.shell.jobs import Job
+from engine.kubelet.runtime.shell.lexer import Lexer, Part, ShellSyntaxError, Word
+from engine.kubelet.runtime.shell.parser import parse
+from engine.kubelet.runtime.shell.process import Io, Machine, Process, Sink
+from engine.kubelet.runtime.shell.syntax import (
+    AndOr,
+    Case,
+    Command,
+    For,
+    Group,
+    If,
+    Loop,
+    Pipeline,
+    Redirect,
+    Redirected,
+    Script,
+    Simple,
+)
+
+T = TypeVar("T")
+Steps = Generator[float, str | None, T]
+
+# A loop that never sleeps would never let go of the event loop: so many commands cost so much model time.
+COMMANDS_PER_SLICE = 500
+SLICE_SECONDS = 0.1
+
+FATAL_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
+
+
+class Interpreter:
+    """One shell. `first` says that it is process 1 of the container."""
+
+    def __init__(self, machine: Machine, io: Io, *, name: str = "sh", first: bool = False) -> None:
+        self.machine = machine
+        self.name = name
+        self.arguments: list[str] = []
+        self.variables: dict[str, str] = dict(machine.env)
+        self.exported: set[str] = set(machine.env)
+        self.directory = "/"
+        self.status = 0
+        self.traps: dict[str, str] = {}
+        self.errexit = False
+        self.jobs: list[Job] = []
+        self._io = io
+        self._first = first
+        self._functions: dict[str, Command] = {}
+        self._pending: list[str] = []
+        self._count = 0
+        self._condition = 0  # depth of conditions, where errexit does not apply
+        self._pids = 10
+
+    # -- the outside
+
+    def run(self, script: str) -> Process:
+        """The process of `sh -c script`."""
+        try:
+            tree = parse(script)
+        except ShellSyntaxError as error:
+            self._io.stderr(f"{self.name}: syntax error: {error}\n")
+            return 2
+        try:
+            only = _only_command(tree)
+            if only is not None:
+                yield from self._replace_by(only)
+            else:
+                yield from self._script(tree)
+        except ExitShell as end:
+            self.status = end.status
+        except (ReturnFunction, BreakLoop, ContinueLoop):
+            pass
+        if "EXIT" in self.traps:
+            yield from self._trap("EXIT")
+        return self.status
+
+    def environment(self) -> dict[str, str]:
+        return {name: self.variables[name] for name in sorted(self.exported) if name in self.variables}
+
+    def _replace_by(self, command: Simple) -> Steps[None]:
+        """A script of one command: the shell execs it, so that signals reach it."""
+        yield from self._simple(command, self._io, exec_it=True)
+
+    # -- time and signals
+
+    def wait_for(self, *jobs: Job, interruptible: bool = False) -> Steps[None]:
+        """Let time pass until `jobs` have ended; with `interruptible` also until a trap is due."""
+        while any(job.running for job in jobs):
+            if interruptible and self._pending:
+                return
+            yield from self._pass_time(min(job.due for job in [*self.jobs, *jobs]))
+
+    def _pass_time(self, due: float) -> Steps[None]:
+        signal = yield max(0.0, due - self.machine.monotonic())
+        if signal is not None:
+            self._signalled(signal)
+        now = self.machine.monotonic()
+        for job in self.jobs:
+            if job.running and job.due <= now:
+                job.advance(now)
+
+    def _signalled(self, signal: str) -> None:
+        if signal in self.traps:
+            if self.traps[signal]:
+                self._pending.append(signal)
+        elif not self._first and signal in FATAL_SIGNALS:
+            raise ExitShell(128 + FATAL_SIGNALS[signal])
+
+    def _trap(self, name: str) -> Steps[None]:
+        script = self.traps.pop(name) if name == "EXIT" else self.traps[name]
+        before = self.status
+        try:
+            yield from self._script(parse(script))
+        except ShellSyntaxError as error:
+            self._io.stderr(f"{self.name}: syntax error: {error}\n")
+        self.status = before
+
+    def _run_traps(self) -> Steps[None]:
+        while self._pending:
+            yield from self._trap(self._pending.pop(0))
+
+    def _breathe(self) -> Steps[None]:
+        self._count += 1
+        if self._count % COMMANDS_PER_SLICE == 0:
+            due = self.machine.monotonic() + SLICE_SECONDS
+            while self.machine.monotonic() < due:
+                yield from self._pass_time(min([due, *(job.due for job in self.jobs if job.running)]))
+
+    # -- lists, pipelines
+
+    def _script(self, script: Script, io: Io | None = None) -> Steps[None]:
+        for item in script:
+            yield from self._and_or(item, io or self._io)
+
+    def _and_or(self, item: AndOr, io: Io) -> Steps[None]:
+        if item.background:
+            self._background(item._replace(background=False), io)
+            return
+        for index, (operator, pipeline) in enumerate(item.links):
+            if (operator == "&&" and self.status) or (operator == "||" and not self.status):
+                continue
+            last = index == len(item.links) - 1
+            self._condition += not last
+            try:
+                yield from self._pipeline(pipeline, io)
+            finally:
+                self._condition -= not last
+            if self.errexit and self.status and last and not self._condition and not pipeline.negated:
+                raise ExitShell(self.status)
+
+    def _background(self, item: AndOr, io: Io) -> None:
+        child = self._fork(Io(io.stdout, io.stderr, ""))
+        job = self.start_job(child.subshell((item,)))
+        job.advance(self.machine.monotonic())
+        self.jobs.append(job)
+        self.variables["!"] = str(job.pid)
+        self.status = 0
+
+    def start_job(self, process: Process) -> Job:
+        self._pids += 1
+        return Job(self._pids, process)
+
+    def _fork(self, io: Io) -> Interpreter:
+        child = Interpreter(self.machine, io, name=self.name)
+        child.arguments = list(self.arguments)
+        child.variables = dict(self.variables)
+        child.exported = set(self.exported)
+        child.directory = self.directory
+        child.errexit = self.errexit
+        child._functions = dict(self._functions)
+        child._pids = self._pids
+        return child
+
+    def subshell(self, script: Script) -> Process:
+        """The process of a forked shell that runs `script`."""
+        try:
+            yield from self._script(script)
+        except ExitShell as end:
+            self.status = end.status
+        if "EXIT" in self.traps:
+            yield from self._trap("EXIT")
+        return self.status
+
+    def _pipeline(self, pipeline: Pipeline, io: Io) -> Steps[None]:
+        if len(pipeline.commands) == 1:
+            yield from self._command(pipeline.commands[0], io)
+        else:
+            yield from self._piped(pipeline.commands, io)
+        if pipeline.negated:
+            self.status = int(not self.status)
+        yield from self._run_traps()
+
+    def _piped(self, pipeline: tuple[Command, ...], io: Io) -> Steps[None]:
+        """Each command runs to its end in a subshell, its output the next one's input."""
+        stdin = io.stdin
+        for command in pipeline[:-1]:
+            output: list[str] = []
+            yield from self._foreground(Io(output.append, io.stderr, stdin), command)
+            stdin = "".join(output)
+        yield from self._foreground(Io(io.stdout, io.stderr, stdin), pipeline[-1])
+
+    def _foreground(self, io: Io, command: Command) -> Steps[None]:
+        child = self._fork(io)
+        link = AndOr((("", Pipeline((command,), False)),), False)
+        self.status = yield from self._await(child.subshell((link,)))
+
+    def _await(self, process: Process) -> Steps[int]:
+        job = self.start_job(process)
+        job.advance(self.machine.monotonic())
+        while job.running:
+            due = min([job.due, *(other.due for other in self.jobs if other.running)])
+            try:
+                yield from self._pass_time(due)
+            except ExitShell:
+                job.kill(143)
+                raise
+            now = self.machine.monotonic()
+            if job.due <= now:
+                job.advance(now)
+        return job.status or 0
+
+    # -- commands
+
+    def _command(self, command: Command, io: Io) -> Steps[None]:
+        if isinstance(command, Simple):
+            yield from self._simple(command, io)
+        elif isinstance(command, Redirected):
+            target = yield from self._redirect(io, command.redirects)
+            if target is None:
+                self.status = 1
+            else:
+                yield from self._command(command.command, target)
+        elif isinstance(command, Group):
+            yield from self._group(command, io)
+        elif isinstance(command, If):
+            yield from self._if(command, io)
+        elif isinstance(command, Loop):
+            yield from self._loop(command, io)
+        elif isinstance(command, For):
+            yield from self._for(command, io)
+        elif isinstance(command, Case):
+            yield from self._case(command, io)
+        else:
+            self._functions[command.name] = command.body
+            self.status = 0
+
+    def _group(self, command: Group, io: Io) -> Steps[None]:
+        if command.subshell:
+            self.status = yield from self._await(self._fork(io).subshell(command.body))
+        else:
+            yield from self._script(command.body, io)
+
+    def _test(self, condition: Script, io: Io) -> Steps[bool]:
+        self._condition += 1
+        try:
+            yield from self._script(condition, io)
+        finally:
+            self._condition -= 1
+        return self.status == 0
+
+    def _if(self, command: If, io: Io) -> Steps[None]:
+        for condition, body in command.branches:
+            if (yield from self._test(condition, io)):
+                yield from self._script(body, io)
+                return
+        if command.otherwise is not None:
+            yield from self._script(command.otherwise, io)
+        else:
+            self.status = 0
+
+    def _loop(self, command: Loop, io: Io) -> Steps[None]:
+        status = 0
+        while (yield from self._test(command.condition, io)) != command.until:
+            going = yield from self._iteration(command.body, io)
+            status = self.status
+            if not going:
+                break
+            yield from self._breathe()
+        self.status = status
+
+    def _for(self, command: For, io: Io) -> Steps[None]:
+        values = list(self.arguments)
+        if command.words is not None:
+            values = yield from self._fields(command.words)
+        self.status = 0
+        for value in values:
+            self.variables[command.variable] = value
+            if not (yield from self._iteration(command.body, io)):
+                break
+
+    def _iteration(self, body: Script, io: Io) -> Steps[bool]:
+        """Once through a loop's body; False to leave the loop."""
+        try:
+            yield from self._script(body, io)
+        except BreakLoop as leaving:
+            if leaving.levels > 1:
+                raise BreakLoop(leaving.levels - 1) from None
+            return False
+        except ContinueLoop as going:
+            if going.levels > 1:
+                raise ContinueLoop(going.levels - 1) from None
+        return True
+
+    def _case(self, command: Case, io: Io) -> Steps[None]:
+        value = yield from self._text(command.word)
+        self.status = 0
+        for patterns, body in command.clauses:
+            for pattern in patterns:
+                if fnmatch.fnmatchcase(value, (yield from self._text(pattern))):
+                    yield from self._script(body, io)
+                    return
+
+    def _simple(self, command: Simple, io: Io, *, exec_it: bool = False) -> Steps[None]:
+        yield from self._breathe()
+        fields = yield from self._fields(command.words)
+        target = yield from self._redirect(io, command.redirects)
+        if target is None:
+            self.status = 1
+            return
+        assigned: dict[str, str] = {}
+        for name, word in command.assignments:
+            assigned[name] = yield from self._text(word)
+        if not fields:
+            self.variables.update(assigned)
+            if not any(part.kind == "command" for _, word in command.assignments for part in word):
+                self.status = 0
+            return
+        if fields[0] == "exec" and len(fields) > 1:
+            fields, exec_it = fields[1:], True
+        yield from self._invoke(fields, target, assigned, exec_it=exec_it)
+
+    def _invoke(self, fields: list[str], io: Io, assigned: dict[str, str], *, exec_it: bool) -> Steps[None]:
+        builtin = builtins.BUILTINS.get(fields[0])
+        if fields[0] in self._functions:
+            yield from self._call_function(fields, io)
+        elif builtin is not None:
+            self.variables.update(assigned)
+            self.status = yield from builtin(self, fields, io)
+        else:
+            call = commands.Call(
+                self.machine,
+                fields,
+                io,
+                {**self.environment(), **assigned},
+                self.directory,
+                self.name,
+                self._first and exec_it,
+            )
+            started = commands.start(call)
+            if isinstance(started, int):
+                self.status = started
+            elif exec_it:
+                self.status = yield from started
+            else:
+                self.status = yield from self._await(started)
+        if exec_it:
+            raise ExitShell(self.status)
+
+    def _call_function(self, fields: list[str], io: Io) -> Steps[None]:
+        outer, self.arguments = self.arguments, fields[1:]
+        try:
+            yield from self._command(self._functions[fields[0]], io)
+        except ReturnFunction as back:
+            self.status = back.status
+        finally:
+            self.arguments = outer
+
+    def evaluate(self, script: str, io: Io) -> Steps[int]:
+        """`eval`: run text in this shell."""
+        try:
+            tree = parse(script)
+        except ShellSyntaxError as error:
+            io.stderr(f"{self.name}: syntax error: {error}\n")
+            return 2
+        yield from self._script(tree, io)
+        return self.status
+
+    # -- redirections
+
+    def _redirect(self, io: Io, redirects: tuple[Redirect, ...]) -> Steps[Io | None]:
+        """The streams after redirection; None if a file cannot be read."""
+        target = Io(io.stdout, io.stderr, io.stdin)
+        for redirect in redirects:
+            name = yield from self._text(redirect.target)
+            if redirect.operator == ">&":
+                sink = target.stdout if name == "1" else target.stderr
+            elif redirect.operator == "<":
+                text = commands.read_file(self.machine, self.path(name))
+                if text is None:
+                    io.stderr(f"{self.name}: can't open {name}: no such file\n")
+                    return None
+                target.stdin = text
+                continue
+            else:
+                sink = self._file_sink(name, append=redirect.operator == ">>", io=io)
+            if redirect.fd != 2:
+                target.stdout = sink
+            if redirect.fd in (2, 3):
+                target.stderr = sink
+        return target
+
+    def _file_sink(self, name: str, *, append: bool, io: Io) -> Sink:
+        path = self.path(name)
+        if path == "/dev/null":
+            return lambda text: None
+        if path in ("/dev/stdout", "/proc/1/fd/1", "/proc/self/fd/1"):
+            return io.stdout
+        if path in ("/dev/stderr", "/proc/1/fd/2", "/proc/self/fd/2"):
+            return io.stderr
+        files = self.machine.files
+        files[path] = files.get(path, "") if append else ""
+
+        def write(text: str) -> None:
+            files[path] = files.get(path, "") + text
+
+        return write
+
+    def path(self, name: str) -> str:
+        return name if name.startswith("/") else f"{self.directory.rstrip('/')}/{name}"
+
+    # -- words
+
+    def _fields(self, words: tuple[Word, ...]) -> Steps[list[str]]:
+        fields: list[str] = []
+        for word in words:
+            fields += yield from self._split(word)
+        return fields
+
+    def _split(self, word: Word) -> Steps[list[str]]:
+        """A word to fields: expansions outside quotes are split at blanks, patterns become the files they match."""
+        fields: list[str] = []
+        current: str | None = None
+        pattern = False
+        for part in word:
+            if part.kind == "variable" and part.value == "@" and part.quoted:
+                for index, argument in enumerate(self.arguments):
+                    if index and current is not None:
+                        fields.append(current)
+                        current = None
+                    current = (current or "") + argument
+                continue
+            text = yield from self._part(part)
+            if part.quoted or part.kind == "text":
+                current = (current or "") + text
+                pattern = pattern or (not part.quoted and any(char in text for char in "*?["))
+                continue
+            pieces = text.split()
+            if text[:1].isspace() and current is not None:
+                fields.append(current)
+                current = None
+            for index, piece in enumerate(pieces):
+                if index and current is not None:
+                    fields.append(current)
+                    current = None
+                current = (current or "") + piece
+            if pieces and text[-1:].isspace() and current is not None:
+                fields.append(current)
+                current = None
+        if current is not None:
+            fields.append(current)
+        if pattern:
+            paths = [*self.machine.files, *self.machine.directories]
+            return [path for field in fields for path in glob(field, paths, directory=self.directory)]
+        return fields
+
+    def _text(self, word: Word) -> Steps[str]:
+        """A word to one text, unsplit."""
+        text = ""
+        for part in word:
+            text += yield from self._part(part)
+        return text
+
+    def _part(self, part: Part) -> Steps[str]:
+        if part.kind == "text":
+            return part.value
+        if part.kind == "arithmetic":
+            try:
+                return str(Arithmetic(part.value, self.variables).value())
+            except ShellSyntaxError as error:
+                self._io.stderr(f"{self.name}: {error}\n")
+                raise ExitShell(2) from None
+        if part.kind == "command":
+            return (yield from self._substitute(part.value))
+        return (yield from self._variable(part))
+
+    def _substitute(self, script: str) -> Steps[str]:
+        output: list[str] = []
+        child = self._fork(Io(output.append, self._io.stderr, None))
+        self.status = yield from self._await(child.run(script))
+        return "".join(output).rstrip("\n")
+
+    def _variable(self, part: Part) -> Steps[str]:
+        value = self.parameter(part.value)
+        if not part.operator:
+            return value or ""
+        argument = ""
+        if part.argument:
+            for item in _words_of(part.argument):
+                argument += yield from self._part(item)
+        unset = value is None or (part.operator.startswith(":") and not value)
+        if part.operator in (":=", "=") and unset:
+            self.variables[part.value] = argument
+        if part.operator in (":?", "?") and unset:
+            self._io.stderr(f"{self.name}: {part.value}: {argument or 'parameter not set'}\n")
+            raise ExitShell(2)
+        return apply_operator(part.operator, value, argument)
+
+    def parameter(self, name: str) -> str | None:
+        if name == "?":
+            return str(self.status)
+        if name == "#":
+            return str(len(self.arguments))
+        if name in ("@", "*"):
+            return " ".join(self.arguments)
+        if name == "$":
+            return "1" if self._first else "7"
+        if name == "0":
+            return self.name
+        if name.isdigit():
+            index = int(name) - 1
+            return self.arguments[index] if index < len(self.arguments) else None
+        return self.variables.get(name)
+
+
+def _only_command(tree: Script) -> Simple | None:
+    if len(tree) != 1 or tree[0].background or len(tree[0].links) != 1:
+        return None
+    pipeline = tree[0].links[0][1]
+    command = pipeline.commands[0]
+    if len(pipeline.commands) != 1 or pipeline.negated or not isinstance(command, Simple) or not command.words:
+        return None
+    name = command.words[0]
+    if len(name) == 1 and name[0].kind == "text" and name[0].value not in builtins.BUILTINS and name[0].value != "exec":
+        return command
+    return None
+
+
+def _words_of(argument: str) -> Word:
+    """The parts of the text behind `${name:-`, in which quotes and expansions count but blanks do not split."""
+    parts: list[Part] = []
+    for index, piece in enumerate(argument.split(" ")):
+        if index:
+            parts.append(Part("text", " ", True))
+        for token in Lexer(piece).tokens():
+            parts += token.word if token.kind == "word" else ([Part("text", token.text, True)] if token.text else [])
+    return tuple(parts)

@@ -1,0 +1,70 @@
+"""What a simulated process is, and the machine that it sees.
+
+A process is a generator: it yields the model seconds that it would sleep (FOREVER to block) and is resumed with None when
+they have passed, or with the name of a signal that came first. It returns its exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+FOREVER = float("inf")
+
+Process = Generator[float, str | None, int]
+Sink = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Io:
+    """The three standard streams of one command; `stdin` is None where nothing is attached."""
+
+    stdout: Sink
+    stderr: Sink
+    stdin: str | None = None
+
+
+class Network(Protocol):
+    """What a process can ask of the pod's network."""
+
+    def resolve(self, name: str) -> list[str]:
+        """The addresses of a name; empty if it has none."""
+        ...
+
+    def connect(self, host: str, port: int) -> bool:
+        """Whether something answers there."""
+        ...
+
+
+class NoNetwork:
+    """A pod that reaches nobody: no name resolves."""
+
+    def resolve(self, name: str) -> list[str]:
+        return []
+
+    def connect(self, host: str, port: int) -> bool:
+        return False
+
+
+@dataclass(slots=True)
+class Machine:
+    """The container as its processes see it: name, time, files, network and which programs it has.
+
+    `programs` is None where any program may be there (an image that the catalogue does not know).
+    """
+
+    hostname: str
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    env: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=lambda: {"/", "/tmp", "/etc", "/var", "/var/log", "/dev", "/proc"})
+    network: Network = field(default_factory=NoNetwork)
+    programs: frozenset[str] | None = None
+    busybox: bool = False
+    user: str = "root"
+    stdin_open: bool = False  # whether somebody holds the standard input open (stdin or tty of the container)
+    listening: set[int] = field(default_factory=set)  # ports that its processes have opened
+    serving: bool = False  # a server whose ports are not known has been started

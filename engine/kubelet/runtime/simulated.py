@@ -1,0 +1,318 @@
+"""The simulated runtime of one node: CRI's calls, each taking the model time of its latency step.
+
+It keeps sandboxes and containers as containerd does: dead ones stay until they are removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.kubelet.cri import (
+    ContainerConfig,
+    ContainerEvent,
+    ContainerEventType,
+    ContainerState,
+    ContainerStatus,
+    CriError,
+    ExecResult,
+    Image,
+    PodSandboxConfig,
+    PodSandboxState,
+    PodSandboxStatus,
+    PullProgress,
+    RuntimeCondition,
+    VersionResponse,
+)
+from engine.kubelet.runtime import cni
+from engine.kubelet.runtime.catalog import profile_of
+from engine.kubelet.runtime.container import SimulatedContainer, new_machine
+from engine.kubelet.runtime.images import ImageStore
+from engine.kubelet.runtime.logs import LogFile
+from engine.kubelet.runtime.reference import parse_reference
+from engine.kubelet.runtime.shell.commands import Call, exists, start
+from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, Process
+from engine.trace import Hop, SpanContext, current_context
+from engine.world import World
+
+VERSION = VersionResponse("containerd", "2.1.4")
+
+
+class SimulatedRuntime:
+    """`network` gives the view of the network that a Pod's processes have, by namespace."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        node_name: str,
+        node_ip: str,
+        network: Callable[[str], Network] | None = None,
+    ) -> None:
+        self.cni = cni.Cni()
+        self.images = ImageStore(world.clock, world.latency)
+        self._world = world
+        self._node_name = node_name
+        self._node_ip = node_ip
+        self._network = network or (lambda namespace: NoNetwork())
+        self._rng = world.rng.stream(f"runtime/{node_name}")
+        self._sandboxes: dict[str, PodSandboxStatus] = {}
+        self._containers: dict[str, SimulatedContainer] = {}
+        self._by_pod: dict[str, dict[str, None]] = {}  # pod uid to container ids, oldest first
+        self._sandboxes_of: dict[str, dict[str, None]] = {}
+        self._subscribers: dict[Callable[[ContainerEvent], None], None] = {}
+
+    # -- the runtime itself
+
+    async def version(self) -> VersionResponse:
+        return VERSION
+
+    async def status(self) -> Sequence[RuntimeCondition]:
+        ready = self.cni.ready
+        network = RuntimeCondition("NetworkReady", ready, "" if ready else "NetworkPluginNotReady",
+                                   "" if ready else cni.NOT_INITIALIZED)  # fmt: skip
+        return (RuntimeCondition("RuntimeReady", True), network)
+
+    def get_container_events(self, subscriber: Callable[[ContainerEvent], None]) -> Callable[[], None]:
+        self._subscribers[subscriber] = None
+        return lambda: self._subscribers.pop(subscriber, None)
+
+    def _tell(self, kind: ContainerEventType, id: str, pod_uid: str, *, sandbox: bool = False,
+              cause: SpanContext | None = None) -> None:  # fmt: skip
+        event = ContainerEvent(kind, id, pod_uid, sandbox, cause or current_context())
+        for subscriber in list(self._subscribers):
+            subscriber(event)
+
+    def _new_id(self) -> str:
+        return f"{self._rng.bits(256):064x}"
+
+    # -- sandboxes
+
+    async def run_pod_sandbox(self, config: PodSandboxConfig) -> str:
+        await self._world.latency.pause("cri-sandbox")
+        sandbox_id = self._new_id()
+        ips = (self._node_ip,) if config.host_network else (await self._cni_add(sandbox_id, config),)
+        status = PodSandboxStatus(sandbox_id, config, PodSandboxState.READY, self._world.clock.now(), ips)
+        self._sandboxes[sandbox_id] = status
+        self._sandboxes_of.setdefault(config.uid, {})[sandbox_id] = None
+        self._tell(ContainerEventType.STARTED, sandbox_id, config.uid, sandbox=True)
+        return sandbox_id
+
+    async def _cni_add(self, sandbox_id: str, config: PodSandboxConfig) -> str:
+        with self._world.tracer.span(
+            Hop.KUBELET,
+            component=f"kubelet {self._node_name}",
+            verb="CNI ADD",
+            object=f"pod/{config.namespace}/{config.name}",
+        ) as span:
+            await self._world.latency.pause("cni-add")
+            address = self.cni.add(sandbox_id)
+            span.detail = {"sandbox": sandbox_id, "ip": address, "podCIDR": self.cni.cidr}
+            return address
+
+    async def stop_pod_sandbox(self, sandbox_id: str) -> None:
+        sandbox = self._sandboxes.get(sandbox_id)
+        if sandbox is None or sandbox.state == PodSandboxState.NOTREADY:
+            return
+        await self._world.latency.pause("cri-stop")
+        for container in self._of_sandbox(sandbox_id):
+            container.kill()
+        sandbox.state = PodSandboxState.NOTREADY
+        if not sandbox.config.host_network:
+            self.cni.delete(sandbox.ips)
+        self._tell(ContainerEventType.STOPPED, sandbox_id, sandbox.pod_uid, sandbox=True)
+
+    async def remove_pod_sandbox(self, sandbox_id: str) -> None:
+        sandbox = self._sandboxes.get(sandbox_id)
+        if sandbox is None:
+            return
+        await self.stop_pod_sandbox(sandbox_id)
+        await self._world.latency.pause("cri-remove")
+        for container in self._of_sandbox(sandbox_id):
+            self._forget_container(container)
+        self._sandboxes.pop(sandbox_id, None)
+        _drop(self._sandboxes_of, sandbox.pod_uid, sandbox_id)
+        self._tell(ContainerEventType.DELETED, sandbox_id, sandbox.pod_uid, sandbox=True)
+
+    async def pod_sandbox_status(self, sandbox_id: str) -> PodSandboxStatus:
+        try:
+            return self._sandboxes[sandbox_id]
+        except KeyError:
+            raise CriError(
+                "NotFound", f'an error occurred when try to find sandbox "{sandbox_id}": not found'
+            ) from None
+
+    async def list_pod_sandbox(self, *, pod_uid: str = "") -> Sequence[PodSandboxStatus]:
+        ids = self._sandboxes_of.get(pod_uid, {}) if pod_uid else self._sandboxes
+        return [self._sandboxes[id] for id in reversed(list(ids))]
+
+    def _of_sandbox(self, sandbox_id: str) -> list[SimulatedContainer]:
+        uid = self._sandboxes[sandbox_id].pod_uid
+        return [self._containers[id] for id in list(self._by_pod.get(uid, {}))
+                if self._containers[id].status.sandbox_id == sandbox_id]  # fmt: skip
+
+    # -- containers
+
+    async def create_container(self, sandbox_id: str, config: ContainerConfig) -> str:
+        await self._world.latency.pause("cri-create")
+        sandbox = await self.pod_sandbox_status(sandbox_id)
+        image = self.images.image_status(config.image)
+        if image is None:
+            raise CriError("NotFound", f'failed to get image from containerd "{config.image}": image not found')
+        profile = profile_of(parse_reference(config.image))
+        status = ContainerStatus(
+            self._new_id(),
+            sandbox_id,
+            sandbox.pod_uid,
+            config,
+            ContainerState.CREATED,
+            self._world.clock.now(),
+            image=parse_reference(config.image).full,
+            image_ref=image.repo_digests[0],
+            image_id=image.id,
+        )
+        machine = new_machine(
+            config,
+            profile,
+            hostname=sandbox.config.hostname,
+            clock=self._world.clock,
+            network=self._network(sandbox.config.namespace),
+        )
+        self._containers[status.id] = SimulatedContainer(status, profile, machine, self._world.clock, self._exited)
+        self._by_pod.setdefault(sandbox.pod_uid, {})[status.id] = None
+        self._tell(ContainerEventType.CREATED, status.id, sandbox.pod_uid)
+        return status.id
+
+    async def start_container(self, container_id: str) -> None:
+        container = self._container(container_id)
+        await self._world.latency.pause("cri-start")
+        container.start()
+        self._tell(ContainerEventType.STARTED, container_id, container.status.pod_uid)
+        container.run()
+
+    def _exited(self, container: SimulatedContainer) -> None:
+        status = container.status
+        self._tell(ContainerEventType.STOPPED, status.id, status.pod_uid, cause=container.cause)
+
+    async def stop_container(self, container_id: str, timeout: float) -> None:
+        container = self._container(container_id)
+        await self._world.latency.pause("cri-stop")
+        if timeout > 0:
+            container.signal("TERM")
+            if await container.wait(timeout):
+                return
+        container.signal("KILL")
+
+    async def remove_container(self, container_id: str) -> None:
+        container = self._containers.get(container_id)
+        if container is None:
+            return
+        await self._world.latency.pause("cri-remove")
+        container.kill()
+        self._forget_container(container)
+
+    def _forget_container(self, container: SimulatedContainer) -> None:
+        status = container.status
+        if self._containers.pop(status.id, None) is not None:
+            _drop(self._by_pod, status.pod_uid, status.id)
+            self._tell(ContainerEventType.DELETED, status.id, status.pod_uid)
+
+    async def list_containers(self, *, pod_uid: str = "") -> Sequence[ContainerStatus]:
+        ids = self._by_pod.get(pod_uid, {}) if pod_uid else self._containers
+        return [self._containers[id].status for id in reversed(list(ids))]
+
+    async def container_status(self, container_id: str) -> ContainerStatus:
+        return self._container(container_id).status
+
+    def _container(self, container_id: str) -> SimulatedContainer:
+        try:
+            return self._containers[container_id]
+        except KeyError:
+            raise CriError(
+                "NotFound", f'an error occurred when try to find container "{container_id}": not found'
+            ) from None
+
+    # -- exec
+
+    async def exec_sync(self, container_id: str, command: Sequence[str], timeout: float | None = None) -> ExecResult:
+        container = self._container(container_id)
+        if not container.running:
+            raise CriError("Unknown", f"failed to exec in container: container {container_id} is not running")
+        if not command or not exists(container.machine, command[0]):
+            program = command[0] if command else ""
+            raise CriError(
+                "Unknown",
+                f'failed to exec in container: failed to start exec "{container_id}": OCI runtime exec failed: exec failed: '
+                f'unable to start container process: exec: "{program}": executable file not found in $PATH: unknown',
+            )
+        out: list[str] = []
+        err: list[str] = []
+        directory = container.status.config.working_dir or "/"
+        call = Call(container.machine, list(command), Io(out.append, err.append, ""), container.machine.env, directory)
+        started = start(call)
+        code = started if isinstance(started, int) else await self._drive(started, timeout)
+        return ExecResult("".join(out), "".join(err), code)
+
+    async def _drive(self, process: Process, timeout: float | None) -> int:
+        """Run a process to its end in this task."""
+        try:
+            async with self._world.clock.timeout(timeout):
+                seconds = next(process)
+                while seconds < FOREVER or timeout is not None:
+                    await self._world.clock.sleep(min(seconds, 10.0**9))
+                    seconds = process.send(None)
+        except StopIteration as end:
+            return int(end.value or 0)
+        except TimeoutError:
+            process.close()
+            raise CriError(
+                "DeadlineExceeded", f"failed to exec in container: timeout {_go_seconds(timeout or 0)} exceeded: "
+                "context deadline exceeded",
+            ) from None  # fmt: skip
+        return 0
+
+    # -- images
+
+    async def list_images(self) -> Sequence[Image]:
+        return self.images.list_images()
+
+    async def image_status(self, image: str) -> Image | None:
+        return self.images.image_status(image)
+
+    async def pull_image(self, image: str) -> str:
+        return await self.images.pull_image(image)
+
+    async def remove_image(self, image: str) -> None:
+        self.images.remove_image(image)
+
+    def pulls(self) -> Sequence[PullProgress]:
+        return self.images.pulls()
+
+    # -- what the node itself gives
+
+    def network_probe(self, container_id: str, port: int, path: str | None = None) -> tuple[str, str]:
+        container = self._containers.get(container_id)
+        if container is None or not container.running or not container.answers(port):
+            return "refused", "connect: connection refused"
+        if path is None:
+            return "ok", ""
+        return "status", str(container.http_status(path))
+
+    def log(self, container_id: str) -> LogFile | None:
+        container = self._containers.get(container_id)
+        return container.log if container is not None else None
+
+    def read_file(self, container_id: str, path: str) -> str | None:
+        container = self._containers.get(container_id)
+        return container.machine.files.get(path) if container is not None else None
+
+
+def _drop(index: dict[str, dict[str, None]], key: str, value: str) -> None:
+    values = index.get(key)
+    if values is not None:
+        values.pop(value, None)
+        if not values:
+            del index[key]
+
+
+def _go_seconds(seconds: float) -> str:
+    return f"{seconds:g}s"
