@@ -1,5 +1,9 @@
 """The etcd-shaped store. Only `engine.apiserver` (and the composition root, `engine.cluster`) may import it."""
 
+from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
+from engine.store.retention import Retention
+from engine.store.snapshot import restore
+from engine.store.sqlite import SqliteStore
 from engine.store.types import (
     CompactedError,
     Compare,
@@ -7,11 +11,13 @@ from engine.store.types import (
     Event,
     FutureRevisionError,
     KeyValue,
+    LeaseNotFoundError,
     NoSpaceError,
     Operation,
     Put,
     Range,
     RangeResponse,
+    RequestTooLargeError,
     Store,
     StoreError,
     StoreStatus,
@@ -29,11 +35,17 @@ __all__ = [
     "Event",
     "FutureRevisionError",
     "KeyValue",
+    "LeaseNotFoundError",
+    "LogEntry",
     "NoSpaceError",
     "Operation",
     "Put",
     "Range",
     "RangeResponse",
+    "RecentTxn",
+    "RequestTooLargeError",
+    "Retention",
+    "SqliteStore",
     "Store",
     "StoreError",
     "StoreStatus",
@@ -41,5 +53,7 @@ __all__ = [
     "TxnResponse",
     "WatchResponse",
     "Watcher",
+    "WatcherInfo",
     "prefix_end",
+    "restore",
 ]

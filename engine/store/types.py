@@ -6,7 +6,7 @@ A write is acknowledged only once it is durable. One interface, several backends
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
@@ -36,6 +36,18 @@ class NoSpaceError(StoreError):
 
 class StoreUnavailableError(StoreError):
     """Writes cannot be made durable now (disk full, file locked, no quorum); reads may go on."""
+
+
+class LeaseNotFoundError(StoreError):
+    def __init__(self) -> None:
+        super().__init__("etcdserver: requested lease not found")
+
+
+class RequestTooLargeError(StoreError):
+    """More than 1.5 MiB in one transaction, etcd's --max-request-bytes."""
+
+    def __init__(self) -> None:
+        super().__init__("etcdserver: request is too large")
 
 
 class KeyValue(NamedTuple):
@@ -128,6 +140,10 @@ class Event(NamedTuple):
     cause: str = ""
 
 
+# etcd's WatchCreateRequest.FilterType: the events that the watcher does not want.
+WatchFilter = Literal["noput", "nodelete"]
+
+
 class WatchResponse(NamedTuple):
     """All events of one or more whole revisions, in order; none of them for a progress notification.
 
@@ -142,6 +158,12 @@ class Watcher(Protocol):
     """Iterating yields responses in order and raises CompactedError when the watcher has been overtaken."""
 
     def __aiter__(self) -> AsyncIterator[WatchResponse]: ...
+
+    async def __anext__(self) -> WatchResponse: ...
+
+    def request_progress(self) -> None:
+        """Ask for a response without events that says how far the watcher is; it comes once it has caught up."""
+        ...
 
     async def aclose(self) -> None: ...
 
@@ -188,7 +210,13 @@ class Store(Protocol):
         ...
 
     async def watch(
-        self, key: bytes, range_end: bytes = b"", *, start_revision: int = 0, prev_kv: bool = False
+        self,
+        key: bytes,
+        range_end: bytes = b"",
+        *,
+        start_revision: int = 0,
+        prev_kv: bool = False,
+        filters: Collection[WatchFilter] = (),
     ) -> Watcher:
         """Events from `start_revision` on (0: from now). Raises CompactedError if that is no longer kept."""
         ...

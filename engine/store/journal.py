@@ -1,0 +1,229 @@
+"""Where decided transactions are made durable: nowhere (memory), in the loop's thread, or in aiosqlite's.
+
+In a virtual clock's loop a commit must belong to the step that made it, so plain sqlite3 runs inline there; under any
+other clock aiosqlite keeps the fsync off the loop.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import aiosqlite
+
+from engine.clock import wall
+from engine.store import log
+from engine.store.lock import StoreLock
+from engine.store.types import StoreError, StoreUnavailableError
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+_MEASURE_EVERY = 1 << 20  # bytes written between two looks at the size of the file
+_CHECKPOINT_AT = 32 << 20  # bytes in the WAL, at most
+
+
+class Database(Protocol):
+    """One connection and the thread it runs in."""
+
+    async def run(self, work: Work[T]) -> T: ...
+
+    async def close(self) -> None: ...
+
+
+class InlineDatabase:
+    """Runs in the caller's thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = log.connect(path)
+
+    def run_now(self, work: Work[T]) -> T:
+        return work(self._connection)
+
+    async def run(self, work: Work[T]) -> T:
+        return work(self._connection)
+
+    async def close(self) -> None:
+        self._connection.close()
+
+
+class ThreadDatabase(aiosqlite.Connection):
+    """aiosqlite's thread, given one whole piece of work at a time: a batch costs one hop there and back."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(lambda: log.connect(path), 64)
+
+    if TYPE_CHECKING:  # aiosqlite has no types for it
+
+        async def _execute(self, fn: Callable[[], Any]) -> Any: ...
+
+    async def run(self, work: Work[T]) -> T:
+        result: T = await self._execute(lambda: work(self._conn))
+        return result
+
+
+def unavailable(path: Path, error: sqlite3.Error) -> StoreUnavailableError:
+    """What a failed write means for whoever waits for it."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreUnavailableError(f"cannot write {path}: the disk is full; writes go on once there is space")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreUnavailableError(f"cannot write {path}: another process has locked it ({error})")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return StoreUnavailableError(f"cannot write {path}: it is read-only ({error})")
+    return StoreUnavailableError(f"cannot write {path}: {error}")
+
+
+def unreadable(path: Path, error: sqlite3.Error) -> StoreError:
+    """Why a store cannot be opened or read, and what to do."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreError(f"{path} is locked by another process ({error}); close what has it open, and start again")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+        return StoreError(f"cannot write {path} ({error}); give ktui a folder that it may write")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreError(f"{path} is damaged ({error}). {log.way_out(path)}")
+    return StoreError(f"cannot open {path}: {error}")
+
+
+class Sizes(NamedTuple):
+    """Bytes of the file, without and with the pages that are free for reuse."""
+
+    in_use: int
+    file: int
+
+
+class Journal:
+    """The log file of an open store: one connection that writes, one for old history that is opened when needed."""
+
+    def __init__(self, path: Path, *, inline: bool) -> None:
+        self.path = path
+        self.inline = inline
+        self.sizes = Sizes(0, 0)
+        self._unmeasured = 0
+        self._wal_bytes = 0
+        self._lock = StoreLock(path)
+        self._writer: Database | None = None
+        self._reader: Database | None = None
+
+    @classmethod
+    async def open(cls, path: Path, *, inline: bool, store_id: int) -> tuple[Journal, log.Loaded]:
+        """Open the log or make a new one with this id. Raises StoreError and then has let go of everything."""
+        journal = cls(path, inline=inline)
+        try:
+            return journal, await journal._load(store_id)
+        except sqlite3.Error as error:
+            await journal.close()
+            raise unreadable(path, error) from error
+        except BaseException:
+            await journal.close()
+            raise
+
+    async def _load(self, new_id: int) -> log.Loaded:
+        self._writer = await self._connect()
+        await self._writer.run(lambda connection: log.prepare(connection, self.path, store_id=new_id))
+        loaded = await self._writer.run(lambda connection: log.load(connection, self.path))
+        acknowledged = self._lock.acknowledged(loaded.store_id)
+        if acknowledged > loaded.revision:
+            raise StoreError(
+                f"{self.path} is damaged: it ends at revision {loaded.revision}, but revision {acknowledged} was "
+                f"acknowledged ({self._lock.path} says so). {log.way_out(self.path)}; to go on with what is left, "
+                f"delete {self._lock.path.name}"
+            )
+        self._lock.claim(loaded.store_id, loaded.revision)
+        self.sizes = await self._writer.run(_measure)
+        return loaded
+
+    async def _connect(self) -> Database:
+        if self.inline:
+            return InlineDatabase(self.path)
+        database = ThreadDatabase(self.path)
+        await database
+        return database
+
+    # -- writing
+
+    def write_now(self, batch: log.Batch) -> float:
+        """Commit in this thread; the seconds it took. Raises StoreUnavailableError."""
+        assert isinstance(self._writer, InlineDatabase)
+        try:
+            return self._writer.run_now(lambda connection: self._commit(connection, batch))
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+
+    async def write(self, batch: log.Batch) -> float:
+        """Commit in the writer's thread; the seconds it took. Raises StoreUnavailableError."""
+        return await self.run(lambda connection: self._commit(connection, batch))
+
+    def _commit(self, connection: sqlite3.Connection, batch: log.Batch) -> float:
+        began = wall()
+        size = log.append(connection, batch)
+        self._unmeasured += size
+        # At most: its own pages, one page of the index for each change, and the way down to them.
+        changes = sum(len(revision.changes) for revision in batch.revisions)
+        self._wal_bytes += size + (changes + 4) * log.PAGE_SIZE
+        took = wall() - began
+        if batch.revisions:
+            self._lock.acknowledge(batch.revisions[-1].revision)
+        if self._unmeasured > _MEASURE_EVERY:
+            self.sizes, self._unmeasured = _measure(connection), 0
+        return took
+
+    @property
+    def checkpoint_due(self) -> bool:
+        return self._wal_bytes > _CHECKPOINT_AT
+
+    async def checkpoint(self) -> None:
+        """Move the WAL into the database: the most of it beside the writer, the rest between two batches."""
+        self._wal_bytes = 0
+        if not self.inline:
+            await self.read(_checkpoint)
+        await self.run(_checkpoint)
+
+    @property
+    def in_use(self) -> int:
+        """Bytes in use, those that came since the last measurement included."""
+        return self.sizes.in_use + self._unmeasured
+
+    async def run(self, work: Work[T]) -> T:
+        """Do some work on the writing connection, after what is before it. Raises StoreUnavailableError."""
+        assert self._writer is not None
+        try:
+            return await self._writer.run(work)
+        except sqlite3.Error as error:
+            raise unavailable(self.path, error) from error
+
+    async def measure(self) -> None:
+        self.sizes, self._unmeasured = await self.run(_measure), 0
+
+    # -- reading
+
+    async def read(self, work: Work[T]) -> T:
+        """Do some reading beside the writer. Raises StoreError."""
+        try:
+            if self._reader is None:
+                self._reader = await self._connect()
+            return await self._reader.run(work)
+        except sqlite3.Error as error:
+            raise unreadable(self.path, error) from error
+
+    async def close(self) -> None:
+        for database in (self._reader, self._writer):
+            if database is not None:
+                await database.close()
+        self._reader = self._writer = None
+        self._lock.release()
+
+
+def _checkpoint(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+
+def _measure(connection: sqlite3.Connection) -> Sizes:
+    pages, free, size = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return Sizes((pages - free) * size, pages * size)

@@ -1,0 +1,327 @@
+"""The revision log in SQLite: its schema, and the statements that write, load and compact it.
+
+One row is one change; `id` is main revision * 2**20 + sub-revision, as etcd keys its backend by revision. A row of
+version 0 is a deletion. Every row carries a CRC-32 of all its columns, which is checked whenever the row is read.
+All functions run in the thread that owns the connection.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from engine.store.index import Change, Revision
+from engine.store.leases import LeaseChange
+from engine.store.types import KeyValue, StoreError
+
+SUB_BITS = 20
+FORMAT = 1
+_APPLICATION_ID = 0x6B747569  # "ktui"
+PAGE_SIZE = 8192
+_ROWS_PER_INSERT = 512
+_ROW_OVERHEAD = 130  # bytes of a row besides its value and its key, which stands in the table and the index
+_CHECKED_TAIL = 10_000  # rows at the end of the log that are checked at every start, live or not
+
+Row = tuple[int, int, int, int, int, bytes, str, bytes]
+_COLUMNS = "id, version, create_revision, lease, checksum, key, cause, value"
+
+_SCHEMA = f"""
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL,
+    create_revision INTEGER NOT NULL,
+    lease INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    cause TEXT NOT NULL,
+    value BLOB NOT NULL,
+    revision INTEGER GENERATED ALWAYS AS (id >> {SUB_BITS}) VIRTUAL,
+    sub INTEGER GENERATED ALWAYS AS (id & {(1 << SUB_BITS) - 1}) VIRTUAL
+);
+CREATE INDEX log_key ON log (key);
+CREATE TABLE lease (id INTEGER PRIMARY KEY, ttl INTEGER NOT NULL);
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Batch(NamedTuple):
+    """What one commit makes durable."""
+
+    revisions: list[Revision]
+    leases: list[LeaseChange]
+    compact_revision: int = 0
+
+
+class Loaded(NamedTuple):
+    """What a log holds when it is opened."""
+
+    store_id: int
+    revision: int
+    compact_revision: int
+    kvs: list[KeyValue]
+    leases: list[LeaseChange]
+
+
+# -- opening
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode: a single INSERT is a transaction of its own."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=600)
+    connection.execute("PRAGMA busy_timeout = 2000")
+    return connection
+
+
+def prepare(connection: sqlite3.Connection, path: Path, *, store_id: int) -> None:
+    """Make the schema in a new file, or check that the file is one of ours; then set it up for durable writes."""
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(
+            f"BEGIN; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {_SCHEMA}"
+            f"INSERT INTO meta VALUES ('store_id', {store_id}); COMMIT;"
+        )
+    elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+        raise StoreError(f"{path} is a SQLite file, but not a ktui store; name another data folder")
+    if (version := connection.execute("PRAGMA user_version").fetchone()[0]) != FORMAT:
+        raise StoreError(f"{path} has store format {version}, this ktui reads {FORMAT}; use the ktui that wrote it")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    # The store checkpoints by itself, beside its writer: SQLite would do it within some unlucky commit.
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+
+
+def load(connection: sqlite3.Connection, path: Path) -> Loaded:
+    """Read the newest state, checking each row of it, the end of the log and that no revision is missing."""
+    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    compact_revision = meta.get("compact_revision", 0)
+    last = connection.execute("SELECT max(id) FROM log").fetchone()[0] or 0
+    revision = max(1, last >> SUB_BITS)
+    _check_gaps(connection, path, compact_revision=compact_revision, revision=revision)
+    tail = f"SELECT {_COLUMNS} FROM log WHERE id IN (SELECT id FROM log ORDER BY id DESC LIMIT {_CHECKED_TAIL})"
+    for _ in _checked(connection.execute(tail), path):
+        pass
+    newest = (
+        f"SELECT {_COLUMNS} FROM log WHERE id IN (SELECT max(id) FROM log GROUP BY key) AND version > 0 ORDER BY id"
+    )
+    kvs = [key_value(row) for row in _checked(connection.execute(newest), path)]
+    leases = [LeaseChange(*row) for row in connection.execute("SELECT id, ttl FROM lease ORDER BY id")]
+    return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases)
+
+
+def _check_gaps(connection: sqlite3.Connection, path: Path, *, compact_revision: int, revision: int) -> None:
+    """Above the compacted revision each revision has a row of sub-revision 0."""
+    first = max(compact_revision, 1) + 1
+    firsts = "SELECT count(*) FROM log INDEXED BY log_key WHERE id >= ? AND (id & ?) = 0"
+    found = connection.execute(firsts, (first << SUB_BITS, (1 << SUB_BITS) - 1)).fetchone()[0]
+    if found == max(0, revision - first + 1):
+        return
+    expected = first
+    for (row,) in connection.execute(
+        "SELECT id >> ? FROM log WHERE id >= ? AND (id & ?) = 0 ORDER BY id",
+        (SUB_BITS, first << SUB_BITS, (1 << SUB_BITS) - 1),
+    ):
+        if row != expected:
+            break
+        expected += 1
+    raise StoreError(f"{path} is damaged: revision {expected} is missing from the revision log. {way_out(path)}")
+
+
+def way_out(path: Path) -> str:
+    return (
+        f"Nothing was changed. Put a snapshot in its place (ktui store restore), "
+        f"or set {path.name} aside and start empty (ktui reset)"
+    )
+
+
+# -- rows
+
+
+def checksum(row_id: int, kv: KeyValue, cause: str) -> int:
+    head = f"{row_id} {kv.version} {kv.create_revision} {kv.lease} {cause} ".encode()
+    return crc32(kv.value, crc32(kv.key, crc32(head)))
+
+
+def rows(revision: Revision) -> Iterator[Row]:
+    """A revision as the log keeps it."""
+    row_id = revision.revision << SUB_BITS
+    cause = revision.cause
+    for change in revision.changes:
+        kv = change.kv
+        yield (
+            row_id, kv.version, kv.create_revision, kv.lease, checksum(row_id, kv, cause), kv.key, cause, kv.value
+        )  # fmt: skip
+        row_id += 1
+
+
+def key_value(row: Row) -> KeyValue:
+    return KeyValue(row[5], row[7], row[2], row[0] >> SUB_BITS, row[1], row[3])
+
+
+def _checked(cursor: Iterable[Row], path: Path) -> Iterator[Row]:
+    for row in cursor:
+        try:
+            good = checksum(row[0], key_value(row), row[6]) == row[4]
+        except (TypeError, AttributeError):  # a column is not even of its type
+            good = False
+        if not good:
+            raise StoreError(
+                f"{path} is damaged: row {row[0]} of the revision log (revision {row[0] >> SUB_BITS}, "
+                f"sub-revision {row[0] & ((1 << SUB_BITS) - 1)}, key {_shown(row[5])}) does not match its checksum. "
+                f"{way_out(path)}"
+            )
+        yield row
+
+
+def _shown(key: object) -> str:
+    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else repr(key)
+
+
+# -- writing
+
+
+@lru_cache(maxsize=_ROWS_PER_INSERT)
+def _insert(count: int) -> str:
+    """One statement for many rows: it releases and takes the interpreter lock once, not once a row."""
+    return f"INSERT INTO log ({_COLUMNS}) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?)'] * count)}"
+
+
+def append(connection: sqlite3.Connection, batch: Batch) -> int:
+    """Make a batch durable; the bytes that takes, about. Raises sqlite3.Error and then has written nothing."""
+    all_rows = [row for revision in batch.revisions for row in rows(revision)]
+    size = sum(len(row[7]) + 2 * len(row[5]) + _ROW_OVERHEAD for row in all_rows)
+    if len(all_rows) <= _ROWS_PER_INSERT and not batch.leases and not batch.compact_revision:
+        if all_rows:
+            _insert_rows(connection, all_rows)
+        return size
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for start in range(0, len(all_rows), _ROWS_PER_INSERT):
+            _insert_rows(connection, all_rows[start : start + _ROWS_PER_INSERT])
+        for lease in batch.leases:
+            if lease.ttl:
+                connection.execute("INSERT INTO lease (id, ttl) VALUES (?, ?)", lease)
+            else:
+                connection.execute("DELETE FROM lease WHERE id = ?", (lease.id,))
+        if batch.compact_revision:
+            set_meta(connection, "compact_revision", batch.compact_revision)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return size
+
+
+def _insert_rows(connection: sqlite3.Connection, some: list[Row]) -> None:
+    connection.execute(_insert(len(some)), [column for row in some for column in row])
+
+
+def set_meta(connection: sqlite3.Connection, name: str, value: int) -> None:
+    connection.execute("INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2", (name, value))
+
+
+# -- reading what memory no longer holds
+
+
+def range_at(
+    connection: sqlite3.Connection, path: Path, *, interval: tuple[bytes, bytes | None], revision: int
+) -> list[KeyValue]:
+    """The state of an interval at a revision, in key order.
+
+    Steps from key to key through the index, so that many versions of one key cost no more than one.
+    """
+    start, end = interval
+    below = "key < :end" if end is not None else ":end IS NULL"
+    statement = f"""
+        WITH RECURSIVE found (key) AS (
+            SELECT min(key) FROM log WHERE key >= :start AND {below}
+            UNION ALL
+            SELECT (SELECT min(key) FROM log WHERE key > found.key AND {below}) FROM found WHERE found.key IS NOT NULL
+        )
+        SELECT {_COLUMNS} FROM log WHERE version > 0 AND id IN (
+            SELECT (SELECT max(id) FROM log WHERE key = found.key AND id < :limit) FROM found WHERE key IS NOT NULL
+        ) ORDER BY key"""
+    parameters = {"start": start, "end": end, "limit": (revision + 1) << SUB_BITS}
+    return [key_value(row) for row in _checked(connection.execute(statement, parameters), path)]
+
+
+def revisions(
+    connection: sqlite3.Connection, path: Path, *, first: int, last: int, interval: tuple[bytes, bytes | None]
+) -> list[Revision]:
+    """What the revisions from `first` to `last` changed in an interval, each with what was there before."""
+    start, end = interval
+    below = "key < :end" if end is not None else ":end IS NULL"
+    statement = (
+        f"SELECT {_COLUMNS} FROM log WHERE id >= :first AND id < :last AND key >= :start AND {below} ORDER BY id"
+    )
+    parameters = {"first": first << SUB_BITS, "last": (last + 1) << SUB_BITS, "start": start, "end": end}
+    compacted = connection.execute("SELECT value FROM meta WHERE name = 'compact_revision'").fetchone()
+    previous = f"SELECT {_COLUMNS} FROM log WHERE key = ? AND id < ? ORDER BY id DESC LIMIT 1"
+    found: list[Revision] = []
+    for row in _checked(connection.execute(statement, parameters), path):
+        kv = key_value(row)
+        if not found or found[-1].revision != kv.mod_revision:
+            found.append(Revision(kv.mod_revision, row[6], []))
+        prev = None
+        if not compacted or kv.mod_revision > compacted[0]:
+            for before in _checked(connection.execute(previous, (kv.key, row[0])), path):
+                prev = key_value(before) if before[1] else None
+        found[-1].changes.append(Change(kv, prev))
+    return found
+
+
+def cause(connection: sqlite3.Connection, revision: int) -> str:
+    statement = "SELECT cause FROM log WHERE id >= ? AND id < ? LIMIT 1"
+    row = connection.execute(statement, (revision << SUB_BITS, (revision + 1) << SUB_BITS)).fetchone()
+    return str(row[0]) if row else ""
+
+
+# -- compaction
+
+
+def defrag(connection: sqlite3.Connection) -> None:
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def compact_step(connection: sqlite3.Connection, size: int) -> bool:
+    """Drop what the next `size` rows up to the compacted revision have superseded; says whether that was the last.
+
+    Every row drops the one before it of the same key, and a deletion itself. A deletion at the compacted revision
+    stays until the next compaction, for a watch that starts there.
+    """
+    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    target = meta.get("compact_revision", 0)
+    stop = (target + 1) << SUB_BITS
+    cursor = meta.get("compacted_rows", 0)
+    if cursor == target << SUB_BITS:
+        return True
+    window = "SELECT max(id), count(*) FROM (SELECT id FROM log WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)"
+    last, count = connection.execute(window, (cursor, stop, size)).fetchone()
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if count:
+            connection.execute(
+                "DELETE FROM log WHERE id IN (SELECT (SELECT max(old.id) FROM log AS old WHERE old.key = new.key "
+                "AND old.id < new.id) FROM log AS new WHERE new.id >= ? AND new.id <= ?)",
+                (cursor, last),
+            )
+            connection.execute(
+                "DELETE FROM log WHERE version = 0 AND id >= ? AND id <= ? AND id < ?",
+                (cursor, last, target << SUB_BITS),
+            )
+        done = count < size
+        # The next compaction looks at the rows of the compacted revision once more.
+        set_meta(connection, "compacted_rows", target << SUB_BITS if done else last + 1)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return bool(done)

@@ -1,0 +1,109 @@
+"""Snapshots: a store file with the state and the kept history, which opens in place of the original (etcdutl snapshot).
+
+A snapshot is written under another name, checked, and only then given its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+from engine.store import log
+from engine.store.index import Change, Index, Revision
+from engine.store.journal import Journal, unreadable
+from engine.store.leases import LeaseChange
+from engine.store.lock import StoreLock
+from engine.store.types import KeyValue, StoreError
+
+
+def check_new(file: Path) -> None:
+    if file.exists():
+        raise StoreError(f"{file} is there already; name a new file for the snapshot")
+
+
+async def of_journal(journal: Journal, file: Path) -> None:
+    """Copy a log file as it stands now, beside the writer. Raises StoreError."""
+    check_new(file)
+    partial = _partial(file)
+    try:
+        await journal.read(lambda connection: connection.execute("VACUUM INTO ?", (str(partial),)))
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def of_memory(index: Index, file: Path, *, compact_revision: int, leases: list[LeaseChange]) -> None:
+    """Write a log file of a store that has none: the state at its floor, then every revision since."""
+    check_new(file)
+    partial = _partial(file)
+    try:
+        connection = log.connect(partial)
+        try:
+            log.prepare(connection, partial, store_id=0)
+            for start in range(0, len(base := _base(index)), 500):
+                log.append(connection, log.Batch(base[start : start + 500], []))
+            log.append(
+                connection, log.Batch(index.revisions(index.floor + 1, index.revision), leases, compact_revision)
+            )
+            connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
+        os.replace(partial, file)
+    except sqlite3.Error as error:
+        raise unreadable(file, error) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _base(index: Index) -> list[Revision]:
+    """The state at the floor, each key-value under the revision that made it."""
+    kvs: dict[int, list[KeyValue]] = {}
+    for kv in index.state_at_floor():
+        kvs.setdefault(kv.mod_revision, []).append(kv)
+    return [Revision(revision, "", [Change(kv, None) for kv in kvs[revision]]) for revision in sorted(kvs)]
+
+
+def restore(snapshot: Path, store: Path) -> int:
+    """Put a snapshot in the place of a store that is not running; its revision. Raises StoreError.
+
+    The snapshot is read and checked first; a store that stands there is kept beside it as `NAME.before-restore`.
+    """
+    lock = StoreLock(store)
+    partial = _partial(store)
+    try:
+        if not snapshot.is_file():
+            raise StoreError(f"there is no snapshot {snapshot}")
+        shutil.copyfile(snapshot, partial)
+        connection = log.connect(partial)
+        try:
+            log.prepare(connection, partial, store_id=0)
+            loaded = log.load(connection, partial)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
+        if store.exists():
+            _set_aside(store)
+        os.replace(partial, store)
+        lock.claim(loaded.store_id, loaded.revision)
+        return loaded.revision
+    except sqlite3.Error as error:
+        raise unreadable(snapshot, error) from error
+    finally:
+        partial.unlink(missing_ok=True)
+        lock.release()
+
+
+def _set_aside(store: Path) -> None:
+    """Rename a store with its WAL."""
+    aside = store.with_name(store.name + ".before-restore")
+    for suffix in ("", "-wal", "-shm"):
+        old = store.with_name(store.name + suffix)
+        if old.exists():
+            os.replace(old, aside.with_name(aside.name + suffix))
+
+
+def _partial(file: Path) -> Path:
+    return file.with_name(file.name + ".partial")

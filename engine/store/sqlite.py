@@ -1,0 +1,391 @@
+"""The store: etcd's semantics over an in-memory index and, where it has a file, a SQLite revision log.
+
+Data flow of a write: decided against the draft (`evaluation`), committed in a group (`committer`, `journal`), applied
+to the index, published to the watchers, acknowledged. Reads answer from the index; what is older than memory holds
+comes from the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from engine.clock import Clock
+from engine.rng import Rng
+from engine.store import log, snapshot
+from engine.store.committer import Committer, Proposal
+from engine.store.draft import Draft
+from engine.store.evaluation import Decision, check_range, decide, delete_keys
+from engine.store.index import Index, Revision, arrange, bounds
+from engine.store.inspection import (
+    LogEntry,
+    RecentTxn,
+    Recorder,
+    WatcherInfo,
+    commit_figures,
+    entries,
+    watcher_info,
+)
+from engine.store.journal import Journal
+from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
+from engine.store.retention import Retention
+from engine.store.types import (
+    CompactedError,
+    Compare,
+    FutureRevisionError,
+    KeyValue,
+    LeaseNotFoundError,
+    NoSpaceError,
+    Operation,
+    Put,
+    Range,
+    RangeResponse,
+    StoreError,
+    StoreStatus,
+    TxnResponse,
+    WatchFilter,
+)
+from engine.store.upkeep import Upkeep
+from engine.store.watch import StoreWatcher, WatchHub
+from engine.tasks import Supervisor
+
+QUOTA = 2 << 30  # etcd --quota-backend-bytes
+_READ_AHEAD = 1000  # revisions that an unsynced watcher reads at once
+
+
+class SqliteStore:
+    """See the module; made by `open`, ended by `close`."""
+
+    def __init__(
+        self, journal: Journal | None, loaded: log.Loaded, *, clock: Clock, rng: Rng, quota: int, retention: Retention
+    ) -> None:
+        self._clock = clock
+        self._rng = rng
+        self._closed = False
+        self._journal = journal
+        self._tasks = Supervisor("store")
+        self._index = Index(loaded.revision)
+        self._index.load(loaded.kvs)
+        self._draft = Draft(self._index)
+        self._hub = WatchHub(loaded.revision, loaded.compact_revision, self._read_revisions)
+        self._lessor = Lessor(clock, self._expire)
+        self._recorder = Recorder()
+        self._committer = Committer(journal, self._tasks, apply=self._apply, refuse=self._refuse)
+        self._upkeep = Upkeep(
+            self._index,
+            journal,
+            hub=self._hub,
+            committer=self._committer,
+            tasks=self._tasks,
+            clock=clock,
+            retention=retention,
+            quota=quota,
+        )
+        for lease in loaded.leases:
+            self._lessor.apply(lease)
+        for kv in loaded.kvs:
+            if kv.lease:
+                self._lessor.attach_key(kv.lease, kv.key)
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path | None,
+        *,
+        clock: Clock,
+        rng: Rng | None = None,
+        quota: int = QUOTA,
+        retention: Retention | None = None,
+    ) -> SqliteStore:
+        """Open the log file, made if it is not there; None keeps everything in memory only.
+
+        Raises StoreError, which says what is wrong with the file and what to do about it.
+        """
+        rng = rng or Rng()
+        journal = None
+        loaded = log.Loaded(0, 1, 0, [], [])
+        if path is not None:
+            inline = clock.mode == "virtual"
+            journal, loaded = await Journal.open(path, inline=inline, store_id=rng.bits(62))
+        return cls(journal, loaded, clock=clock, rng=rng, quota=quota, retention=retention or Retention())
+
+    @property
+    def revision(self) -> int:
+        return self._index.revision
+
+    @property
+    def compact_revision(self) -> int:
+        return self._hub.compact_revision
+
+    # -- reading
+
+    async def range(self, request: Range) -> RangeResponse:
+        check_range(request)
+        revision = request.revision
+        if revision > self._index.revision:
+            raise FutureRevisionError
+        if revision and revision < self.compact_revision:
+            raise CompactedError(self.compact_revision)
+        if not revision or revision >= self._index.floor or self._journal is None:
+            kvs, count = self._index.range(request)
+        else:
+            kvs, count = arrange(await self._history(request), request)
+        return RangeResponse(self._index.revision, kvs, bool(request.limit) and count > request.limit, count)
+
+    async def _history(self, request: Range) -> list[KeyValue]:
+        assert self._journal is not None
+        path, interval = self._journal.path, bounds(request.key, request.range_end)
+        kvs = await self._journal.read(
+            lambda connection: log.range_at(connection, path, interval=interval, revision=request.revision)
+        )
+        if request.revision < self.compact_revision:  # compacted while it was read
+            raise CompactedError(self.compact_revision)
+        return kvs
+
+    async def cause(self, revision: int) -> str:
+        record = self._index.revision_record(revision)
+        if record is not None:
+            return record.cause
+        if self._journal is None or not 1 < revision <= self._index.revision:
+            return ""
+        return await self._journal.read(lambda connection: log.cause(connection, revision))
+
+    async def _read_revisions(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
+        """What a watcher that is behind reads: up to `_READ_AHEAD` revisions, from memory or from the log."""
+        last = min(first + _READ_AHEAD - 1, self._index.revision)
+        if first >= self._index.oldest or self._journal is None:
+            return last, self._index.revisions(first, _READ_AHEAD)
+        path = self._journal.path
+        found = await self._journal.read(
+            lambda connection: log.revisions(connection, path, first=first, last=last, interval=interval)
+        )
+        self._hub.check_kept(first)  # not compacted while it was read
+        return last, found
+
+    async def watch(
+        self,
+        key: bytes,
+        range_end: bytes = b"",
+        *,
+        start_revision: int = 0,
+        prev_kv: bool = False,
+        filters: Collection[WatchFilter] = (),
+    ) -> StoreWatcher:
+        return self._hub.add(key, range_end, start_revision=start_revision, prev_kv=prev_kv, filters=filters)
+
+    # -- writing
+
+    async def txn(
+        self,
+        compare: Sequence[Compare],
+        success: Sequence[Operation],
+        failure: Sequence[Operation] = (),
+        *,
+        cause: str = "",
+    ) -> TxnResponse:
+        self._check_open()
+        if self._upkeep.alarms and any(type(operation) is Put for operation in (*success, *failure)):
+            raise NoSpaceError
+        decision = decide(self._draft, self._lessor, compare, success=success, failure=failure, cause=cause)
+        revision = self._draft.revision
+        self._recorder.record(revision, decision.revision, succeeded=decision.succeeded, compare=compare, cause=cause)
+        if decision.revision is not None or self._committer.busy:
+            await self._submit(decision.revision)
+        if decision.historic:
+            await self._answer_historic(decision)
+        return TxnResponse(decision.succeeded, revision, decision.responses)
+
+    async def _answer_historic(self, decision: Decision) -> None:
+        for position, request in decision.historic:
+            decision.responses[position] = await self.range(request)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("etcdserver: server stopped")
+
+    async def _submit(
+        self, revision: Revision | None = None, *, lease: LeaseChange | None = None, compact_revision: int = 0
+    ) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._committer.submit(Proposal(done, revision=revision, lease=lease, compact_revision=compact_revision))
+        await done
+
+    def _apply(self, proposals: list[Proposal]) -> None:
+        """These are durable: make them visible."""
+        revisions: list[Revision] = []
+        for proposal in proposals:
+            revision = proposal.revision
+            if revision is not None:
+                self._index.apply(revision)
+                self._draft.settle(revision)
+                self._lessor.attach(revision)
+                revisions.append(revision)
+            if proposal.lease is not None:
+                self._lessor.apply(proposal.lease)
+            if proposal.compact_revision:
+                self._hub.compact_revision = max(self._hub.compact_revision, proposal.compact_revision)
+                self._upkeep.compacted()
+        if revisions:
+            self._hub.publish(revisions)
+        self._upkeep.after_commit(revisions)
+
+    def _refuse(self, proposals: list[Proposal]) -> None:
+        """These are not durable: forget that they were decided."""
+        self._draft.reset()
+        for proposal in proposals:
+            if proposal.lease is not None and not proposal.lease.ttl:
+                self._lessor.revocation_failed(proposal.lease.id)
+
+    # -- leases
+
+    async def lease_grant(self, ttl: int, lease_id: int = 0) -> int:
+        self._check_open()
+        if self._upkeep.alarms:
+            raise NoSpaceError
+        ttl = check_ttl(ttl)
+        lease_id = lease_id or self._rng.bits(62) + 1
+        self._lessor.reserve(lease_id)
+        try:
+            await self._submit(lease=LeaseChange(lease_id, ttl))
+        finally:
+            self._lessor.unreserve(lease_id)
+        return lease_id
+
+    async def lease_keep_alive(self, lease_id: int) -> int:
+        lease = self._lease(lease_id)
+        self._lessor.renew(lease)
+        return lease.ttl
+
+    async def lease_revoke(self, lease_id: int) -> None:
+        self._check_open()
+        await self._revoke(self._lease(lease_id))
+
+    def _lease(self, lease_id: int) -> Lease:
+        lease = self._lessor.get(lease_id)
+        if lease is None:
+            raise LeaseNotFoundError
+        return lease
+
+    async def _revoke(self, lease: Lease) -> None:
+        """Delete the keys of a lease in one revision, and the lease."""
+        lease.ending = True
+        await self._submit(self._delete_leased(lease), lease=LeaseChange(lease.id, 0))
+
+    def _delete_leased(self, lease: Lease) -> Revision | None:
+        held = {**lease.keys, **dict.fromkeys(self._draft.staged_with_lease(lease.id))}
+        keys = [key for key in sorted(held) if (kv := self._draft.get(key)) is not None and kv.lease == lease.id]
+        changes = delete_keys(self._draft, keys, self._draft.revision + 1)
+        if not changes:
+            return None
+        self._draft.revision += 1
+        return Revision(self._draft.revision, "", changes)
+
+    def _expire(self, lease: Lease) -> None:
+        """A lease has run out: its revocation joins the next batch; if that fails, the lessor tries again."""
+        if not self._closed:
+            lease.ending = True
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            done.add_done_callback(lambda future: future.exception())
+            revision = self._delete_leased(lease)
+            self._committer.submit(Proposal(done, revision=revision, lease=LeaseChange(lease.id, 0)))
+
+    async def lease_time_to_live(self, lease_id: int) -> tuple[int, int, list[bytes]]:
+        lease = self._lessor.get(lease_id)
+        if lease is None:
+            return -1, 0, []
+        return int(self._lessor.remaining(lease)), lease.ttl, sorted(lease.keys)
+
+    async def leases(self) -> list[int]:
+        """The ids of all leases."""
+        return self._lessor.ids()
+
+    # -- upkeep
+
+    async def compact(self, revision: int) -> None:
+        """Let go of the history before a revision; returns once that is decided for good, not once the space is free.
+
+        Raises CompactedError, FutureRevisionError.
+        """
+        self._check_open()
+        if revision <= self.compact_revision:
+            raise CompactedError(self.compact_revision)
+        if revision > self._index.revision:
+            raise FutureRevisionError
+        await self._submit(compact_revision=revision)
+
+    async def status(self) -> StoreStatus:
+        journal, index, committer = self._journal, self._index, self._committer
+        commits = list(committer.recent)
+        return StoreStatus(
+            backend="sqlite" if journal is not None else "memory",
+            version=sqlite3.sqlite_version,
+            revision=index.revision,
+            compact_revision=self.compact_revision,
+            db_size=journal.sizes.file if journal is not None else self._upkeep.in_use,
+            db_size_in_use=self._upkeep.in_use,
+            keys=len(index),
+            alarms=list(self._upkeep.alarms),
+            details={
+                "file": str(journal.path) if journal is not None else "",
+                "quota": self._upkeep.quota,
+                "batches": committer.batches,
+                "failed_batches": committer.failures,
+                "last_error": committer.last_error,
+                "txns": self._recorder.decided,
+                "failed_compares": self._recorder.failed_compares,
+                "compactions": self._upkeep.compactions,
+                "longest_compaction_step_ms": round(self._upkeep.longest_step * 1000, 3),
+                "memory_floor": index.floor,
+                "leases": len(self._lessor),
+                "watchers": len(self._hub),
+                **commit_figures(commits),
+            },
+        )
+
+    def watchers(self) -> list[WatcherInfo]:
+        """The open watches."""
+        return [watcher_info(watcher) for watcher in self._hub.watchers()]
+
+    async def log(self, after: int = 0, limit: int = 500) -> list[LogEntry]:
+        """The log's rows of up to `limit` revisions after one, oldest first; from the compacted revision on."""
+        first = max(after + 1, self.compact_revision, 2)
+        if first > self._index.revision:
+            return []
+        found: list[Revision] = []
+        while first <= self._index.revision and len(found) < limit:
+            last, revisions = await self._read_revisions(first, (b"", None))
+            found += revisions
+            first = last + 1
+        return entries(found[:limit])
+
+    def recent_txns(self) -> list[RecentTxn]:
+        """The last transactions that were decided, oldest first, those that changed nothing included."""
+        return list(self._recorder.txns)
+
+    async def snapshot(self, file: Path) -> None:
+        """Write a store file that can be opened in place of this one. Raises StoreError if `file` is there."""
+        if self._journal is not None:
+            await snapshot.of_journal(self._journal, file)
+        else:
+            snapshot.of_memory(self._index, file, compact_revision=self.compact_revision, leases=self._lessor.changes())
+
+    async def defrag(self) -> None:
+        """Give the space of what was compacted back to the file system; writes wait meanwhile, as etcd's do."""
+        self._check_open()
+        if self._journal is not None:
+            await self._journal.run(log.defrag)
+            await self._journal.measure()
+
+    async def close(self) -> None:
+        """Commit what was decided, end the watches, let go of the file."""
+        if self._closed:
+            return
+        self._closed = True
+        self._lessor.close()
+        await self._committer.settled()
+        self._hub.close()
+        await self._tasks.close()
+        if self._journal is not None:
+            await self._journal.close()

@@ -1,0 +1,165 @@
+"""Upkeep of the log, in small steps: compaction, checkpoints of the WAL, the history that memory holds, the quota.
+
+What is compacted is refused to readers at once; the rows go step by step between the batches, each step within a
+time budget, so that no writer waits for more than a few milliseconds. Under a virtual clock the steps are of one size,
+so that a run can be repeated. Nothing runs while nobody writes and nothing is left to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from engine.clock import Clock, wall
+from engine.store import log
+from engine.store.committer import Committer, Proposal
+from engine.store.index import Index, Revision
+from engine.store.journal import Journal
+from engine.store.retention import Retention, RetentionKeeper
+from engine.store.types import StoreError, StoreUnavailableError
+from engine.store.watch import WatchHub
+from engine.tasks import Supervisor
+
+_log = logging.getLogger(__name__)
+
+NOSPACE = "NOSPACE"
+_BUDGET = 0.002  # seconds of this machine for one step
+_STEP = 200  # rows of the log, or revisions in memory
+_MAX_STEP = 2000
+_PRESSURE = 0.8  # of the quota, from which history is given up before its time
+_RELIEF = 0.95  # of the quota, below which the alarm is over
+MEMORY_BYTES = 64 << 20  # history that memory holds; a store without a file holds no other
+MEMORY_REVISIONS = 10_000  # as many as memory holds where the log has them too
+
+
+class Upkeep:
+    def __init__(
+        self,
+        index: Index,
+        journal: Journal | None,
+        *,
+        hub: WatchHub,
+        committer: Committer,
+        tasks: Supervisor,
+        clock: Clock,
+        retention: Retention,
+        quota: int,
+    ) -> None:
+        self.quota = quota
+        self.alarms: list[str] = []
+        self.compactions = 0
+        self.longest_step = 0.0
+        self._index = index
+        self._journal = journal
+        self._hub = hub
+        self._committer = committer
+        self._tasks = tasks
+        self._clock = clock
+        self._keeper = RetentionKeeper(retention, clock, revision=index.revision)
+        self._step = _STEP
+        self._working = False
+        self._compacting = hub.compact_revision > 0  # a compaction that the last process did not finish
+        self._asked = hub.compact_revision
+
+    @property
+    def in_use(self) -> int:
+        """Bytes of data: of the file without its free pages, or of memory."""
+        if self._journal is not None:
+            return self._journal.in_use
+        return self._index.live_bytes + self._index.history_bytes
+
+    def after_commit(self, revisions: list[Revision]) -> None:
+        """Called with every batch, once it is visible."""
+        if revisions:
+            self._keeper.note(revisions)
+            self._trim_memory(len(revisions))
+            self._watch_space()
+        if self._compacting or (self._journal is not None and self._journal.checkpoint_due):
+            self.work()
+
+    def compacted(self) -> None:
+        """The compacted revision has been raised: its rows are to go."""
+        self.compactions += 1
+        self._compacting = True
+
+    def _trim_memory(self, count: int) -> None:
+        if self._journal is None:
+            return
+        target = self._index.revision - MEMORY_REVISIONS
+        if self._index.history_bytes > MEMORY_BYTES:
+            target = self._index.revision
+        if target > self._index.floor:
+            self._index.raise_floor(target, 2 * count + 16)
+
+    def _watch_space(self) -> None:
+        in_use, revision, compacted = self.in_use, self._index.revision, max(self._asked, self._hub.compact_revision)
+        if in_use > self.quota and not self.alarms:
+            _log.warning("the store holds %d bytes, more than its quota of %d: writes are refused", in_use, self.quota)
+            self.alarms.append(NOSPACE)
+        crowded = self._journal is None and self._index.history_bytes > MEMORY_BYTES
+        pressed = crowded or in_use > self.quota * _PRESSURE
+        target = self._keeper.target(revision, compacted, pressed=pressed, alarmed=bool(self.alarms))
+        if target > compacted:
+            self._asked = target
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            done.add_done_callback(_retrieve)
+            self._committer.submit(Proposal(done, compact_revision=target))
+
+    # -- the work
+
+    def work(self) -> None:
+        """Go on with what is left to do."""
+        if not self._working:
+            self._working = True
+            self._tasks.spawn(self._run(), "upkeep")
+
+    async def _run(self) -> None:
+        try:
+            while await self._work_step():
+                await self._clock.sleep(0)
+        except StoreUnavailableError as error:
+            _log.warning("upkeep of the store stopped until the next write: %s", error)
+        finally:
+            self._working = False
+
+    async def _work_step(self) -> bool:
+        """One step; says whether there may be another."""
+        if self._compacting:
+            began = wall()
+            self._compacting = not await self._compact_step()
+            self._adapt(wall() - began)
+            if not self._compacting:
+                await self._compaction_done()
+            return True
+        if self._journal is not None and self._journal.checkpoint_due:
+            await self._journal.checkpoint()
+            return True
+        return False
+
+    async def _compact_step(self) -> bool:
+        if self._journal is None:
+            return self._index.raise_floor(self._hub.compact_revision, self._step)
+        size = self._step
+        return await self._journal.run(lambda connection: log.compact_step(connection, size))
+
+    def _adapt(self, took: float) -> None:
+        self.longest_step = max(self.longest_step, took)
+        if self._clock.mode == "virtual":
+            return
+        if took > _BUDGET:
+            self._step = max(16, self._step // 2)
+        elif took < _BUDGET / 4:
+            self._step = min(_MAX_STEP, self._step * 2)
+
+    async def _compaction_done(self) -> None:
+        if self._journal is not None:
+            await self._journal.measure()
+        if self.alarms and self.in_use < self.quota * _RELIEF:
+            _log.warning("the store is below its quota again: writes go on")
+            self.alarms.clear()
+
+
+def _retrieve(done: asyncio.Future[None]) -> None:
+    """Nobody waits for an automatic compaction; one that failed is asked for again by a later batch."""
+    if not done.cancelled() and isinstance(error := done.exception(), StoreError):
+        _log.debug("automatic compaction: %s", error)
