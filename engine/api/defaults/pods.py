@@ -149,7 +149,7 @@ def _pod_level_requests(spec: Object) -> None:
 
 
 def _container_requests(spec: Object, resource: str) -> Quantity | None:
-    """What the containers ask for together; an init container that does not stay counts only while it is the greatest."""
+    """What the containers ask for together; an init container that does not stay counts only if it is the greatest."""
     staying, peak, found = Quantity(), Quantity(), False
     for container in spec.get("initContainers", ()):
         amount = container.get("resources", {}).get("requests", {}).get(resource)

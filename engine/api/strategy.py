@@ -1,0 +1,321 @@
+"""What the API server does to an object between admission and the store, kind by kind.
+
+Which parts a request may set, what is reset or kept, and when metadata.generation goes up. Source of the behaviour:
+apiserver pkg/registry/rest (BeforeCreate, BeforeUpdate, BeforeDelete) and the strategy.go of each kind in pkg/registry.
+
+All functions change a private copy of the new object in place. The name, uid and creationTimestamp are set before
+`prepare_for_create`: some strategies use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.api.pod_strategy import prepare_pod_for_create, prepare_pod_for_status_update, prepare_pod_for_update
+from engine.api.resource_table import (
+    ADMISSION,
+    APIEXTENSIONS,
+    APIREGISTRATION,
+    AUTHENTICATION,
+    AUTHORIZATION,
+    CERTIFICATES,
+    DISCOVERY,
+    FLOWCONTROL,
+    MIGRATION,
+    NETWORKING,
+    RESOURCE,
+    SCHEDULING,
+    STORAGE,
+)
+from engine.api.resources import ResourceInfo
+from engine.api.selectable import selectable_fields, unknown_field_text
+from engine.api.types import Object
+
+__all__ = [
+    "grace_period",
+    "has_generation",
+    "mark_deleting",
+    "prepare_for_create",
+    "prepare_for_status_update",
+    "prepare_for_update",
+    "selectable_fields",
+    "unknown_field_text",
+]
+
+_Kind = tuple[str, str]
+
+# Kinds whose generation counts the changes of what is wanted; for most of them that is the spec.
+_SPEC_GENERATION: frozenset[_Kind] = frozenset(
+    {
+        ("", "Pod"),
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+        ("policy", "PodDisruptionBudget"),
+        (ADMISSION, "MutatingAdmissionPolicy"),
+        (ADMISSION, "MutatingAdmissionPolicyBinding"),
+        (ADMISSION, "ValidatingAdmissionPolicy"),
+        (ADMISSION, "ValidatingAdmissionPolicyBinding"),
+        (APIEXTENSIONS, "CustomResourceDefinition"),
+        (FLOWCONTROL, "FlowSchema"),
+        (FLOWCONTROL, "PriorityLevelConfiguration"),
+        (NETWORKING, "Ingress"),
+        (NETWORKING, "IngressClass"),
+        (NETWORKING, "NetworkPolicy"),
+        (RESOURCE, "DeviceClass"),
+        (RESOURCE, "DeviceTaintRule"),
+        (RESOURCE, "ResourceSlice"),
+        (STORAGE, "CSIDriver"),
+    }
+)
+# Kinds without a spec: any change outside of metadata counts.
+_CONTENT_GENERATION: frozenset[_Kind] = frozenset(
+    {
+        (ADMISSION, "MutatingWebhookConfiguration"),
+        (ADMISSION, "ValidatingWebhookConfiguration"),
+        (DISCOVERY, "EndpointSlice"),
+        (SCHEDULING, "PriorityClass"),
+    }
+)
+
+# The status of a new object, where Go's zero value is not the empty object.
+_NEW_STATUS: Mapping[_Kind, Object] = {
+    ("", "Namespace"): {"phase": "Active"},
+    ("", "PersistentVolume"): {"phase": "Pending"},
+    ("", "PersistentVolumeClaim"): {"phase": "Pending"},
+    ("", "ReplicationController"): {"replicas": 0},
+    ("", "Service"): {"loadBalancer": {}},
+    ("apps", "DaemonSet"): {
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
+    ("apps", "ReplicaSet"): {"replicas": 0},
+    ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
+    ("policy", "PodDisruptionBudget"): {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+    },
+    (NETWORKING, "Ingress"): {"loadBalancer": {}},
+    (STORAGE, "VolumeAttachment"): {"attached": False},
+}
+# Kinds whose status whoever creates them may set, though they have a status subresource.
+_STATUS_KEPT: frozenset[_Kind] = frozenset({("", "Node")})
+# Kinds whose metadata a status update leaves alone (metav1.ResetObjectMetaForStatus).
+_METADATA_KEPT: frozenset[_Kind] = frozenset(
+    {
+        (ADMISSION, "ValidatingAdmissionPolicy"),
+        (APIEXTENSIONS, "CustomResourceDefinition"),
+        (APIREGISTRATION, "APIService"),
+        (CERTIFICATES, "PodCertificateRequest"),
+        (FLOWCONTROL, "FlowSchema"),
+        (FLOWCONTROL, "PriorityLevelConfiguration"),
+        (MIGRATION, "StorageVersionMigration"),
+        (NETWORKING, "ServiceCIDR"),
+        (RESOURCE, "DeviceTaintRule"),
+        (RESOURCE, "ResourceClaim"),
+    }
+)
+_RESET_METADATA = (
+    "deletionTimestamp",
+    "generation",
+    "selfLink",
+    "labels",
+    "annotations",
+    "finalizers",
+    "ownerReferences",
+)
+# The answer to a request of these groups is in the status that the request carries: nothing is stored.
+_REVIEW_GROUPS = (AUTHENTICATION, AUTHORIZATION)
+
+
+def has_generation(info: ResourceInfo) -> bool:
+    kind = (info.gvr.group, info.kind)
+    return info.custom or kind in _SPEC_GENERATION or kind in _CONTENT_GENERATION
+
+
+def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
+    """Drops what only the server may set, and sets what a new object starts with."""
+    kind = (info.gvr.group, info.kind)
+    metadata = obj.setdefault("metadata", {})
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+        metadata.pop(field, None)
+    if has_generation(info):
+        metadata["generation"] = 1
+    if "status" in info.subresources and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
+        _new_status(info, obj)
+    special = _CREATE.get(kind)
+    if special is not None:
+        special(obj)
+
+
+def _new_status(info: ResourceInfo, obj: Object) -> None:
+    if info.custom:
+        obj.pop("status", None)
+    else:
+        obj["status"] = _copied(_NEW_STATUS.get((info.gvr.group, info.kind), {}))
+
+
+def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
+    """Keeps what an update may not change, the status above all, and counts the generation."""
+    _keep_metadata(new, old)
+    if "status" in info.subresources:
+        _keep(new, old, "status")
+    special = _UPDATE.get((info.gvr.group, info.kind))
+    if special is not None:
+        special(new, old)
+    _count_generation(info, new, old)
+
+
+def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object) -> None:
+    """Keeps all but the status (and, for most kinds, the metadata)."""
+    kind = (info.gvr.group, info.kind)
+    _keep_metadata(new, old)
+    for field in {**old, **new}:
+        if field not in ("apiVersion", "kind", "metadata", "status"):
+            _keep(new, old, field)
+    if info.custom or kind in _METADATA_KEPT:
+        for field in _RESET_METADATA:
+            _keep(new["metadata"], old["metadata"], field)
+    if kind == ("apps", "Deployment"):
+        _keep(new["metadata"], old["metadata"], "labels")
+    if kind == ("", "Pod"):
+        prepare_pod_for_status_update(new, old)
+
+
+def mark_deleting(obj: Object) -> None:
+    """Counts the generation of an object whose deletionTimestamp is being set, if it has one."""
+    metadata = obj["metadata"]
+    if metadata.get("generation", 0) > 0:
+        metadata["generation"] += 1
+
+
+def grace_period(info: ResourceInfo, obj: Object, requested: int | None) -> int | None:
+    """The seconds that an object has to end by itself; None for a kind that is deleted at once (CheckGracefulDelete)."""
+    if (info.gvr.group, info.kind) != ("", "Pod"):
+        return None
+    spec = obj.get("spec", {})
+    period = requested if requested is not None else spec.get("terminationGracePeriodSeconds", 0)
+    if not spec.get("nodeName") or obj.get("status", {}).get("phase") in ("Failed", "Succeeded"):
+        return 0
+    return 1 if period < 0 else int(period)
+
+
+# -- helpers
+
+
+def _copied(value: Any) -> Any:
+    return {name: _copied(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+def _keep(new: Object, old: Object, field: str) -> None:
+    """Takes a field from the old object. It is shared: neither object is changed below it from now on."""
+    if field in old:
+        new[field] = old[field]
+    else:
+        new.pop(field, None)
+
+
+def _keep_metadata(new: Object, old: Object) -> None:
+    """What no update changes (rest.BeforeUpdate)."""
+    metadata, before = new.setdefault("metadata", {}), old["metadata"]
+    _keep(metadata, before, "generation")
+    _keep(metadata, before, "creationTimestamp")
+    metadata.pop("selfLink", None)
+    if not metadata.get("uid"):
+        _keep(metadata, before, "uid")
+    if "deletionTimestamp" in before:
+        metadata["deletionTimestamp"] = before["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in before and "deletionGracePeriodSeconds" not in metadata:
+        metadata["deletionGracePeriodSeconds"] = before["deletionGracePeriodSeconds"]
+
+
+def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
+    kind = (info.gvr.group, info.kind)
+    if info.custom or kind in _CONTENT_GENERATION:
+        changed = _content(new) != _content(old)
+    elif kind in _SPEC_GENERATION:
+        changed = new.get("spec") != old.get("spec")
+    else:
+        return
+    if changed:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _content(obj: Object) -> Object:
+    return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind", "metadata", "status")}
+
+
+# -- kinds with more to it
+
+
+def _create_namespace(obj: Object) -> None:
+    finalizers = obj.setdefault("spec", {}).setdefault("finalizers", [])
+    if "kubernetes" not in finalizers:
+        finalizers.append("kubernetes")
+    metadata = obj["metadata"]
+    if metadata.get("name"):
+        metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = metadata["name"]
+
+
+def _update_namespace(new: Object, old: Object) -> None:
+    """Finalizers of a namespace are the finalize subresource's to change."""
+    new.setdefault("spec", {})
+    _keep(new["spec"], old.get("spec", {}), "finalizers")
+
+
+_JOB_PREFIX = "batch.kubernetes.io/"
+
+
+def _create_job(obj: Object) -> None:
+    """Labels the Pods of a Job by its uid and name, and selects them by the uid, unless the selector is manual."""
+    spec, metadata = obj.get("spec", {}), obj["metadata"]
+    uid, name = metadata.get("uid", ""), metadata.get("name", "")
+    labels = spec.setdefault("template", {}).setdefault("metadata", {}).setdefault("labels", {})
+    if spec.get("manualSelector"):
+        return
+    for label, value in (("controller-uid", uid), ("job-name", name)):
+        labels.setdefault(label, value)
+        labels.setdefault(f"{_JOB_PREFIX}{label}", value)
+    match = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+    match.setdefault(f"{_JOB_PREFIX}controller-uid", uid)
+
+
+def _create_definition(obj: Object) -> None:
+    """A new CustomResourceDefinition has stored objects of its storage version only."""
+    stored = [version.get("name", "") for version in obj.get("spec", {}).get("versions", ()) if version.get("storage")]
+    obj["status"] = {"storedVersions": stored} if stored else {}
+
+
+def _update_definition(new: Object, old: Object) -> None:
+    stored = list(old.get("status", {}).get("storedVersions", ()))
+    for version in new.get("spec", {}).get("versions", ()):
+        if version.get("storage") and version.get("name") not in stored:
+            stored.append(version.get("name"))
+            new["status"] = {**old.get("status", {}), "storedVersions": stored}
+
+
+def _update_signing_request(new: Object, old: Object) -> None:
+    _keep(new, old, "spec")
+
+
+_CREATE: Mapping[_Kind, Callable[[Object], None]] = {
+    ("", "Namespace"): _create_namespace,
+    ("", "Pod"): prepare_pod_for_create,
+    ("batch", "Job"): _create_job,
+    (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
+}
+_UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
+    ("", "Namespace"): _update_namespace,
+    ("", "Pod"): prepare_pod_for_update,
+    (APIEXTENSIONS, "CustomResourceDefinition"): _update_definition,
+    (CERTIFICATES, "CertificateSigningRequest"): _update_signing_request,
+}
