@@ -33,11 +33,17 @@ class ImageProfile:
     simulated: bool = False
 
 
-def _server(size: float, program: str, *tools: str, cmd: tuple[str, ...] = (), ports: tuple[int, ...] = (), uid: int = 0,
-            paths: tuple[str, ...] = ()) -> ImageProfile:  # fmt: skip
-    return ImageProfile(
-        int(size * _MB), (), (program, *cmd), frozenset({program, *tools}), uid=uid, ports=ports, paths=paths
-    )
+def _server(
+    size: float,
+    program: str,
+    *tools: str,
+    cmd: tuple[str, ...] = (),
+    ports: tuple[int, ...] = (),
+    uid: int = 0,
+    paths: tuple[str, ...] = (),
+) -> ImageProfile:
+    programs = frozenset({program, *tools})
+    return ImageProfile(int(size * _MB), (), (program, *cmd), programs, uid=uid, ports=ports, paths=paths)
 
 
 def _base(size: float, shell: str, *tools: str, busybox: bool = False) -> ImageProfile:

@@ -42,8 +42,8 @@ class Cni:
                 return address
         raise CriError(
             "Unknown",
-            f'failed to setup network for sandbox "{sandbox_id}": plugin type="ptp" failed (add): failed to allocate for '
-            f"range 0: no IP addresses available in range set: {network[1]}-{network[-2]}",
+            f'failed to setup network for sandbox "{sandbox_id}": plugin type="ptp" failed (add): failed to allocate '
+            f"for range 0: no IP addresses available in range set: {network[1]}-{network[-2]}",
         )
 
     def delete(self, addresses: Sequence[str]) -> None:

@@ -241,8 +241,8 @@ class SimulatedRuntime:
             program = command[0] if command else ""
             raise CriError(
                 "Unknown",
-                f'failed to exec in container: failed to start exec "{container_id}": OCI runtime exec failed: exec failed: '
-                f'unable to start container process: exec: "{program}": executable file not found in $PATH: unknown',
+                f'failed to exec in container: failed to start exec "{container_id}": OCI runtime exec failed: '
+                f'exec failed: unable to start container process: exec: "{program}": executable file not found in $PATH: unknown',
             )
         out: list[str] = []
         err: list[str] = []

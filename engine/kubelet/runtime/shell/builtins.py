@@ -16,9 +16,11 @@ _Plain = Callable[["Interpreter", list[str], Io], int]
 
 
 def _plain(function: _Plain) -> Builtin:
+    """A builtin that never waits."""
+
     def run(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+        yield from ()
         return function(shell, argv, io)
-        yield 0.0  # makes a generator of it
 
     return run
 

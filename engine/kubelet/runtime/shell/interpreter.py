@@ -1,8 +1,8 @@
 """Runs a syntax tree on a simulated machine.
 
 The interpreter is one process: a generator that yields what it would sleep. Its children are generators that it resumes
-itself, so that a signal reaches the shell, not the command that it waits for, as in a container whose process 1 is a shell:
-without a trap, process 1 ignores SIGTERM.
+itself, so that a signal reaches the shell, not the command that it waits for, as in a container whose process 1 is a
+shell: without a trap, process 1 ignores SIGTERM.
 """
 
 from __future__ import annotations

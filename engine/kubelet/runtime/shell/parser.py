@@ -95,7 +95,7 @@ class _Parser:
             if self._is(")", ";", "&", "&&", "||", "|"):
                 break
             items.append(self._and_or())
-            if not (self._ended_by_separator() or self._next.kind == "end"):
+            if not self._ended_by_separator():
                 break
             self._newlines()
         return tuple(items)

@@ -1,7 +1,7 @@
 """What a simulated process is, and the machine that it sees.
 
-A process is a generator: it yields the model seconds that it would sleep (FOREVER to block) and is resumed with None when
-they have passed, or with the name of a signal that came first. It returns its exit code.
+A process is a generator: it yields the model seconds that it would sleep (FOREVER to block) and is resumed with None
+when they have passed, or with the name of a signal that came first. It returns its exit code.
 """
 
 from __future__ import annotations
