@@ -45,7 +45,7 @@ class NewReplicaSet:
         return await self._create(deployment, sets)
 
     async def _bring_into_step(self, deployment: Object, sets: ReplicaSets, rs: Object) -> tuple[Object, ReplicaSets]:
-        """The ReplicaSet follows the Deployment in annotations and minReadySeconds; the Deployment it in the revision."""
+        """The ReplicaSet follows the Deployment in annotations and minReadySeconds, the Deployment it in revision."""
         wanted = new_annotations(
             deployment, rs, new_revision=max_revision(sets.old) + 1, exists=True, surge=max_surge(deployment)
         )

@@ -1,0 +1,174 @@
+"""The EndpointSlice controller (pkg/controller/endpointslice/endpointslice_controller.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
+from engine.api.types import ENDPOINT_SLICES, NODES, PODS, SERVICES, Object
+from engine.client import WARNING, object_key
+from engine.controllers.controller import Controller
+from engine.controllers.endpointslice.endpoints import address_types, endpoint_changed
+from engine.controllers.endpointslice.planning import CONTROLLER, MANAGED_BY, SERVICE_NAME, Plan, plan
+from engine.controllers.endpointslice.tracking import SliceTracker, TriggerTimes
+from engine.controllers.pod_control import namespace_terminating
+
+TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
+SERVICE_INDEX = "service"
+# A slice that somebody else changed is put right after this, so that a fight does not run hot.
+SLICE_CHANGE_DELAY = 1.0
+
+
+class StaleCacheError(Exception):
+    """The cache does not show yet what was written last: try again."""
+
+
+class EndpointSliceController(Controller):
+    name = "endpointslice-controller"
+    kind = "service"
+    max_retries = 15
+
+    def set_up(self) -> None:
+        self._services = self.lister(SERVICES)
+        self._pods = self.lister(PODS)
+        self._nodes = self.lister(NODES)
+        self._slices = self.lister(ENDPOINT_SLICES)
+        self.index(ENDPOINT_SLICES, SERVICE_INDEX, _by_service)
+        self._tracker = SliceTracker()
+        self._trigger_times = TriggerTimes()
+        self.watch(SERVICES, lambda old, new: [object_key(new or old or {})])
+        self.watch(PODS, self._pod_changed)
+        self.watch(ENDPOINT_SLICES, self._slice_changed)
+
+    # -- what wakes it
+
+    def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        if old is None or new is None:
+            return self._services_of(new or old or {})
+        labels_changed = old["metadata"].get("labels") != new["metadata"].get("labels")
+        if endpoint_changed(old, new):
+            return dict.fromkeys([*self._services_of(old), *self._services_of(new)])
+        if labels_changed:
+            before, after = self._services_of(old), self._services_of(new)
+            return [key for key in dict.fromkeys([*before, *after]) if (key in before) != (key in after)]
+        return []
+
+    def _services_of(self, pod: Object) -> list[str]:
+        labels = (pod["metadata"].get("labels") or {}).items()
+        return [
+            object_key(service)
+            for service in self._services.list(pod["metadata"]["namespace"])
+            if (selector := service["spec"].get("selector")) and selector.items() <= labels
+        ]
+
+    def _slice_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        """Only what this controller did not do itself wakes it."""
+        for key in self._affected(old, new):
+            self.queue.add_after(key, SLICE_CHANGE_DELAY)
+        return ()
+
+    def _affected(self, old: Object | None, new: Object | None) -> list[str]:
+        before, after = _service_key(old), _service_key(new)
+        if new is None:
+            gone = old is not None and _is_managed(old) and self._tracker.is_unexpected_deletion(before, old)
+            return [before] if gone else []
+        if old is not None and before != after:
+            return [key for key in (after, before) if key]
+        handed_over = old is not None and _is_managed(old) != _is_managed(new)
+        news = _is_managed(new) and self._tracker.is_news(after, new)
+        return [after] if after and (handed_over or news) else []
+
+    # -- reconciling
+
+    async def reconcile(self, key: str) -> None:
+        service = self._services.by_key(key)
+        if service is None:
+            self._tracker.forget(key)
+            self._trigger_times.forget(key)
+            return
+        spec = service["spec"]
+        if spec.get("type") == "ExternalName" or not spec.get("selector"):
+            return  # no endpoints, or somebody else's
+        namespace = service["metadata"]["namespace"]
+        pods = self._pods.list(namespace, LabelSelector.from_labels(spec["selector"]))
+        slices = [
+            each
+            for each in self._slices.by_index(SERVICE_INDEX, key)
+            if _is_managed(each) and not each["metadata"].get("deletionTimestamp")
+        ]
+        if self._tracker.is_stale(key, slices):
+            raise StaleCacheError("EndpointSlice informer cache is out of date")
+        trigger = self._trigger_times.compute(key, service, pods)
+        changes = self._plan(service, pods, slices)
+        self.note(
+            desired={"pods": len(pods)}, actual={"endpoints": sum(len(each.get("endpoints") or ()) for each in slices)}
+        )
+        try:
+            await self._act(key, service, changes, trigger)
+        except ApiError as error:
+            message = f"Error updating Endpoint Slices for Service {key}: {error}"
+            self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
+            raise
+        if changes.skipped:
+            message = f"Error updating Endpoint Slices for Service {key}: {changes.skipped[0]}"
+            self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
+            raise StaleCacheError(changes.skipped[0])
+
+    def _plan(self, service: Object, pods: list[Object], slices: list[Object]) -> Plan:
+        types = address_types(service)
+        changes = Plan(delete=[each for each in slices if each["addressType"] not in types])
+        nodes = {node["metadata"]["name"]: node for node in self._nodes.list()}
+        for address_type in types:
+            of_type = [each for each in slices if each["addressType"] == address_type]
+            planned = plan(service, pods, slices=of_type, nodes=nodes, address_type=address_type)
+            changes.extend(planned)
+            changes.skipped += planned.skipped
+        return changes
+
+    async def _act(self, key: str, service: Object, changes: Plan, trigger: datetime | None) -> None:
+        namespace = service["metadata"]["namespace"]
+        if not service["metadata"].get("deletionTimestamp"):
+            for each in changes.create:
+                try:
+                    created = await self.client.create(ENDPOINT_SLICES, _stamped(each, trigger), namespace=namespace)
+                except ApiError as error:
+                    if namespace_terminating(error):
+                        return
+                    raise
+                self._tracker.wrote(key, created)
+        for each in changes.update:
+            self._tracker.wrote(key, await self.client.update(ENDPOINT_SLICES, _stamped(each, trigger)))
+        for each in changes.delete:
+            try:
+                await self.client.delete(ENDPOINT_SLICES, each["metadata"]["name"], namespace=namespace)
+            except ApiError as error:
+                if error.code != 404:
+                    raise
+            self._tracker.deleted(key, each)
+
+
+def _is_managed(each: Object) -> bool:
+    return bool((each["metadata"].get("labels") or {}).get(MANAGED_BY) == CONTROLLER)
+
+
+def _service_key(each: Object | None) -> str:
+    name = (each["metadata"].get("labels") or {}).get(SERVICE_NAME) if each is not None else None
+    return f"{each['metadata']['namespace']}/{name}" if each is not None and name else ""
+
+
+def _by_service(each: Object) -> Iterable[str]:
+    key = _service_key(each)
+    return (key,) if key else ()
+
+
+def _stamped(each: Object, trigger: datetime | None) -> Object:
+    """With the time of the change that it answers, as an annotation; without one if nothing changed in time."""
+    annotations = {k: v for k, v in (each["metadata"].get("annotations") or {}).items() if k != TRIGGER_TIME}
+    if trigger is not None:
+        annotations[TRIGGER_TIME] = trigger.strftime("%Y-%m-%dT%H:%M:%SZ")
+    metadata = {k: v for k, v in each["metadata"].items() if k != "annotations"}
+    if annotations:
+        metadata["annotations"] = annotations
+    return {**each, "metadata": metadata}
