@@ -47,11 +47,11 @@ def screen(
 
 def main() -> None:
     """The console command `ktui`."""
-    verb = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        # kubectl's verbs parse their own flags, the way kubectl does.
-        if verb in kubectl.VERBS:
-            sys.exit(kubectl.run(sys.argv[1:]))
+        name, rest = take_name(sys.argv[1:])
+        if rest and rest[0] in kubectl.VERBS:
+            # kubectl's verbs parse their own flags, the way kubectl does.
+            sys.exit(kubectl.run(rest, name=name or lifecycle.DEFAULT_NAME))
         app()
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -61,3 +61,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+
+
+def take_name(words: list[str]) -> tuple[str, list[str]]:
+    """The cluster that `--name` names in front of a verb, and the words after it."""
+    if words and words[0].startswith("--name="):
+        return words[0].partition("=")[2], words[1:]
+    if len(words) > 1 and words[0] == "--name":
+        return words[1], words[2:]
+    return "", words

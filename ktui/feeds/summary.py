@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from engine.api.errors import ApiError
 from engine.api.types import NODES, PODS
-from engine.client.informer import InformerFactory
+from engine.client.factory import InformerFactory
 from ktui.models.summary import ClusterSummary
 from ktui.session import Session
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -24,8 +24,11 @@ class FlowScreen(FrameScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.live = FlowModel()
-        self.pinned: str = ""
+        self.pinned = ""
+
+    @property
+    def live(self) -> FlowModel:
+        return self.ktui.flow
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
@@ -35,19 +38,9 @@ class FlowScreen(FrameScreen):
             yield Inspector(id="inspector")
 
     def on_mount(self) -> None:
-        canvas = self.query_one(FlowCanvas)
-        canvas.focus()
-        self.set_interval(0.25, self._say_what_is_missed)
+        self.query_one(FlowCanvas).focus()
+        self.set_interval(0.25, self._tick)
         self.query_one(Inspector).show([])
-
-    def take(self, spans: list[dict[str, Any]]) -> None:
-        """New spans from the feed."""
-        added = self.live.add(spans)
-        if self.is_mounted:
-            canvas = self.query_one(FlowCanvas)
-            if canvas.model is not self.live and self.pinned:
-                canvas.model.add(span for span in spans if span["traceId"] == self.pinned)
-            canvas.rows_added(added)
 
     def on_flow_canvas_selected(self, message: FlowCanvas.Selected) -> None:
         self._inspect(message.row)
@@ -69,22 +62,30 @@ class FlowScreen(FrameScreen):
             self.action_unpin()
             return
         self.pinned = row.trace_id
-        model = FlowModel()
-        model.add(span for span in self.live.spans.values() if span["traceId"] == self.pinned)
-        canvas.model = model
-        canvas.action_follow()
+        canvas.show(FlowModel())
+        self._feed_pinned()
 
     def action_unpin(self) -> None:
         self.remove_class("inspecting")
         canvas = self.query_one(FlowCanvas)
         self.pinned = ""
-        canvas.model = self.live
-        canvas.action_follow()
+        canvas.show(self.live)
         canvas.focus()
 
-    def _say_what_is_missed(self) -> None:
+    def _feed_pinned(self) -> None:
+        """Give the pinned trace's model what has come since."""
+        model = self.query_one(FlowCanvas).model
+        mine = [
+            span
+            for span in self.live.spans.values()
+            if span["traceId"] == self.pinned and span["id"] not in model.spans
+        ]
+        model.add(mine)
+
+    def _tick(self) -> None:
         canvas = self.query_one(FlowCanvas)
         if self.pinned:
+            self._feed_pinned()
             text = f" pinned on trace {self.pinned[:8]} · p or Esc to unpin"
         elif canvas.following:
             text = ""

@@ -8,11 +8,11 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from ktui.models.summary import ClusterSummary
 from ktui.widgets.cluster_bar import ClusterBar
+from ktui.widgets.command_line import CommandLine
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
@@ -39,6 +39,7 @@ class FrameScreen(Screen[None]):
         with Container(id="body"):
             yield from self.compose_body()
         yield Static("", id="too-small")
+        yield CommandLine(self.ktui.history)
         yield Footer(show_command_palette=False)
 
     def compose_body(self) -> ComposeResult:
@@ -65,5 +66,5 @@ class FrameScreen(Screen[None]):
     def show_summary(self, summary: ClusterSummary) -> None:
         self.query_one(ClusterBar).show(summary)
 
-    def body(self) -> Widget:
-        return self.query_one("#body")
+    def open_command_line(self) -> None:
+        self.query_one(CommandLine).open()

@@ -57,29 +57,30 @@ class FlowCanvas(ScrollView, can_focus=True):
     def __init__(self, model: FlowModel, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.model = model
-        self._dirty = True
-        self._missed = 0
+        self._drawn = (-1, 0, 0)  # what the model and the widget were like at the last frame
+        self._left_at = 0  # rows that there were when the cursor left the end
 
     def on_mount(self) -> None:
         self.set_interval(0.05, self._frame)
 
     # -- data in
 
-    def rows_added(self, count: int) -> None:
-        """The model has changed; drawn with the next frame."""
-        self._dirty = True
-        if not self.following:
-            self._missed += count
+    def show(self, model: FlowModel) -> None:
+        """Draw another model, from its end."""
+        self.model = model
+        self.action_follow()
 
     @property
     def missed(self) -> int:
         """How many rows came since the cursor left the end."""
-        return self._missed
+        return len(self.model.rows) + self.model.dropped - self._left_at
 
     def _frame(self) -> None:
-        if not self._dirty:
+        """Draw again if anything changed: at most twenty times a second, whatever comes in."""
+        now = (self.model.seen, self.size.width, self.size.height)
+        if now == self._drawn:
             return
-        self._dirty = False
+        self._drawn = now
         self.virtual_size = Size(self.size.width, len(self.model.rows) + 1)
         if self.following and self.model.rows:
             self.cursor = len(self.model.rows) - 1
@@ -90,15 +91,17 @@ class FlowCanvas(ScrollView, can_focus=True):
 
     def action_move(self, by: int) -> None:
         last = len(self.model.rows) - 1
+        was_following = self.following
         self.cursor = max(0, min(last, self.cursor + by))
         self.following = self.cursor >= last
+        if was_following and not self.following:
+            self._left_at = len(self.model.rows) + self.model.dropped
         self.scroll_to_region_of_cursor()
         self.post_message(self.Selected(self.current))
 
     def action_follow(self) -> None:
         self.following = True
-        self._missed = 0
-        self._dirty = True
+        self._drawn = (-1, 0, 0)
         self.post_message(self.Selected(self.current))
 
     def action_inspect(self) -> None:

@@ -1,0 +1,66 @@
+"""What a line typed after `:` asks for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ToScreen:
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToResource:
+    """A lone word that is neither a screen nor a verb: a resource by any of its names, as in k9s."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToEditor:
+    """`edit KIND NAME`: the screen has an editor of its own."""
+
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistyped:
+    problem: str
+
+
+Route = ToScreen | ToResource | ToEditor | Leave | Kubectl | Mistyped
+
+
+def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
+    """Where a line leads. A leading `kubectl` or `ktui` is as good as none."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        return Mistyped(f"{text}: {error}")
+    if words and words[0] in ("kubectl", "ktui", "k"):
+        words = words[1:]
+    if not words:
+        return Mistyped("type one of kubectl's verbs, a resource or a screen")
+    first = words[0]
+    if len(words) == 1 and first in ("q", "quit", "exit"):
+        return Leave()
+    if len(words) == 1 and first in screens:
+        return ToScreen(first)
+    if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
+        return ToEditor(tuple(words[1:]))
+    if first in verbs or len(words) > 1:
+        return Kubectl(tuple(words))
+    return ToResource(first)

@@ -1,0 +1,30 @@
+"""Where a line typed after `:` leads."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.models.routes import Kubectl, Leave, Mistyped, Route, ToEditor, ToResource, ToScreen, route
+
+CASES = [
+    pytest.param("flow", ToScreen("flow"), id="a screen"),
+    pytest.param("deploy", ToResource("deploy"), id="a short name"),
+    pytest.param("get pods -A", Kubectl(("get", "pods", "-A")), id="a verb with flags"),
+    pytest.param("kubectl get pods", Kubectl(("get", "pods")), id="kubectl in front"),
+    pytest.param("get", Kubectl(("get",)), id="a verb alone is kubectl's to complain of"),
+    pytest.param("fetch pods", Kubectl(("fetch", "pods")), id="an unknown verb too"),
+    pytest.param("apply -f 'my file.yaml'", Kubectl(("apply", "-f", "my file.yaml")), id="quotes"),
+    pytest.param("edit deploy/web", ToEditor(("deploy/web",)), id="edit"),
+    pytest.param("edit deploy web -n x", Kubectl(("edit", "deploy", "web", "-n", "x")), id="edit with flags"),
+    pytest.param("q", Leave(), id="quit"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_route(text: str, expected: Route) -> None:
+    assert route(text, screens={"flow", "store"}, verbs={"get", "apply", "edit"}) == expected
+
+
+@pytest.mark.parametrize("text", ["kubectl", "get 'pods", ""])
+def test_what_cannot_be_read_is_said(text: str) -> None:
+    assert isinstance(route(text, screens=(), verbs={"get"}), Mistyped)
