@@ -52,12 +52,17 @@ class ControllerContext:
     config: ClusterConfig
 
 
+class RetryLaterError(Exception):
+    """Raised by a reconcile that came too early: nothing failed, and the key is tried again after a back-off."""
+
+
 class Controller:
     """Subclass it; see `engine.controllers.serviceaccount` for the smallest one."""
 
     name: ClassVar[str]  # of the controller and of its service account, as in `deployment-controller`
     kind: ClassVar[str]  # what its keys are, as spans name it: `deployment`
     event_source: ClassVar[str] = ""  # the component of its events, where that is not its name
+    view: ClassVar[str] = ""  # what its view and spans call it, where several controllers share a service account
     workers: ClassVar[int] = 5
     max_retries: ClassVar[int | None] = None  # give a key up after so many failures; None never does
 
@@ -70,7 +75,7 @@ class Controller:
         self.queue: WorkQueue[str] = WorkQueue(context.world.clock)
         self._informers = context.informers
         self._watched: list[SharedInformer] = []
-        self._tasks = Supervisor(self.name)
+        self._tasks = Supervisor(self.title)
         self._last: deque[Object] = deque(maxlen=LAST_RECONCILES)
         self._errors = 0
         self._reconciles = 0
@@ -86,10 +91,22 @@ class Controller:
         """Bring what is to what should be. What it raises is logged and the key tried again."""
         raise NotImplementedError
 
+    def object_of(self, key: str) -> str:
+        """What a key stands for, as spans name objects."""
+        return f"{self.kind}/{key}"
+
+    def is_moot(self, key: str) -> bool:
+        """Whether a key that was woken needs no look after all; most controllers only know when they have looked."""
+        return False
+
     async def run(self) -> None:
         """Periodic work besides the queue; most controllers have none."""
 
     # -- what a subclass uses
+
+    @property
+    def title(self) -> str:
+        return self.view or self.name
 
     def lister(self, resource: GVR) -> Lister:
         """Read a resource from the cache; it is synced before the first reconcile."""
@@ -107,6 +124,10 @@ class Controller:
 
         self._informer(resource).add_handler(handler)
 
+    def start_informers(self) -> None:
+        """Start informers that were asked for after the controller itself was started."""
+        self._informers.start()
+
     def note(self, *, desired: Any, actual: Any) -> None:
         """Show what this reconcile wants and what it found, on its span and in the controller's view."""
         if (span := current_span()) is not None:
@@ -123,7 +144,7 @@ class Controller:
 
     def start(self) -> None:
         """Work as soon as the caches are synced, until `stop`."""
-        self.world.views.offer(f"controllers/{self.name}", self._look)
+        self.world.views.offer(f"controllers/{self.title}", self._look)
         Context().run(self._spawn)
 
     def _spawn(self) -> None:
@@ -132,7 +153,7 @@ class Controller:
         self._tasks.spawn(self._run(), "run")
 
     async def stop(self) -> None:
-        self.world.views.withdraw(f"controllers/{self.name}")
+        self.world.views.withdraw(f"controllers/{self.title}")
         self.queue.shut_down()
         await self._tasks.close()
         await self.recorder.close()
@@ -153,7 +174,8 @@ class Controller:
             except QueueShutDownError:
                 return
             try:
-                await self._process(key, origins)
+                if not self.is_moot(key):
+                    await self._process(key, origins)
             finally:
                 self.queue.done(key)
 
@@ -163,9 +185,9 @@ class Controller:
         revisions = woken_by(origins)
         with self.world.tracer.span(
             Hop.CONTROLLER,
-            component=self.name,
+            component=self.title,
             verb="reconcile",
-            object=f"{self.kind}/{key}",
+            object=self.object_of(key),
             cause=first_cause(origins),
             revision=revisions[0] if revisions else 0,
             woken_by=revisions,
@@ -185,15 +207,19 @@ class Controller:
         if failure is None:
             self.queue.forget(key)
             return
+        if isinstance(failure, RetryLaterError):
+            log.debug("%s: %s: %s", self.title, key, failure)
+            self.queue.add_rate_limited(key, *origins)
+            return
         self._errors += 1
         if self.max_retries is not None and self.queue.num_requeues(key) >= self.max_retries:
-            log.error("%s: dropping %s out of the queue: %s", self.name, key, failure)
+            log.error("%s: dropping %s out of the queue: %s", self.title, key, failure)
             self.queue.forget(key)
             return
         if isinstance(failure, ApiError | ConnectionError):
-            log.info("%s: error syncing %s: %s", self.name, key, failure)
+            log.info("%s: error syncing %s: %s", self.title, key, failure)
         else:
-            log.error("%s: error syncing %s", self.name, key, exc_info=failure)
+            log.error("%s: error syncing %s", self.title, key, exc_info=failure)
         self.queue.add_rate_limited(key, *origins)
 
     # -- looking
@@ -217,7 +243,7 @@ class Controller:
         """The view `controllers/NAME`; newest reconciles first."""
         waiting = self.queue.waiting()
         return {
-            "name": self.name,
+            "name": self.title,
             "workers": self.workers,
             "queue": {
                 "depth": len(self.queue),

@@ -1,0 +1,89 @@
+"""Which resources there are to watch and to delete: the built-in ones and those of CustomResourceDefinitions.
+
+Stands where kube-controller-manager's discovery client and REST mapper stand (client-go restmapper).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.api.resources import ResourceRegistry
+from engine.api.types import GVK, GVR, Object
+from engine.controllers.conditions import conditions_of, is_true
+
+CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+
+class Resource(NamedTuple):
+    gvr: GVR
+    kind: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    custom: bool = False
+
+    @property
+    def deletable(self) -> bool:
+        """Whether the garbage collector can follow and delete its objects."""
+        return {"delete", "list", "watch"} <= set(self.verbs)
+
+
+CUSTOM_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class Discovery:
+    """Each stored resource once, under its group's preferred version where it has that."""
+
+    def __init__(self, version: str) -> None:
+        self._registry = ResourceRegistry.for_version(version)
+        self._builtin = self._preferred()
+        self._custom: dict[str, Resource] = {}  # by the name of the CRD
+
+    def _preferred(self) -> dict[tuple[str, str], Resource]:
+        found: dict[tuple[str, str], Resource] = {}
+        for info in self._registry:
+            key = info.gvr.group, info.gvr.resource
+            preferred = info.gvr.version == self._registry.preferred(info.gvr.group)
+            if info.stored and (preferred or key not in found):
+                found[key] = Resource(info.gvr, info.kind, info.namespaced, tuple(info.verbs))
+        return found
+
+    def __iter__(self) -> Iterator[Resource]:
+        yield from self._builtin.values()
+        yield from self._custom.values()
+
+    def has(self, resource: GVR) -> bool:
+        """Whether a built-in resource is part of this version."""
+        return self._registry.get(*resource) is not None
+
+    def by_kind(self, gvk: GVK) -> Resource | None:
+        """The resource of a kind, as an owner reference names it."""
+        info = self._registry.by_kind(gvk)
+        if info is not None:
+            return Resource(info.gvr, info.kind, info.namespaced, tuple(info.verbs))
+        same = (each for each in self._custom.values() if (each.gvr.group, each.kind) == (gvk.group, gvk.kind))
+        return next(same, None)
+
+    def crd_changed(self, old: Object | None, new: Object | None) -> Resource | None:
+        """Follow a CustomResourceDefinition; the resource that it newly established, if it did."""
+        name = (new or old or {})["metadata"]["name"]
+        if new is None or not is_true(conditions_of(new.get("status") or {}), "Established"):
+            self._custom.pop(name, None)
+            return None
+        spec = new["spec"]
+        version = next((each["name"] for each in spec["versions"] if each.get("storage")), "")
+        resource = Resource(
+            GVR(spec["group"], version, spec["names"]["plural"]),
+            spec["names"]["kind"],
+            spec["scope"] == "Namespaced",
+            CUSTOM_VERBS,
+            custom=True,
+        )
+        known = self._custom.get(name)
+        self._custom[name] = resource
+        return resource if resource != known else None
+
+
+def parse_api_version(api_version: str, kind: str) -> GVK:
+    group, slash, version = api_version.rpartition("/")
+    return GVK(group if slash else "", version, kind)

@@ -1,0 +1,100 @@
+"""The namespace controller (pkg/controller/namespace/namespace_controller.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.api.errors import ApiError
+from engine.api.types import NAMESPACES, Object
+from engine.controllers.conditions import conditions_of
+from engine.controllers.controller import Controller
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery
+from engine.controllers.namespace.conditions import Findings, deletion_conditions
+from engine.controllers.namespace.content import ContentDeleter
+from engine.controllers.pods import parse_time
+
+FINALIZER = "kubernetes"
+# Last-minute writes into the namespace, by API servers that do not know yet, are seen after this.
+GRACE = 5.0
+
+
+class NamespaceController(Controller):
+    name = "namespace-controller"
+    kind = "namespace"
+    workers = 10
+
+    def set_up(self) -> None:
+        self._namespaces = self.lister(NAMESPACES)
+        self._discovery = Discovery(self.config.kubernetes_version)
+        self._content = ContentDeleter(self.client)
+        self.watch(NAMESPACES, self._changed)
+        if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
+            self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._crd_changed)
+
+    def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        if new is None or not new["metadata"].get("deletionTimestamp"):
+            return ()
+        if old is not None and old["metadata"].get("deletionTimestamp"):
+            return ()  # it is being worked on
+        self.queue.add_after(new["metadata"]["name"], GRACE)
+        return ()
+
+    def _crd_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        self._discovery.crd_changed(old, new)
+        return ()
+
+    async def reconcile(self, key: str) -> None:
+        namespace = await self._live(key)
+        if namespace is None or not namespace["metadata"].get("deletionTimestamp"):
+            return
+        namespace = await self._mark_terminating(namespace)
+        if FINALIZER not in (namespace["spec"].get("finalizers") or ()):
+            return
+        findings = await self._content.delete_all(
+            key,
+            [each for each in self._discovery if each.namespaced],
+            deleted_at=parse_time(namespace["metadata"]["deletionTimestamp"]),
+            now=self.clock.now(),
+        )
+        self.note(desired={}, actual={gvr.group_resource: count for gvr, count in findings.remaining.items()})
+        namespace = await self._report(namespace, findings)
+        if findings.estimate:
+            self.queue.add_after(key, findings.estimate // 2 + 1)
+        elif findings.errors:
+            raise ApiError(500, "ContentDeletionFailed", ", ".join(findings.errors))
+        else:
+            await self._finalize(namespace)
+
+    async def _live(self, name: str) -> Object | None:
+        """From the API server: a cache that lags must not make it miss content."""
+        try:
+            return await self.client.get(NAMESPACES, name)
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    async def _mark_terminating(self, namespace: Object) -> Object:
+        status = namespace.get("status") or {}
+        if status.get("phase") == "Terminating":
+            return namespace
+        return await self.client.update_status(NAMESPACES, {**namespace, "status": {**status, "phase": "Terminating"}})
+
+    async def _report(self, namespace: Object, findings: Findings) -> Object:
+        status = namespace.get("status") or {}
+        before = conditions_of(status)
+        after = deletion_conditions(before, findings, self.clock.now())
+        if after == before:
+            return namespace
+        return await self.client.update_status(NAMESPACES, {**namespace, "status": {**status, "conditions": after}})
+
+    async def _finalize(self, namespace: Object) -> None:
+        """Give up this controller's finalizer; with the last of them the API server removes the namespace."""
+        left = [each for each in namespace["spec"].get("finalizers") or () if each != FINALIZER]
+        try:
+            await self.client.update(
+                NAMESPACES, {**namespace, "spec": {**namespace["spec"], "finalizers": left}}, subresource="finalize"
+            )
+        except ApiError as error:
+            if error.code != 404:
+                raise
