@@ -15,6 +15,11 @@ MASK = {4: 24, 6: 64}
 Network = IPv4Network | IPv6Network
 
 
+class NoCidrError(Exception):
+    def __init__(self) -> None:
+        super().__init__("CIDR allocation failed; there are no remaining CIDRs left to allocate in the accepted range")
+
+
 class CidrSet:
     """The parts of a network, handed out in turn (ipam/cidrset/cidr_set.go)."""
 
@@ -87,9 +92,7 @@ class NodeIpamController(Controller):
         self.note(desired={"podCIDR": cidr}, actual={})
         if cidr is None:
             self.recorder.event(node, NORMAL, "CIDRNotAvailable", f"Node {key} status is now: CIDRNotAvailable")
-            raise RuntimeError(
-                "CIDR allocation failed; there are no remaining CIDRs left to allocate in the accepted range"
-            )
+            raise NoCidrError
         try:
             await self.client.patch(NODES, key, {"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}})
         except BaseException:

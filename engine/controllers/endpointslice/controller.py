@@ -9,7 +9,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import ENDPOINT_SLICES, NODES, PODS, SERVICES, Object
 from engine.client import WARNING, object_key
-from engine.controllers.controller import Controller
+from engine.controllers.controller import Controller, RetryLaterError
 from engine.controllers.endpointslice.endpoints import address_types, endpoint_changed
 from engine.controllers.endpointslice.planning import CONTROLLER, MANAGED_BY, SERVICE_NAME, Plan, plan
 from engine.controllers.endpointslice.tracking import SliceTracker, TriggerTimes
@@ -21,8 +21,8 @@ SERVICE_INDEX = "service"
 SLICE_CHANGE_DELAY = 1.0
 
 
-class StaleCacheError(Exception):
-    """The cache does not show yet what was written last: try again."""
+class NodeNotFoundError(Exception):
+    """A Pod names a Node that is not there; its endpoint is left out until it is."""
 
 
 class EndpointSliceController(Controller):
@@ -99,7 +99,7 @@ class EndpointSliceController(Controller):
             if _is_managed(each) and not each["metadata"].get("deletionTimestamp")
         ]
         if self._tracker.is_stale(key, slices):
-            raise StaleCacheError("EndpointSlice informer cache is out of date")
+            raise RetryLaterError("EndpointSlice informer cache is out of date")
         trigger = self._trigger_times.compute(key, service, pods)
         changes = self._plan(service, pods, slices)
         self.note(
@@ -114,7 +114,7 @@ class EndpointSliceController(Controller):
         if changes.skipped:
             message = f"Error updating Endpoint Slices for Service {key}: {changes.skipped[0]}"
             self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
-            raise StaleCacheError(changes.skipped[0])
+            raise NodeNotFoundError(changes.skipped[0])
 
     def _plan(self, service: Object, pods: list[Object], slices: list[Object]) -> Plan:
         types = address_types(service)
