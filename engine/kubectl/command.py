@@ -1,0 +1,148 @@
+"""Commands and how one is found among the arguments, as cobra does it.
+
+Source of the behaviour: spf13/cobra (Find, SuggestionsFor, legacyArgs) and kubectl's templates for help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.kubectl.errors import CommandError, Exit
+from engine.kubectl.flags import Flag, Type, duration_text
+
+if TYPE_CHECKING:
+    from engine.kubectl.session import Session
+
+Run = Callable[["Session"], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `usage` is what follows its name in the usage line. A command without `run` is a group."""
+
+    name: str
+    short: str
+    run: Run | None = None
+    usage: str = ""
+    flags: tuple[Flag, ...] = ()
+    children: tuple[Command, ...] = ()
+    aliases: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    failure_code: int = 1  # the exit code of a failure (`diff` has 2)
+    strict_children: bool = field(default=False)  # an unknown child is named without suggestions
+
+    def child(self, name: str) -> Command | None:
+        return next((c for c in self.children if c.name == name or name in c.aliases), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A command with the words that lead to it and the arguments that remain."""
+
+    command: Command
+    path: str
+    arguments: list[str]
+
+
+def find(root: Command, arguments: Sequence[str], *, program: str, global_flags: Sequence[Flag]) -> Found:
+    """Follow the arguments down to a command. Raises CommandError for an unknown one."""
+    command, path, rest = root, program, list(arguments)
+    while command.children:
+        index = _first_word(rest, (*global_flags, *command.flags))
+        if index is None:
+            break
+        child = command.child(rest[index])
+        if child is None:
+            if command is root:
+                raise CommandError(_unknown(root, rest[index], program))
+            break
+        command, path = child, f"{path} {child.name}"
+        del rest[index]
+    return Found(command, path, rest)
+
+
+def _first_word(arguments: Sequence[str], flags: Sequence[Flag]) -> int | None:
+    """The place of the first argument that is neither a flag nor a flag's value."""
+    takes_value = {f"--{f.name}" for f in flags if not f.bare_value}
+    takes_value |= {f"-{f.short}" for f in flags if f.short and not f.bare_value}
+    skip = False
+    for index, item in enumerate(arguments):
+        if skip:
+            skip = False
+        elif item == "--":
+            return None
+        elif item.startswith("-") and item != "-":
+            skip = item in takes_value
+        else:
+            return index
+    return None
+
+
+def _unknown(root: Command, word: str, program: str) -> str:
+    text = f'unknown command "{word}" for "{program}"'
+    near = [c.name for c in root.children if _distance(word.lower(), c.name.lower()) <= 2 or c.name.startswith(word)]
+    if near:
+        text += "\n\nDid you mean this?\n" + "".join(f"\t{name}\n" for name in near)
+    return text.rstrip("\n")
+
+
+def _distance(left: str, right: str) -> int:
+    """Levenshtein's distance."""
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        previous, row[0] = row[0], i
+        for j, b in enumerate(right, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (a != b))
+    return row[-1]
+
+
+def help_text(found: Found, *, program: str) -> str:
+    """What `--help` prints."""
+    command, parts = found.command, [found.command.short + "."]
+    if command.aliases:
+        parts.append("Aliases:\n" + ", ".join((command.name, *command.aliases)))
+    if command.examples:
+        parts.append("Examples:\n" + "\n".join(f"  {program} {example}" for example in command.examples))
+    if command.children:
+        width = max(len(c.name) for c in command.children) + 3
+        parts.append("Available Commands:\n" + "\n".join(f"  {c.name:<{width}}{c.short}" for c in command.children))
+    if command.flags:
+        parts.append("Options:\n" + "\n\n".join(_flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
+    usage = f"  {found.path} {command.usage}".rstrip()
+    parts.append(f"Usage:\n{usage} [options]")
+    if command.children:
+        parts.append(f'Use "{found.path} <command> --help" for more information about a given command.')
+    tail = f'Use "{program} options" for a list of global command-line options (applies to all commands).'
+    return "\n\n".join(parts) + "\n\n" + tail
+
+
+def show_group(found: Found, *, program: str) -> Exit | CommandError:
+    """What a group without a command of its own answers: its help, or that there is no such command."""
+    if found.arguments:
+        return CommandError(f"unknown command \"{found.arguments[0]}\"\nSee '{found.path} -h' for help and examples")
+    return Exit(1)
+
+
+def _by_name(flag: Flag) -> str:
+    return flag.name
+
+
+def _flag_help(flag: Flag) -> str:
+    start = f"-{flag.short}, --{flag.name}" if flag.short else f"--{flag.name}"
+    return f"    {start}={_shown(flag)}:" + (f"\n\t{flag.help}" if flag.help else "")
+
+
+def _shown(flag: Flag) -> str:
+    value = flag.initial()
+    match flag.type:
+        case Type.BOOL:
+            return "true" if value else "false"
+        case Type.DURATION:
+            return duration_text(float(value)) if isinstance(value, int | float) else "0s"
+        case Type.STRINGS | Type.ARRAY:
+            return "[]"
+        case Type.INT:
+            return str(value)
+    return f"'{value}'"

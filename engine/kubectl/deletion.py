@@ -1,0 +1,90 @@
+"""Deleting an object and waiting until it is gone, finalizers and all.
+
+Source of the behaviour: kubectl pkg/cmd/delete/delete.go and pkg/cmd/wait/delete.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.selection import Info
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.watching import watch_objects
+
+FOREVER = 168 * 3600.0  # kubectl waits a week at most
+POLICIES = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
+
+
+def propagation(word: str) -> str:
+    """The propagation policy of `--cascade`. Raises CommandError."""
+    if word in ("true", "false"):
+        return "Background" if word == "true" else "Orphan"
+    if word not in POLICIES:
+        raise CommandError(f'invalid cascade value ({word}). Must be "background", "foreground", or "orphan"')
+    return POLICIES[word]
+
+
+async def delete(
+    session: Session, info: Info, *, grace: int = -1, policy: str = "Background", dry_run: bool = False
+) -> Object:
+    """Ask for an object's deletion; the answer is the object (which may live on for a while) or a Status."""
+    options: dict[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy}
+    if grace >= 0:
+        options["gracePeriodSeconds"] = grace
+    if dry_run:
+        options["dryRun"] = ["All"]
+    path = session.path_of(info.resource, info.namespace, info.name)
+    answer: Object = await session.request("DELETE", path, body=options)
+    return answer
+
+
+def uid_of(answer: Object) -> str:
+    """The uid of what is being deleted, from the object or from the details of a Status."""
+    if answer.get("kind") == "Status":
+        return str((answer.get("details") or {}).get("uid", ""))
+    return str(answer.get("metadata", {}).get("uid", ""))
+
+
+async def wait_gone(session: Session, info: Info, uid: str, *, timeout: float = FOREVER) -> None:
+    """Wait until the object with this uid is no more. Raises CommandError when it takes too long."""
+    try:
+        async with session.clock.timeout(timeout):
+            await _wait_gone(session, info, uid)
+    except TimeoutError as error:
+        name = f"{info.resource.gvr.group_resource}/{info.name}"
+        raise CommandError(f"timed out waiting for the condition on {name}") from error
+
+
+async def _wait_gone(session: Session, info: Info, uid: str) -> None:
+    while True:
+        try:
+            live = await session.get(info.resource, info.name, info.namespace)
+        except ApiError as error:
+            if error.reason == "NotFound":
+                return
+            raise
+        if uid and live["metadata"].get("uid") != uid:
+            return
+        version = live["metadata"].get("resourceVersion", "")
+        try:
+            changes = watch_objects(session, info.resource, info.namespace, name=info.name, version=version)
+            async for kind, _ in changes:
+                if kind == "DELETED":
+                    return
+        except ApiError as error:
+            if error.code != 410:
+                raise
+
+
+async def delete_and_wait(session: Session, info: Info, *, grace: int = -1) -> None:
+    """Delete an object and wait until it is gone; nothing to do where there is none."""
+    try:
+        answer = await delete(session, info, grace=grace)
+    except ApiError as error:
+        if error.reason == "NotFound":
+            return
+        raise
+    await wait_gone(session, info, uid_of(answer))

@@ -1,0 +1,104 @@
+"""How a command fails, and what kubectl prints about it.
+
+Source of the behaviour: kubectl pkg/cmd/util/helpers.go (checkErr, StandardErrorMessage, MultilineError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.errors import ApiError
+from engine.client.kubeconfig import KubeConfigError
+
+
+class CommandError(Exception):
+    """A plain failure: printed after `error: `."""
+
+
+class UsageError(CommandError):
+    """A failure of the arguments: followed by the hint to the command's help."""
+
+
+class FlagError(CommandError):
+    """A failure of the flags: followed by pflag's hint."""
+
+
+class Aggregate(Exception):
+    """Several failures of one command, each printed on a line of its own."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        super().__init__("; ".join(str(error) for error in errors))
+        self.errors = list(errors)
+
+
+class Exit(Exception):
+    """Leave with this code; all there is to say has been said."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"exit code {code}")
+        self.code = code
+
+
+def of(errors: Sequence[Exception]) -> Exception:
+    """One error as itself, several as an aggregate."""
+    return errors[0] if len(errors) == 1 else Aggregate(errors)
+
+
+def with_source(error: Exception, verb: str, source: str) -> Exception:
+    """Say which file an error came from, as in `error when creating "web.yaml": ...`."""
+    if not source:
+        return error
+    if isinstance(error, ApiError):
+        message = f'error when {verb} "{source}": {error.message}'
+        return ApiError(error.code, error.reason, message, details=error.details, retry_after=error.retry_after)
+    if isinstance(error, CommandError):
+        return CommandError(f'error when {verb} "{source}": {error}')
+    return error
+
+
+def render(error: Exception, *, command: str) -> str:
+    """The text for stderr, without its final newline. `command` is the full command, as in `kubectl get`."""
+    if isinstance(error, Aggregate):
+        return "\n".join(_standard(one) or str(one) for one in error.errors)
+    if isinstance(error, ApiError) and error.reason == "Invalid":
+        return _invalid(error)
+    if text := _standard(error):
+        return text
+    text = str(error)
+    if not text.startswith("error: "):
+        text = f"error: {text}"
+    if isinstance(error, UsageError):
+        text += f"\nSee '{command} -h' for help and examples"
+    if isinstance(error, FlagError):
+        text += f"\nSee '{command} --help' for usage."
+    return text
+
+
+def _standard(error: Exception) -> str:
+    """The sentence for a failure of the server or of the way to it; "" for others."""
+    if isinstance(error, ApiError):
+        if error.reason == "Unauthorized":
+            return f"error: You must be logged in to the server ({error.message})"
+        if error.reason:
+            return f"Error from server ({error.reason}): {error.message}"
+        return f"Error from server: {error.message}"
+    if isinstance(error, ConnectionError):
+        return str(error)
+    if isinstance(error, KubeConfigError) and not str(error).startswith(("stat ", "no context", "error loading")):
+        return f"Error in configuration: {error}"
+    return ""
+
+
+def _invalid(error: ApiError) -> str:
+    details = error.details or {}
+    causes = dict.fromkeys(f"{c.get('field', '')}: {c.get('message', '')}" for c in details.get("causes") or ())
+    text = "The request is invalid"
+    if details.get("kind") or details.get("name"):
+        text = f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid'
+    elif error.message and not causes:
+        text += f": {error.message}"
+    if not causes:
+        return text
+    if len(causes) == 1:
+        return f"{text}: {next(iter(causes))}"
+    return "\n".join([f"{text}: ", *(f"* {cause}" for cause in causes)])

@@ -1,0 +1,226 @@
+"""Flags the way pflag reads them: anywhere among the arguments, long and short, joined or apart.
+
+Source of the behaviour: spf13/pflag (flag.go, its error texts included) and Go's time.ParseDuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.kubectl.errors import FlagError
+
+
+class Type(StrEnum):
+    STRING = "string"
+    BOOL = "bool"
+    INT = "int"
+    DURATION = "duration"
+    STRINGS = "strings"  # a repeatable list, also split at commas
+    ARRAY = "stringArray"  # a repeatable list, never split
+
+
+Value = str | bool | int | float | list[str]
+_ZERO: dict[Type, Value] = {Type.STRING: "", Type.BOOL: False, Type.INT: 0, Type.DURATION: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag. `bare` is the value it takes when given without one (`--dry-run`, a bool's `true`)."""
+
+    name: str
+    type: Type = Type.STRING
+    default: Value | None = None
+    short: str = ""
+    bare: str = ""
+    help: str = ""
+    required: bool = False
+
+    @property
+    def bare_value(self) -> str:
+        return "true" if self.type is Type.BOOL and not self.bare else self.bare
+
+    def initial(self) -> Value:
+        if self.type in (Type.STRINGS, Type.ARRAY):
+            return list(self.default) if isinstance(self.default, list) else []
+        return _ZERO[self.type] if self.default is None else self.default
+
+
+class Flags:
+    """The values of a command's flags, and which of them were given."""
+
+    def __init__(self, flags: Iterable[Flag]) -> None:
+        self._flags = {flag.name: flag for flag in flags}
+        self._short = {flag.short: flag for flag in self._flags.values() if flag.short}
+        self._values: dict[str, Value] = {name: flag.initial() for name, flag in self._flags.items()}
+        self._given: dict[str, None] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._flags
+
+    def given(self, name: str) -> bool:
+        return name in self._given
+
+    def text(self, name: str) -> str:
+        value = self._values.get(name, "")
+        return value if isinstance(value, str) else str(value)
+
+    def on(self, name: str) -> bool:
+        return self._values.get(name) is True
+
+    def number(self, name: str) -> int:
+        value = self._values[name]
+        return int(value) if isinstance(value, int | float) else 0
+
+    def seconds(self, name: str) -> float:
+        value = self._values[name]
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def many(self, name: str) -> list[str]:
+        value = self._values.get(name, [])
+        return value if isinstance(value, list) else []
+
+    # -- parsing
+
+    def parse(self, arguments: Sequence[str]) -> tuple[list[str], int]:
+        """Read the flags; returns the other arguments and how many stood before `--` (-1 without one)."""
+        rest: list[str] = []
+        queue = list(arguments)
+        while queue:
+            item = queue.pop(0)
+            if item == "--":
+                return rest + queue, len(rest)
+            if item.startswith("--"):
+                self._long(item[2:], queue)
+            elif item.startswith("-") and item != "-":
+                self._shorts(item[1:], queue)
+            else:
+                rest.append(item)
+        return rest, -1
+
+    def missing(self) -> list[str]:
+        """Required flags that were not given."""
+        return [name for name, flag in self._flags.items() if flag.required and name not in self._given]
+
+    def _long(self, item: str, queue: list[str]) -> None:
+        name, equals, value = item.partition("=")
+        if not name or name[0] in "-=":
+            raise FlagError(f"bad flag syntax: --{item}")
+        flag = self._flags.get(name)
+        if flag is None:
+            raise FlagError(f"unknown flag: --{name}")
+        if equals:
+            self._set(flag, value)
+        elif flag.bare_value:
+            self._set(flag, flag.bare_value)
+        elif queue:
+            self._set(flag, queue.pop(0))
+        else:
+            raise FlagError(f"flag needs an argument: --{name}")
+
+    def _shorts(self, letters: str, queue: list[str]) -> None:
+        while letters:
+            whole = letters
+            letter, letters = letters[0], letters[1:]
+            flag = self._short.get(letter)
+            if flag is None:
+                raise FlagError(f"unknown shorthand flag: '{letter}' in -{whole}")
+            if letters.startswith("="):
+                self._set(flag, letters[1:])
+                return
+            if flag.bare_value:
+                self._set(flag, flag.bare_value)
+                continue
+            if letters:
+                self._set(flag, letters)
+            elif queue:
+                self._set(flag, queue.pop(0))
+            else:
+                raise FlagError(f"flag needs an argument: '{letter}' in -{whole}")
+            return
+
+    def _set(self, flag: Flag, text: str) -> None:
+        try:
+            value = _convert(flag, text)
+        except ValueError as error:
+            shown = f"-{flag.short}, --{flag.name}" if flag.short else f"--{flag.name}"
+            raise FlagError(f'invalid argument "{text}" for "{shown}" flag: {error}') from error
+        known = self._values[flag.name]
+        if isinstance(value, list) and isinstance(known, list) and flag.name in self._given:
+            value = known + value  # the first one given replaces the default
+        self._values[flag.name] = value
+        self._given[flag.name] = None
+
+
+def _convert(flag: Flag, text: str) -> Value:
+    match flag.type:
+        case Type.BOOL:
+            return _bool(text)
+        case Type.INT:
+            return _int(text)
+        case Type.DURATION:
+            return parse_duration(text)
+        case Type.STRINGS:
+            return text.split(",") if text else []
+        case Type.ARRAY:
+            return [text]
+    return text
+
+
+def _bool(text: str) -> bool:
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
+
+
+def _int(text: str) -> int:
+    if not re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[0-9]+)", text):
+        raise ValueError(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
+    if re.fullmatch(r"0[0-7]+", digits):
+        digits = f"0o{digits[1:]}"
+    return sign * int(digits, 0)
+
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a Go duration such as `1m30s`. Raises ValueError in Go's words."""
+    body = text[1:] if text[:1] in ("+", "-") else text
+    sign = -1.0 if text.startswith("-") else 1.0
+    if body == "0":
+        return 0.0
+    if not body:
+        raise ValueError(f'time: invalid duration "{text}"')
+    total, position = 0.0, 0
+    while position < len(body):
+        match = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]*)").match(body, position)
+        if match is None:
+            raise ValueError(f'time: invalid duration "{text}"')
+        number, unit = match.groups()
+        if not unit:
+            raise ValueError(f'time: missing unit in duration "{text}"')
+        if unit not in _UNITS:
+            raise ValueError(f'time: unknown unit "{unit}" in duration "{text}"')
+        total += float(number) * _UNITS[unit]
+        position = match.end()
+    return sign * total
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as Go prints it: `0s`, `1m30s`, `1h0m0s`, `500ms`."""
+    if not seconds:
+        return "0s"
+    if abs(seconds) < 1:
+        return f"{seconds * 1000:g}ms"
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    text = f"{rest:g}s"
+    if hours:
+        return f"{hours}h{minutes}m{text}"
+    return f"{minutes}m{text}" if minutes else text

@@ -1,0 +1,40 @@
+"""The annotation in which client-side apply keeps what was applied last.
+
+Source of the behaviour: kubectl pkg/util/apply.go.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from engine.api.types import Object, copy_object
+
+ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def original(obj: Object) -> Object | None:
+    """What was applied last to a live object; None if nothing was."""
+    text = (obj.get("metadata", {}).get("annotations") or {}).get(ANNOTATION)
+    if text is None:
+        return None
+    value = json.loads(text) if text else {}
+    return value if isinstance(value, dict) else {}
+
+
+def modified(obj: Object) -> Object:
+    """The object with itself in the annotation, as it is sent."""
+    bare = copy_object(obj)
+    metadata = bare.setdefault("metadata", {})
+    annotations = dict(metadata.get("annotations") or {})
+    annotations.pop(ANNOTATION, None)
+    metadata["annotations"] = annotations
+    sent = copy_object(bare)
+    sent["metadata"]["annotations"] = {**annotations, ANNOTATION: compact(bare) + "\n"}
+    return sent
+
+
+def compact(value: Any) -> str:
+    """JSON as Go's encoder writes it in one line."""
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,199 @@
+"""kubectl as a library: `run` takes its words and does them with a client (hop 01).
+
+`ktui apply|get|...` on the command line and the screen's `:` line both come through here. Results go to `stdout`,
+everything else to `stderr`, and the exit code is kubectl's.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TextIO
+
+from engine.api.errors import ApiError
+from engine.client import Client
+from engine.client.https import HttpsTransport
+from engine.client.kubeconfig import Connection, KubeConfig, KubeConfigError, Overrides
+from engine.clock import Clock
+from engine.kubectl.command import Command, Found, find, help_text, show_group
+from engine.kubectl.discovery import Discovery
+from engine.kubectl.errors import Aggregate, CommandError, Exit, render
+from engine.kubectl.flags import Flags
+from engine.kubectl.flagsets import GLOBAL
+from engine.kubectl.session import Session
+from engine.kubectl.tree import ROOT
+from engine.trace import Hop
+from engine.world import World
+
+# Flags that name another server or another identity than that of the client that was given.
+_CONNECTION_FLAGS = (
+    "kubeconfig", "context", "cluster", "user", "server", "token", "certificate-authority", "client-certificate",
+    "client-key", "insecure-skip-tls-verify", "tls-server-name", "as", "as-group",
+)  # fmt: skip
+
+
+async def run(
+    argv: Sequence[str] | str,
+    *,
+    client: Client | None = None,
+    stdin: TextIO | None = None,
+    stdout: TextIO,
+    stderr: TextIO,
+    world: World | None = None,
+    clock: Clock | None = None,
+    namespace: str = "",
+    discovery: Discovery | None = None,
+    kubeconfig: KubeConfig | None = None,
+    environment: Mapping[str, str] | None = None,
+    program: str = "ktui",
+) -> int:
+    """Do one command, `argv` being what follows the program's name; returns the exit code.
+
+    Without a client, or with flags that name another server (`--kubeconfig`, `--context`, ...), one is made from the
+    kubeconfig. With a world the command is a hop-1 span, the cause of its requests. Keep one `discovery` over several
+    commands to one server. `namespace` is where a command works that names none.
+    """
+    words = shlex.split(argv) if isinstance(argv, str) else list(argv)
+    path = program
+    failure_code = 1
+    try:
+        found = find(ROOT, words, program=program, global_flags=GLOBAL)
+        path, failure_code = found.path, found.command.failure_code
+        flags = Flags((*GLOBAL, *found.command.flags))
+        arguments, dash = flags.parse(found.arguments)
+        if flags.on("help") or (found.command is ROOT and not arguments):
+            stdout.write(help_text(found, program=program) + "\n")
+            return 0
+        if found.command.run is None:
+            return _group(Found(found.command, path, arguments), program=program, stdout=stdout)
+        if missing := flags.missing():
+            names = ", ".join(f'"{name}"' for name in missing)
+            raise CommandError(f"required flag(s) {names} not set")
+        task = _Task(found, flags, arguments, dash, program)
+        return await task.run(
+            client=client,
+            streams=(stdin or io.StringIO(), stdout, stderr),
+            world=world,
+            clock=clock or (world.clock if world else Clock()),
+            namespace=namespace,
+            discovery=discovery,
+            kubeconfig=kubeconfig,
+            environment=os.environ if environment is None else environment,
+        )
+    except Exit as leave:
+        return leave.code
+    except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:
+        stderr.write(render(error, command=path) + "\n")
+        return failure_code
+
+
+def _group(found: Found, *, program: str, stdout: TextIO) -> int:
+    outcome = show_group(found, program=program)
+    if isinstance(outcome, Exit):
+        stdout.write(help_text(found, program=program) + "\n")
+        return outcome.code
+    raise outcome
+
+
+class _Task:
+    """One command that was found and parsed, ready to run."""
+
+    def __init__(self, found: Found, flags: Flags, arguments: list[str], dash: int, program: str) -> None:
+        self._command: Command = found.command
+        self._path = found.path
+        self._flags = flags
+        self._arguments = arguments
+        self._dash = dash
+        self._program = program
+
+    async def run(
+        self,
+        *,
+        client: Client | None,
+        streams: tuple[TextIO, TextIO, TextIO],
+        world: World | None,
+        clock: Clock,
+        namespace: str,
+        discovery: Discovery | None,
+        kubeconfig: KubeConfig | None,
+        environment: Mapping[str, str],
+    ) -> int:
+        connection, own = None, None
+        if client is None or self._elsewhere():
+            kubeconfig = KubeConfig.load(self._flags.text("kubeconfig"), environment=environment)
+            hidden = {flag.name for flag in self._command.flags}
+            connection = _connect(kubeconfig, self._flags, hidden)
+            client = own = Client(HttpsTransport(connection), user_agent="kubectl/ktui")
+            discovery = Discovery()
+        given = self._flags.text("namespace")
+        session = Session(
+            client=client,
+            flags=self._flags,
+            arguments=self._arguments,
+            dash=self._dash,
+            program=self._program,
+            path=self._path,
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            clock=clock,
+            namespace=given or namespace or (connection.namespace if connection else "") or "default",
+            namespace_given=bool(given),
+            discovery=discovery or Discovery(),
+            environment=environment,
+            kubeconfig=kubeconfig,
+            server=connection.server if connection else "",
+        )
+        try:
+            await self._do(session, world)
+        finally:
+            if own is not None:
+                await own.close()
+        if session.warnings and self._flags.on("warnings-as-errors"):
+            session.err(f"error: {len(session.warnings)} warning{'s' if len(session.warnings) > 1 else ''} received")
+            return 1
+        return 0
+
+    def _elsewhere(self) -> bool:
+        """Whether a global flag names another server or identity (`create rolebinding` has a --user of its own)."""
+        own = {flag.name for flag in self._command.flags}
+        return any(self._flags.given(name) for name in _CONNECTION_FLAGS if name not in own)
+
+    async def _do(self, session: Session, world: World | None) -> None:
+        assert self._command.run is not None
+        span = (
+            world.tracer.span(
+                Hop.CLIENT,
+                component="kubectl",
+                verb=session.verb,
+                detail={"argv": [self._program, *self._path.split()[1:], *self._arguments]},
+            )
+            if world is not None
+            else nullcontext()
+        )
+        with span:
+            if world is not None:
+                await world.latency.pause("client")
+            await self._command.run(session)
+
+
+def _connect(kubeconfig: KubeConfig, flags: Flags, hidden: set[str]) -> Connection:
+    return kubeconfig.connection(
+        Overrides(
+            context=flags.text("context"),
+            cluster=flags.text("cluster"),
+            user="" if "user" in hidden else flags.text("user"),
+            server=flags.text("server"),
+            token=flags.text("token"),
+            certificate_authority=flags.text("certificate-authority"),
+            client_certificate=flags.text("client-certificate"),
+            client_key=flags.text("client-key"),
+            tls_server_name=flags.text("tls-server-name"),
+            insecure=flags.on("insecure-skip-tls-verify"),
+            impersonate=flags.text("as"),
+            impersonate_groups=tuple(flags.many("as-group")),
+        )
+    )

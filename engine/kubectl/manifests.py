@@ -1,0 +1,168 @@
+"""Manifests: files, folders and standard input, split into documents and decoded (hop 01).
+
+Source of the behaviour: cli-runtime pkg/resource/visitor.go and apimachinery pkg/util/yaml/decoder.go, error texts
+included. A document that cannot be read ends its file; the documents before it count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.api.types import Object
+from engine.kubectl import yaml
+from engine.kubectl.errors import CommandError
+
+EXTENSIONS = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object of a manifest and where it stands. `source` is the file's name, or STDIN."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    name: str
+    read: Callable[[], str]
+
+
+def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> Iterator[Source]:
+    """The texts that `-f` names, in order. Raises CommandError for one that is not there."""
+    for name in names:
+        if name == "-":
+            yield Source("STDIN", stdin)
+        elif name.startswith(("http://", "https://")):
+            raise CommandError(f"unable to read URL {name!r}: manifests are read from files, folders and stdin only")
+        else:
+            yield from _path(name, recursive=recursive)
+
+
+def _path(name: str, *, recursive: bool) -> Iterator[Source]:
+    given = Path(name)
+    matches = [given] if given.exists() else _glob(name)
+    if not matches:
+        raise CommandError(f'the path "{name}" does not exist')
+    for path in matches:
+        if not path.is_dir():
+            yield Source(str(path) if path is not given else name, partial(_read, path))
+            continue
+        found = list(_folder(path, recursive=recursive))
+        if not found:
+            raise CommandError(f"error reading [{name}]: recognized file extensions are [{' '.join(EXTENSIONS)}]")
+        for file in found:
+            yield Source(str(file), partial(_read, file))
+
+
+def _glob(name: str) -> list[Path]:
+    if not any(char in name for char in "*?["):
+        return []
+    pattern = Path(name)
+    root = Path(pattern.anchor) if pattern.is_absolute() else Path()
+    relative = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else name
+    return sorted(root.glob(relative))
+
+
+def _folder(path: Path, *, recursive: bool) -> Iterator[Path]:
+    for entry in sorted(path.iterdir()):
+        if entry.is_dir():
+            if recursive:
+                yield from _folder(entry, recursive=True)
+        elif entry.suffix in EXTENSIONS:
+            yield entry
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except OSError as error:
+        raise CommandError(f"open {path}: {(error.strerror or str(error)).lower()}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"error parsing {path}: error converting YAML to JSON: yaml: invalid UTF-8") from error
+
+
+def documents(source: Source, *, with_column: bool = False) -> Iterator[Document]:
+    """The objects of one text. Raises CommandError where one cannot be read.
+
+    `with_column` adds the place within the whole file to the words of kubectl, which counts lines within the document.
+    """
+    text = source.read()
+    if text.lstrip()[:1] == "{" and (values := _json_values(text)) is not None:
+        yield from (Document(value, source.name) for value in values)
+        return
+    for first_line, chunk in _chunks(text):
+        try:
+            value = yaml.load(chunk)
+        except yaml.YamlError as error:
+            message = f"error parsing {source.name}: error converting YAML to JSON: {error}"
+            if with_column and error.line:
+                message += f" ({source.name}:{first_line + error.line - 1}:{error.column})"
+            raise CommandError(message) from error
+        if value is not None:
+            yield Document(value, source.name)
+
+
+def _json_values(text: str) -> list[Any] | None:
+    """A stream of JSON values; None if it is not one."""
+    decoder, values, position = json.JSONDecoder(), [], 0
+    try:
+        while text[position:].strip():
+            while text[position].isspace():
+                position += 1
+            value, position = decoder.raw_decode(text, position)
+            if value is not None:
+                values.append(value)
+    except json.JSONDecodeError:
+        return None
+    return values
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """The documents of a YAML stream, each with the number of its first line."""
+    buffer: list[str] = []
+    first = 1
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        if line.startswith("---"):
+            rest = line[3:].strip()
+            if rest and not rest.startswith("#"):
+                raise CommandError(f"error parsing: invalid Yaml document separator: {rest}")
+            if buffer:
+                yield first, "".join(buffer)
+                buffer = []
+                first = number + 1
+                continue
+        if not buffer:
+            first = number
+        buffer.append(line)
+    if buffer:
+        yield first, "".join(buffer)
+
+
+def require_object(document: Document) -> Object:
+    """The document as an object that names its kind. Raises CommandError in the decoder's words."""
+    value = document.value
+    where = f'unable to decode "{document.source}"'
+    if not isinstance(value, dict):
+        kind = {str: "string", bool: "bool", int: "number", float: "number", list: "array"}.get(type(value), "value")
+        raise CommandError(f"{where}: json: cannot unmarshal {kind} into Go value of type unstructured.detector")
+    if not value.get("kind"):
+        shown = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        raise CommandError(f"{where}: Object 'Kind' is missing in '{shown}'")
+    return value
+
+
+def flatten(value: Object) -> Iterator[Object]:
+    """The items of a List, or the object itself."""
+    items = value.get("items")
+    if value["kind"].endswith("List") and isinstance(items, list):
+        for item in items:
+            yield from flatten(item)
+    else:
+        yield value

@@ -1,0 +1,75 @@
+"""`-o custom-columns=NAME:.metadata.name,...`: a table whose columns are paths.
+
+Source of the behaviour: kubectl pkg/cmd/get/customcolumn.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
+from engine.kubectl.printers.tabwriter import ColumnWriter
+
+FORMAT = "expected <header>:<json-path-expr>"
+
+
+class CustomColumns:
+    def __init__(self, columns: list[tuple[str, JsonPath]], *, headers: bool = True) -> None:
+        self._columns = columns
+        self._headers = headers
+        self._writer = ColumnWriter()
+
+    @classmethod
+    def parse(cls, spec: str, *, headers: bool = True) -> CustomColumns:
+        """Read `HEADER:path,HEADER:path`. Raises CommandError."""
+        if not spec:
+            raise CommandError("custom-columns format specified but no custom columns given")
+        columns = []
+        for part in spec.split(","):
+            header, colon, path = part.partition(":")
+            if not colon or (":" in path and path.count(":") > 1):
+                raise CommandError(f"unexpected custom-columns spec: {part}, {FORMAT}")
+            columns.append((header, JsonPath(relaxed(path))))
+        return cls(columns, headers=headers)
+
+    @classmethod
+    def from_file(cls, name: str, *, headers: bool = True) -> CustomColumns:
+        """Read a file with a line of headers above a line of paths. Raises CommandError."""
+        try:
+            lines = Path(name).read_text().splitlines()
+        except OSError as error:
+            raise CommandError(f"error reading template {name}, {(error.strerror or '').lower()}") from error
+        if len(lines) < 2:
+            raise CommandError("custom columns template must have at least two lines: headers and paths")
+        names, paths = lines[0].split(), lines[1].split()
+        if len(names) != len(paths):
+            raise CommandError(f"number of headers ({len(names)}) and field specifications ({len(paths)}) don't match")
+        columns = [(name, JsonPath(relaxed(path))) for name, path in zip(names, paths, strict=True)]
+        return cls(columns, headers=headers)
+
+    def lines(self, objects: Iterable[Object]) -> list[str]:
+        """The table's lines; the headers come before the first."""
+        rows = [[self._cell(path, obj) for _, path in self._columns] for obj in objects]
+        if self._headers:
+            rows.insert(0, [header for header, _ in self._columns])
+            self._headers = False
+        return self._writer.lines(rows)
+
+    @staticmethod
+    def _cell(path: JsonPath, obj: Object) -> str:
+        found = [value for values in path.find(obj) for value in values]
+        if not found:
+            return "<none>"
+        return ",".join("<nil>" if value is None else _go(value) for value in found)
+
+
+def _go(value: object) -> str:
+    """A value as Go's `%v` prints it."""
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{_go(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(_go(item) for item in value) + "]"
+    return text_of(value)

@@ -1,0 +1,126 @@
+"""Printing one object at a time: as a result line, as YAML or JSON, by name or through a template (`-o`).
+
+Source of the behaviour: cli-runtime pkg/genericclioptions/print_flags.go and pkg/printers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from engine.api.types import Object
+from engine.kubectl import yaml
+from engine.kubectl.discovery import Resource
+from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.jsonpath import JsonPath
+from engine.kubectl.session import Session
+
+FORMATS = (
+    "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml"
+)
+Printer = Callable[[Object, Resource], None]
+
+
+def json_text(value: Any) -> str:
+    """JSON as Go prints it: four spaces, sorted keys, the characters of HTML escaped."""
+    text = json.dumps(value, indent=4, sort_keys=True, ensure_ascii=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def without_managed_fields(obj: Object) -> Object:
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict) and "managedFields" in metadata:
+        obj = {**obj, "metadata": {k: v for k, v in metadata.items() if k != "managedFields"}}
+    if obj.get("kind", "").endswith("List") and isinstance(obj.get("items"), list):
+        obj = {**obj, "items": [without_managed_fields(item) for item in obj["items"]]}
+    return obj
+
+
+def split_format(session: Session, output: str = "") -> tuple[str, str]:
+    """The format and its template: `jsonpath={.a}` or `--template`. Raises CommandError."""
+    output = output or session.flags.text("output")
+    name, equals, template = output.partition("=")
+    if name in ("jsonpath", "jsonpath-as-json", "jsonpath-file", "custom-columns", "custom-columns-file"):
+        if not equals:
+            template = session.flags.text("template")
+        if not template:
+            if name.startswith("custom-columns"):
+                raise CommandError(f"{name} format specified but no custom columns given")
+            raise CommandError("template format specified but no template given")
+        return name, template
+    if output in ("go-template", "go-template-file", "template", "templatefile") or equals:
+        return name, template
+    return output, ""
+
+
+class _YamlPrinter:
+    """YAML documents, parted by `---` from the second on."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._printed = False
+
+    def __call__(self, obj: Object) -> None:
+        if self._printed:
+            self._session.out("---")
+        self._printed = True
+        self._session.stdout.write(yaml.dump(obj))
+
+
+def structured_printer(session: Session, *, allowed: str = FORMATS) -> Callable[[Object], None] | None:
+    """The printer of `-o json|yaml|jsonpath=...`; None where the format is no structured one."""
+    name, template = split_format(session)
+    if name in ("json", "kyaml"):
+        return lambda obj: session.out(json_text(obj))
+    if name == "yaml":
+        return _YamlPrinter(session)
+    if name == "jsonpath-file":
+        from pathlib import Path
+
+        try:
+            template = Path(template).read_text()
+        except OSError as error:
+            raise CommandError(f"error reading --template {template}, {(error.strerror or '').lower()}") from error
+        name = "jsonpath"
+    if name in ("jsonpath", "jsonpath-as-json"):
+        path = JsonPath(template, allow_missing=session.flags.on("allow-missing-template-keys"))
+        if name == "jsonpath":
+            return lambda obj: _write(session, path, obj, template)
+        return lambda obj: session.out(json_text([found for one in path.find(obj) for found in one]))
+    return None
+
+
+def _write(session: Session, path: JsonPath, obj: Object, template: str) -> None:
+    try:
+        session.stdout.write(path.render(obj))
+    except CommandError as error:
+        raise CommandError(
+            f'error executing jsonpath "{template}": Error executing template: {error}. '
+            "Printing more information for debugging the template:\n"
+            f"\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{obj}\n\n"
+        ) from error
+
+
+def unknown_format(output: str, allowed: str = FORMATS) -> CommandError:
+    return CommandError(
+        f'unable to match a printer suitable for the output format "{output}", allowed formats are: {allowed}'
+    )
+
+
+def result_printer(session: Session, operation: str, *, dry_run: str = "none") -> Printer:
+    """The printer of a command that changes objects: `deployment.apps/web created`, or what `-o` says."""
+    output = session.flags.text("output")
+    suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+    if output in ("", "name"):
+        tail = f" {operation}{suffix}" if not output and operation else ""
+        return lambda obj, resource: session.out(f"{resource.named(_name(obj))}{tail}")
+    structured = structured_printer(session)
+    if structured is None:
+        raise unknown_format(output)
+    keep = session.flags.on("show-managed-fields")
+    return lambda obj, resource: structured(obj if keep else without_managed_fields(obj))
+
+
+def _name(obj: Object) -> str:
+    return str(obj.get("metadata", {}).get("name", ""))

@@ -1,0 +1,81 @@
+"""Elastic tab stops: a column is as wide as its widest cell among adjacent lines that have it.
+
+Source of the behaviour: Go's text/tabwriter, with spaces for padding and left alignment (kubectl uses no other).
+"""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+
+def width(text: str) -> int:
+    """Columns of a terminal that a text takes, as kubectl counts them: one a rune."""
+    return len(text)
+
+
+def display_width(text: str) -> int:
+    """Columns of a terminal that a text really takes (wide characters take two)."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+class TabWriter:
+    """Collects text with tabs; `flush` gives it back aligned."""
+
+    def __init__(self, *, minimum: int = 0, padding: int = 2) -> None:
+        self._minimum = minimum
+        self._padding = padding
+        self._parts: list[str] = []
+
+    def write(self, text: str) -> None:
+        self._parts.append(text)
+
+    def flush(self) -> str:
+        text = "".join(self._parts)
+        self._parts.clear()
+        if not text:
+            return ""
+        lines = [line.split("\t") for line in text.split("\n")]
+        widths: list[list[int]] = [[0] * (len(cells) - 1) for cells in lines]
+        self._measure(lines, widths, 0, len(lines), 0)
+        return "\n".join(_join(cells, wide) for cells, wide in zip(lines, widths, strict=True))
+
+    def _measure(self, lines: list[list[str]], widths: list[list[int]], start: int, end: int, column: int) -> None:
+        """Find the blocks of adjacent lines that have a cell ended by a tab in this column, and size them."""
+        row = start
+        while row < end:
+            if len(lines[row]) - 1 <= column:
+                row += 1
+                continue
+            stop = row
+            while stop < end and len(lines[stop]) - 1 > column:
+                stop += 1
+            cells = [width(line[column]) for line in lines[row:stop]]
+            wide = max(self._minimum, *(size + self._padding for size in cells))
+            if not any(cells) and self._minimum == 0:
+                wide = self._padding
+            for line in widths[row:stop]:
+                line[column] = wide
+            self._measure(lines, widths, row, stop, column + 1)
+            row = stop
+
+
+def _join(cells: list[str], widths: list[int]) -> str:
+    padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=False)]
+    return "".join([*padded, cells[-1]])
+
+
+class ColumnWriter:
+    """Rows under one another in columns that only ever grow, so that later rows (of a watch) keep in line."""
+
+    def __init__(self, *, minimum: int = 6, padding: int = 3) -> None:
+        self._minimum = minimum
+        self._padding = padding
+        self._widths: list[int] = []
+
+    def lines(self, rows: list[list[str]]) -> list[str]:
+        columns = max((len(row) for row in rows), default=0)
+        self._widths += [self._minimum] * (columns - 1 - len(self._widths))
+        for row in rows:
+            for index, cell in enumerate(row[:-1]):
+                self._widths[index] = max(self._widths[index], width(cell) + self._padding)
+        return [_join(row, self._widths) if row else "" for row in rows]

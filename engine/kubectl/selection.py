@@ -1,0 +1,320 @@
+"""Which objects a command is about: by file, by `TYPE NAME`, by `TYPE/NAME` or by selector (hop 01).
+
+Source of the behaviour: cli-runtime pkg/resource/builder.go, error texts included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
+from engine.api.types import GVK, Object
+from engine.kubectl import manifests
+from engine.kubectl.discovery import NoMatchError, Resource
+from engine.kubectl.errors import CommandError, of
+from engine.kubectl.session import Session
+from engine.kubectl.validation import check
+
+MISSING = (
+    "You must provide one or more resources by argument or filename.\n"
+    "Example resource specifications include:\n"
+    "   '-f rsrc.yaml'\n"
+    "   '--filename=rsrc.json'\n"
+    "   '<resource> <name>'\n"
+    "   '<resource>'"
+)
+
+
+@dataclass(slots=True)
+class Info:
+    """One object of a command: what it is, where it came from, and, once it is known, the object itself."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    source: str = ""
+    object: Object = field(default_factory=dict)
+
+    @property
+    def named(self) -> str:
+        return self.resource.named(self.name)
+
+    def refresh(self, obj: Object) -> None:
+        """Take over what the server answered, where that is the object and not a mere Status."""
+        if obj.get("kind") == "Status" and self.resource.kind != "Status":
+            return
+        self.object = obj
+        self.name = obj.get("metadata", {}).get("name", self.name)
+
+
+@dataclass(slots=True)
+class Selection:
+    """What the builder is told. `fetch` asks the server for objects that are named or come from files."""
+
+    arguments: Sequence[str] = ()
+    files: Sequence[str] = ()
+    recursive: bool = False
+    selector: str = ""
+    field_selector: str = ""
+    everything: bool = False  # --all
+    whole_types: bool = False  # a type alone means all of its objects
+    fetch: bool = True
+    require_namespace: bool = False
+    validate: str = ""  # "" for no check of manifests
+    verb: str = "get"
+    subresource: str = ""
+    single_type: bool = False
+    chunk: int = 0
+
+    @classmethod
+    def of_flags(cls, session: Session, *, arguments: Sequence[str] | None = None, verb: str = "get") -> Selection:
+        """The usual flags of a command: -f, -R, -l, --field-selector, --all, -n."""
+        flags = session.flags
+        if flags.text("kustomize"):
+            raise CommandError("-k is not supported: build the kustomization first and pass it with -f -")
+        return cls(
+            arguments=session.arguments if arguments is None else arguments,
+            files=flags.many("filename"),
+            recursive=flags.on("recursive"),
+            selector=flags.text("selector"),
+            field_selector=flags.text("field-selector"),
+            everything=flags.on("all"),
+            require_namespace=session.namespace_given,
+            verb=verb,
+        )
+
+
+Item = Info | Exception
+
+
+async def visit(
+    session: Session,
+    selection: Selection,
+    action: Callable[[Info], Awaitable[None]],
+    *,
+    stop_at_error: bool = False,
+) -> int:
+    """Do `action` with each object; goes on after a failure and raises all at the end. Returns how many there were."""
+    errors: list[Exception] = []
+    count = 0
+    async for item in infos(session, selection):
+        if isinstance(item, Info):
+            count += 1
+            session.working_on(item.resource, item.name, item.namespace)
+            try:
+                await action(item)
+            except (ApiError, CommandError) as error:
+                item = error
+        if isinstance(item, Exception):
+            if stop_at_error:
+                raise item
+            errors.append(item)
+    if errors:
+        raise of(errors)
+    return count
+
+
+async def collect(session: Session, selection: Selection) -> tuple[list[Info], list[Exception]]:
+    """All objects, and all failures to find one."""
+    found: list[Info] = []
+    errors: list[Exception] = []
+    async for item in infos(session, selection):
+        if isinstance(item, Info):
+            session.working_on(item.resource, item.name, item.namespace)
+            found.append(item)
+        else:
+            errors.append(item)
+    return found, errors
+
+
+async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
+    """The objects in order; a failure that concerns one object or file is yielded, any other is raised."""
+    if selection.files:
+        if selection.arguments and selection.verb not in ("apply", "create", "replace", "diff"):
+            raise CommandError(
+                "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+            )
+        async for item in _by_file(session, selection):
+            yield item
+        return
+    pairs, types, names = await _read_arguments(session, selection)
+    if (
+        selection.selector
+        or selection.field_selector
+        or selection.everything
+        or (selection.whole_types and types and not names)
+    ):
+        async for item in _by_selector(session, selection, types, names, pairs):
+            yield item
+        return
+    if types and not names:
+        for word in types:
+            await session.discovery.resolve(session.client, word)
+        raise CommandError("resource(s) were provided, but no name was specified")
+    if not pairs and not types:
+        raise CommandError(MISSING)
+    for word, name in [*pairs, *((types[0], name) for name in names)]:
+        resource = await session.discovery.resolve(session.client, word)
+        yield await _named(session, selection, resource, name)
+
+
+# -- arguments
+
+
+def split_arguments(arguments: Sequence[str], program: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """(type, name) pairs of the TYPE/NAME form, else the types and the names. Raises CommandError."""
+    words = list(arguments)
+    if len(words) >= 2 and len(kinds := [k for k in words[0].split(",") if k]) > 1 and "/" not in words[0]:
+        words = [f"{kind}/{name}" for kind in kinds for name in words[1:]]
+    slashes = sum("/" in word for word in words)
+    if slashes and slashes != len(words):
+        raise CommandError(
+            "there is no need to specify a resource type as a separate argument when passing arguments in "
+            f"resource/name form (e.g. '{program} get resource/<resource_name>' instead of "
+            f"'{program} get resource resource/<resource_name>'"
+        )
+    if slashes:
+        return [_pair(word) for word in words], [], []
+    return [], [kind for kind in words[0].split(",") if kind] if words else [], words[1:]
+
+
+def _pair(word: str) -> tuple[str, str]:
+    parts = word.split("/")
+    if len(parts) != 2:
+        raise CommandError("arguments in resource/name form may not have more than one slash")
+    if not parts[0] or not parts[1] or "," in parts[0]:
+        raise CommandError("arguments in resource/name form must have a single resource and name")
+    return parts[0], parts[1]
+
+
+async def _read_arguments(session: Session, selection: Selection) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    pairs, types, names = split_arguments(selection.arguments, session.program)
+    expanded: list[str] = []
+    for word in types:
+        category = await session.discovery.category(session.client, word)
+        expanded += [r.gvr.group_resource for r in category] or [word]
+    if selection.single_type and (len(expanded) > 1 or len({kind for kind, _ in pairs}) > 1):
+        raise CommandError("you may only specify a single resource type")
+    return pairs, expanded, names
+
+
+async def _named(session: Session, selection: Selection, resource: Resource, name: str) -> Item:
+    namespace = session.namespace if resource.namespaced else ""
+    if resource.namespaced and session.all_namespaces:
+        raise CommandError("a resource cannot be retrieved by name across all namespaces")
+    info = Info(resource, namespace, name)
+    if selection.fetch:
+        try:
+            info.refresh(await session.get(resource, name, namespace, subresource=selection.subresource))
+        except ApiError as error:
+            return error
+    return info
+
+
+# -- selectors
+
+
+async def _by_selector(
+    session: Session,
+    selection: Selection,
+    types: Sequence[str],
+    names: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+) -> AsyncIterator[Item]:
+    if selection.everything and selection.selector:
+        raise CommandError("setting 'all' parameter but found a non empty selector. ")
+    if names:
+        raise CommandError("name cannot be provided when a selector is specified")
+    if pairs:
+        raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
+    if not types:
+        raise CommandError("at least one resource must be specified to use a selector")
+    resources: dict[GVK, Resource] = {}
+    for word in types:
+        resource = await session.discovery.resolve(session.client, word)
+        resources.setdefault(resource.gvk, resource)
+    for resource in resources.values():
+        namespace = "" if session.all_namespaces else session.namespace
+        try:
+            listed = await session.list(
+                resource, namespace, labelSelector=selection.selector, fieldSelector=selection.field_selector
+            )
+        except ApiError as error:
+            yield error
+            continue
+        for obj in listed:
+            metadata = obj["metadata"]
+            yield Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
+
+
+# -- files
+
+
+async def _by_file(session: Session, selection: Selection) -> AsyncIterator[Item]:
+    for source in manifests.sources(list(selection.files), recursive=selection.recursive, stdin=session.stdin.read):
+        try:
+            for document in manifests.documents(source, with_column=session.program != "kubectl"):
+                for item in await _of_document(session, selection, document):
+                    yield item
+        except CommandError as error:
+            yield error
+
+
+async def _of_document(session: Session, selection: Selection, document: manifests.Document) -> list[Item]:
+    if selection.validate and (problem := check(document.value)):
+        return [
+            CommandError(
+                f'error validating "{document.source}": error validating data: {problem}; '
+                "if you choose to ignore these errors, turn validation off with --validate=false"
+            )
+        ]
+    items: list[Item] = []
+    for obj in manifests.flatten(manifests.require_object(document)):
+        try:
+            info = await _of_object(session, selection, obj, document.source)
+        except (CommandError, ApiError) as error:
+            items.append(error)
+            continue
+        if info is not None:
+            items.append(info)
+    return items
+
+
+async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:
+    metadata = obj.get("metadata") or {}
+    name, namespace = str(metadata.get("name") or ""), str(metadata.get("namespace") or "")
+    resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
+    if resource.namespaced:
+        if selection.require_namespace and namespace and namespace != session.namespace:
+            raise CommandError(
+                f'the namespace from the provided object "{namespace}" does not match the namespace '
+                f"\"{session.namespace}\". You must pass '--namespace={namespace}' to perform this operation."
+            )
+        if not namespace:
+            namespace = session.namespace
+            obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
+    else:
+        namespace = ""
+    if selection.selector and not _matches(selection.selector, metadata.get("labels") or {}):
+        return None
+    info = Info(resource, namespace, name, source, obj)
+    if selection.fetch:
+        info.refresh(await session.get(resource, name, namespace))
+    return info
+
+
+async def _mapping(session: Session, obj: Object, *, name: str, namespace: str, source: str) -> Resource:
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    try:
+        return await session.discovery.for_kind(session.client, GVK(group, version, str(obj["kind"])))
+    except NoMatchError as error:
+        raise CommandError(
+            f'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{source}": {error}\n'
+            "ensure CRDs are installed first"
+        ) from error
+
+
+def _matches(selector: str, labels: dict[str, str]) -> bool:
+    return LabelSelector.parse(selector).matches(labels)

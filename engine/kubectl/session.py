@@ -1,0 +1,213 @@
+"""What one command works with: its flags and arguments, the client, the streams, and the requests that it makes.
+
+Every request passes through here, so that the server's warnings reach stderr and the hop's span names the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TextIO
+
+from engine.api.types import Object
+from engine.api.wire import Response
+from engine.client import Client
+from engine.client.client import Watch, error_of
+from engine.client.kubeconfig import KubeConfig
+from engine.clock import Clock
+from engine.kubectl.discovery import Discovery, Resource
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flags
+from engine.trace import current_span
+
+TABLE = (
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+)
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of one command. `program` is what it calls itself, `path` the full command (`kubectl get`)."""
+
+    client: Client
+    flags: Flags
+    arguments: list[str]
+    dash: int  # how many arguments stood before `--`; -1 without one
+    program: str
+    path: str
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    clock: Clock
+    namespace: str
+    namespace_given: bool
+    discovery: Discovery
+    environment: Mapping[str, str]
+    kubeconfig: KubeConfig | None = None
+    server: str = ""
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    # -- speaking
+
+    def out(self, text: str = "") -> None:
+        """A line of the result."""
+        self.stdout.write(f"{text}\n")
+
+    def err(self, text: str) -> None:
+        """A line for the person that is no result."""
+        self.stderr.write(f"{text}\n")
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    @property
+    def verb(self) -> str:
+        return self.path.split(" ", 1)[-1]
+
+    # -- what several commands ask of their flags
+
+    @property
+    def all_namespaces(self) -> bool:
+        return self.flags.on("all-namespaces")
+
+    def dry_run(self) -> str:
+        """`none`, `client` or `server`. Raises CommandError for another word."""
+        value = self.flags.text("dry-run") or "none"
+        if value == "unchanged":
+            self.err("W --dry-run is deprecated and can be replaced with --dry-run=client.")
+            return "client"
+        if value in ("none", "client", "server"):
+            return value
+        raise CommandError(f'Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+
+    def field_validation(self) -> str:
+        """The server's word for `--validate`. Raises CommandError for one that is none."""
+        value = self.flags.text("validate") or "strict"
+        words = {"strict": "Strict", "true": "Strict", "warn": "Warn", "ignore": "Ignore", "false": "Ignore"}
+        if value.lower() not in words:
+            raise CommandError(
+                f'invalid - validate option "{value}"; must be one of: strict (or true), warn, ignore (or false)'
+            )
+        return words[value.lower()]
+
+    # -- asking
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON value of an answer. Raises ApiError or ConnectionError."""
+        response = await self.send(method, path, query=query, body=body, headers=headers)
+        return response.body
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """One request whose failure is raised. Empty query values are left out."""
+        response = await self.client.send(
+            method, path, query=_query(query or {}), body=body, headers=dict(headers or {})
+        )
+        self._warn(response)
+        if response.status >= 400:
+            raise error_of(response)
+        return response
+
+    def _warn(self, response: Response) -> None:
+        """Each distinct Warning header once, as kubectl's writer shows them."""
+        for text in _warnings(response.headers.get("warning", "")):
+            if text not in self.warnings:
+                self.warnings[text] = None
+                self.err(f"Warning: {text}")
+
+    async def get(self, resource: Resource, name: str, namespace: str = "", *, subresource: str = "") -> Object:
+        body: Object = await self.request("GET", self.path_of(resource, namespace, name, subresource))
+        return body
+
+    async def list(self, resource: Resource, namespace: str = "", **query: Any) -> list[Object]:
+        """All objects of a resource; each is given the kind and version that a list leaves out."""
+        body = await self.request("GET", self.path_of(resource, namespace), query=query)
+        typed = {"apiVersion": resource.gvr.api_version, "kind": resource.kind}
+        return [{**typed, **item} for item in body.get("items") or ()]
+
+    async def patch(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str,
+        patch: Any,
+        content_type: str,
+        *,
+        subresource: str = "",
+        **query: Any,
+    ) -> Object:
+        body: Object = await self.request(
+            "PATCH",
+            self.path_of(resource, namespace, name, subresource),
+            query=query,
+            body=patch,
+            headers={"content-type": content_type},
+        )
+        return body
+
+    async def watch(self, resource: Resource, namespace: str = "", *, accept: str = "", **query: Any) -> Watch:
+        """Open a watch. Raises ApiError."""
+        headers = {"accept": accept} if accept else {}
+        path = self.path_of(resource, namespace)
+        response = await self.send("GET", path, query={"watch": True, **query}, headers=headers)
+        if response.events is None:
+            raise ConnectionError(f"the server answered a watch of {resource.plural} without a stream")
+        return Watch(response.events)
+
+    def path_of(self, resource: Resource, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        return resource.gvr.path(namespace if resource.namespaced else None, name or None, subresource or None)
+
+    def working_on(self, resource: Resource, name: str, namespace: str) -> None:
+        """Name the object in the span of this hop (the first one that a command touches)."""
+        span = current_span()
+        if span is not None and not span.object:
+            parts = (resource.singular or resource.kind.lower(), namespace if resource.namespaced else "", name)
+            span.object = "/".join(part for part in parts if part)
+
+    def environ(self, name: str, default: str = "") -> str:
+        return self.environment.get(name, default) or default
+
+
+def _query(parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+    query: dict[str, list[str]] = {}
+    for name, value in parameters.items():
+        if value is None or value is False or value == "":
+            continue
+        if isinstance(value, list | tuple):
+            query[name] = [str(item) for item in value]
+        else:
+            query[name] = ["true" if value is True else str(value)]
+    return query
+
+
+def _warnings(header: str) -> list[str]:
+    """The texts of a Warning header (RFC 7234): `299 - "text", 299 - "text"`."""
+    texts: list[str] = []
+    position = 0
+    while (start := header.find('"', position)) >= 0:
+        text, position = "", start + 1
+        while position < len(header) and header[position] != '"':
+            if header[position] == "\\":
+                position += 1
+            text += header[position]
+            position += 1
+        position += 1
+        texts.append(text)
+    return texts

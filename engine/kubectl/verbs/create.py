@@ -1,0 +1,141 @@
+"""`create`: objects from a manifest, or of one kind from flags (`verbs/generators.py`).
+
+Source of the behaviour: kubectl pkg/cmd/create/create.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.api.errors import ApiError
+from engine.api.types import GVK, GVR, Object
+from engine.kubectl import last_applied
+from engine.kubectl.command import Run
+from engine.kubectl.discovery import Resource
+from engine.kubectl.errors import CommandError, UsageError, with_source
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALIDATE, field_manager, filename
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
+_NOUNS = {
+    "ConfigMap": "configmap",
+    "CronJob": "cronjob",
+    "Deployment": "deployment",
+    "Ingress": "ingress",
+    "Job": "job",
+    "Secret": "secret",
+    "ServiceAccount": "serviceaccount",
+}
+Build = Callable[[Session, str], Object]
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    if not flags.many("filename") and not flags.text("kustomize"):
+        if session.arguments:
+            raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise CommandError("must specify one of -f and -k")
+    if session.arguments:
+        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    dry_run, validation = session.dry_run(), session.field_validation()
+    printer = result_printer(session, "created", dry_run=dry_run)
+
+    async def create(info: Info) -> None:
+        try:
+            await post(session, info, dry_run=dry_run, validation=validation)
+        except ApiError as error:
+            raise with_source(error, "creating", info.source) from error
+        printer(info.object, info.resource)
+
+    selection = Selection.of_flags(session, verb="create")
+    selection.fetch = False
+    selection.validate = "" if validation == "Ignore" else validation
+    if not await visit(session, selection, create):
+        raise CommandError("no objects passed to create")
+
+
+async def post(session: Session, info: Info, *, dry_run: str, validation: str) -> None:
+    """Create the object of `info` and take over what the server made of it."""
+    if session.flags.on("save-config"):
+        info.object = last_applied.modified(info.object)
+    if dry_run == "client":
+        return
+    query = {
+        "dryRun": "All" if dry_run == "server" else "",
+        "fieldManager": session.flags.text("field-manager"),
+        "fieldValidation": validation,
+    }
+    path = session.path_of(info.resource, info.namespace)
+    info.refresh(await session.request("POST", path, query=query, body=info.object))
+
+
+async def create_built(session: Session, obj: Object) -> None:
+    """Create an object that was made from flags. Its namespace is written into it only if it was asked for."""
+    dry_run, validation = session.dry_run(), session.field_validation()
+    printer = result_printer(session, "created", dry_run=dry_run)
+    group, _, version = obj["apiVersion"].rpartition("/")
+    gvk = GVK(group, version, obj["kind"])
+    if dry_run == "client":  # nothing is asked of a server, not even what it can do
+        resource = _unasked(gvk)
+    else:
+        resource = await session.discovery.for_kind(session.client, gvk)
+    name = obj["metadata"]["name"]
+    namespace = session.namespace if resource.namespaced else ""
+    if namespace and session.namespace_given:
+        obj = {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
+    info = Info(resource, namespace, name, object=obj)
+    session.working_on(resource, name, namespace)
+    try:
+        await post(session, info, dry_run=dry_run, validation=validation)
+    except ApiError as error:
+        raise _failed(error, gvk.kind) from error
+    printer(info.object, resource)
+
+
+def _unasked(gvk: GVK) -> Resource:
+    """The little that is needed of a kind's resource to print a result."""
+    gvr = GVR(gvk.group, gvk.version, f"{gvk.kind.lower()}s")
+    return Resource(
+        gvr=gvr,
+        kind=gvk.kind,
+        singular=gvk.kind.lower(),
+        namespaced=gvk.kind not in CLUSTER_SCOPED,
+        short_names=(),
+        categories=(),
+        verbs=(),
+        subresources=(),
+        preferred=True,
+    )
+
+
+def _failed(error: ApiError, kind: str) -> Exception:
+    """Some of the `create KIND` commands put words of their own before the server's."""
+    if noun := _NOUNS.get(kind):
+        return CommandError(f"failed to create {noun}: {error.message}")
+    return error
+
+
+def named(build: Build) -> Run:
+    """A runner for `create KIND NAME`."""
+
+    async def run(session: Session) -> None:
+        before = session.arguments if session.dash < 0 else session.arguments[: session.dash]
+        if len(before) != 1:
+            raise UsageError(f"exactly one NAME is required, got {len(before)}")
+        await create_built(session, build(session, before[0]))
+
+    return run
+
+
+COMMON = (*PRINT, *DRY_RUN, *VALIDATE, *SAVE_CONFIG, *field_manager("kubectl-create"))
+FLAGS = (
+    *COMMON,
+    *filename(),
+    *SELECTOR,
+    Flag("edit", Type.BOOL, help="Edit before creating."),
+    Flag("raw", help="Post to this path as it is."),
+    Flag("windows-line-endings", Type.BOOL, help="Only for --edit on Windows."),
+)

@@ -1,0 +1,135 @@
+"""`delete`: by file, by name, by selector; waits until the objects are gone.
+
+Source of the behaviour: kubectl pkg/cmd/delete/delete.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.kubectl.command import Command
+from engine.kubectl.deletion import FOREVER, delete, propagation, uid_of, wait_gone
+from engine.kubectl.errors import CommandError, of, with_source
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import (
+    ALL,
+    ALL_NAMESPACES,
+    DRY_RUN,
+    FIELD_SELECTOR,
+    SELECTOR,
+    deletion,
+    filename,
+)
+from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.session import Session
+
+IMMEDIATE = (
+    "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. "
+    "The resource may continue to run on the cluster indefinitely."
+)
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    _check_grace(session)
+    if session.arguments:
+        await session.discovery.resources(session.client)
+    _check(session)
+    selection = Selection.of_flags(session, verb="delete")
+    selection.fetch = False
+    grace, force = _grace(session), flags.on("force")
+    dry_run = session.dry_run()
+    if grace == 0 and force and dry_run == "none":
+        session.err(IMMEDIATE)
+    policy = propagation(flags.text("cascade"))
+    errors: list[Exception] = []
+    deleted: list[tuple[Info, str]] = []
+    async for item in infos(session, selection):
+        if isinstance(item, Exception):
+            errors.append(item)
+            continue
+        session.working_on(item.resource, item.name, item.namespace)
+        try:
+            uid = "" if dry_run == "client" else await _delete(session, item, grace, policy, dry_run)
+        except ApiError as error:
+            if error.reason == "NotFound" and flags.on("ignore-not-found"):
+                continue
+            errors.append(with_source(error, "deleting", item.source))
+            continue
+        deleted.append((item, uid))
+        _report(session, item, forced=grace == 0, dry_run=dry_run)
+    if errors:
+        raise of(errors)
+    if not deleted:
+        if not flags.on("ignore-not-found") or flags.on("all"):
+            session.out("No resources found")
+        return
+    if flags.on("wait") and dry_run == "none":
+        timeout = flags.seconds("timeout") or FOREVER
+        for info, uid in deleted:
+            if "watch" in info.resource.verbs:
+                await wait_gone(session, info, uid, timeout=timeout)
+
+
+def _check_grace(session: Session) -> None:
+    flags = session.flags
+    if flags.on("now") and flags.number("grace-period") >= 0:
+        raise CommandError("--now and --grace-period cannot be specified together")
+    if flags.on("all") and (flags.text("selector") or flags.text("field-selector")):
+        raise CommandError("setting 'all' parameter but found a non empty selector. ")
+
+
+def _check(session: Session) -> None:
+    flags = session.flags
+    if flags.number("grace-period") > 0 and flags.on("force"):
+        raise CommandError("--force and --grace-period greater than 0 cannot be specified together")
+    if flags.text("output") not in ("", "name"):
+        raise CommandError(f"unexpected -o output mode: {flags.text('output')}. We only support '-o name'")
+
+
+def _grace(session: Session) -> int:
+    flags = session.flags
+    if flags.on("now"):
+        return 1
+    grace = flags.number("grace-period")
+    if flags.on("force"):
+        return 0 if grace < 0 else grace
+    return 1 if grace == 0 else grace  # only --force deletes without any grace
+
+
+async def _delete(session: Session, info: Info, grace: int, policy: str, dry_run: str) -> str:
+    answer = await delete(session, info, grace=grace, policy=policy, dry_run=dry_run == "server")
+    return uid_of(answer)
+
+
+def _report(session: Session, info: Info, *, forced: bool, dry_run: str) -> None:
+    kind = info.resource.kind.lower()
+    if info.resource.gvr.group:
+        kind = f"{kind}.{info.resource.gvr.group}"
+    if session.flags.text("output") == "name":
+        session.out(f"{kind}/{info.name}")
+        return
+    operation = "force deleted" if forced else "deleted"
+    where = f" from {info.namespace} namespace" if info.resource.namespaced else ""
+    suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+    session.out(f'{kind} "{info.name}" {operation}{where}{suffix}')
+
+
+COMMAND = Command(
+    name="delete",
+    short="Delete resources by file names, stdin, resources and names, or by resources and label selector",
+    usage="([-f FILENAME] | TYPE [(NAME | -l label | --all)])",
+    run=run,
+    flags=(
+        *filename(),
+        *SELECTOR,
+        *FIELD_SELECTOR,
+        *ALL,
+        *ALL_NAMESPACES,
+        *DRY_RUN,
+        *deletion(wait=True),
+        Flag("ignore-not-found", Type.BOOL, help="Count objects that are not there as deleted."),
+        Flag("now", Type.BOOL, help="Give the resources one second to end."),
+        Flag("output", short="o", help='Output format: "name".'),
+    ),
+    examples=("delete -f web.yaml", "delete pod/web-x2k9p --now", "delete pods -l app=web"),
+)

@@ -1,0 +1,327 @@
+"""`create KIND NAME`: objects made from flags.
+
+Source of the behaviour: kubectl pkg/cmd/create (create_deployment.go and its sisters). Fields that Go's types always
+write, empty as they are, are written here too.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.create import COMMON, Build, named
+
+RBAC = "rbac.authorization.k8s.io"
+
+
+def _object(api_version: str, kind: str, name: str, **fields: Any) -> Object:
+    metadata: dict[str, Any] = {"name": name}
+    if labels := fields.pop("labels", None):
+        metadata["labels"] = labels
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+
+
+def _words_after_dash(session: Session) -> list[str]:
+    return session.arguments[session.dash :] if session.dash >= 0 else []
+
+
+def container_name(image: str) -> str:
+    """The container's name: the last part of the image's path, without tag and digest."""
+    return re.sub(r"[^-a-z0-9.]", "-", image.rsplit("/", 1)[-1].split("@")[0].split(":")[0])
+
+
+def _deployment(session: Session, name: str) -> Object:
+    images, command = session.flags.many("image"), _words_after_dash(session)
+    if len(images) > 1 and command:
+        raise CommandError("cannot specify multiple --image options and command")
+    if session.flags.number("replicas") < 0:
+        raise CommandError("negative --replicas not allowed")
+    containers: list[Object] = []
+    for image in images:
+        container: Object = {"name": container_name(image), "image": image, "resources": {}}
+        if command:
+            container["command"] = command
+        containers.append(container)
+    if (port := session.flags.number("port")) >= 0 and containers:
+        containers[0]["ports"] = [{"containerPort": port}]
+    labels = {"app": name}
+    spec = {
+        "replicas": session.flags.number("replicas"),
+        "selector": {"matchLabels": labels},
+        "strategy": {},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
+    }
+    return _object("apps/v1", "Deployment", name, labels=labels, spec=spec, status={})
+
+
+def _namespace(session: Session, name: str) -> Object:
+    return _object("v1", "Namespace", name, spec={}, status={})
+
+
+def _service_account(session: Session, name: str) -> Object:
+    return _object("v1", "ServiceAccount", name)
+
+
+def _job(session: Session, name: str) -> Object:
+    return _object("batch/v1", "Job", name, spec={"template": _job_template(session, name, "Never")}, status={})
+
+
+def _cron_job(session: Session, name: str) -> Object:
+    restart = session.flags.text("restart") or "OnFailure"
+    template = {"metadata": {"name": name}, "spec": {"template": _job_template(session, name, restart)}}
+    spec = {"jobTemplate": template, "schedule": session.flags.text("schedule")}
+    return _object("batch/v1", "CronJob", name, spec=spec, status={})
+
+
+def _job_template(session: Session, name: str, restart: str) -> Object:
+    container: Object = {"name": name, "image": session.flags.text("image"), "resources": {}}
+    if command := _words_after_dash(session):
+        container["command"] = command
+    return {"metadata": {}, "spec": {"containers": [container], "restartPolicy": restart}}
+
+
+# -- configuration
+
+
+def _literals(session: Session) -> dict[str, bytes]:
+    """The data of --from-literal, --from-file and --from-env-file."""
+    data: dict[str, bytes] = {}
+    for source in session.flags.many("from-literal"):
+        key, equals, value = source.partition("=")
+        if not equals or not key:
+            raise CommandError(f"invalid literal source {source}, expected key=value")
+        _put(data, key, value.strip("'\"").encode())
+    for source in session.flags.many("from-file"):
+        key, equals, path = source.partition("=")
+        for file in _files(path if equals else source):
+            _put(data, key if equals else file.name, _content(file))
+    for source in session.flags.many("from-env-file"):
+        for line in _content(Path(source)).decode().splitlines():
+            if line.strip() and not line.lstrip().startswith("#"):
+                key, equals, value = line.strip().partition("=")
+                _put(data, key, (value if equals else session.environ(key)).encode())
+    return data
+
+
+def _put(data: dict[str, bytes], key: str, value: bytes) -> None:
+    if key in data:
+        raise CommandError(f'cannot add key "{key}", another key by that name already exists in Data')
+    data[key] = value
+
+
+def _files(name: str) -> list[Path]:
+    path = Path(name)
+    if not path.exists():
+        raise CommandError(f"error reading {name}: no such file or directory")
+    return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"error reading {path}: {(error.strerror or '').lower()}") from error
+
+
+def _config_map(session: Session, name: str) -> Object:
+    fields: dict[str, Any] = {}
+    for key, value in _literals(session).items():
+        try:
+            fields.setdefault("data", {})[key] = value.decode()
+        except UnicodeDecodeError:
+            fields.setdefault("binaryData", {})[key] = base64.b64encode(value).decode()
+    return _object("v1", "ConfigMap", name, **fields)
+
+
+def _secret(session: Session, name: str) -> Object:
+    fields: dict[str, Any] = {}
+    if data := _literals(session):
+        fields["data"] = {key: base64.b64encode(value).decode() for key, value in data.items()}
+    if kind := session.flags.text("type"):
+        fields["type"] = kind
+    return _object("v1", "Secret", name, **fields)
+
+
+# -- services
+
+
+def service_ports(specs: list[str]) -> list[Object]:
+    """The ports of `--tcp PORT[:TARGET]`. Raises CommandError."""
+    ports: list[Object] = []
+    for spec in specs:
+        port, colon, target = spec.partition(":")
+        if not port.isdigit() or not 0 <= int(port) <= 65535:
+            raise CommandError(f'strconv.ParseInt: parsing "{port}": invalid syntax')
+        value: int | str = int(port)
+        if colon:
+            value = int(target) if target.isdigit() else target
+        ports.append({"name": spec.replace(":", "-"), "port": int(port), "protocol": "TCP", "targetPort": value})
+    return ports
+
+
+def _service(kind: str) -> Build:
+    def build(session: Session, name: str) -> Object:
+        flags = session.flags
+        labels = {"app": name}
+        spec: Object = {"selector": labels, "type": kind}
+        if ports := service_ports(flags.many("tcp")):
+            spec["ports"] = ports
+        cluster_ip = flags.text("clusterip") if "clusterip" in flags else ""
+        if cluster_ip:
+            spec["clusterIP"] = cluster_ip
+        if kind == "ExternalName":
+            spec["externalName"] = flags.text("external-name")
+        elif not ports and cluster_ip != "None":
+            raise CommandError("at least one tcp port specifier must be provided")
+        if kind == "NodePort" and flags.number("node-port"):
+            for port in ports:
+                port["nodePort"] = flags.number("node-port")
+        return _object("v1", "Service", name, labels=labels, spec=spec, status={"loadBalancer": {}})
+
+    return build
+
+
+# -- access
+
+
+def _binding(kind: str) -> Build:
+    def build(session: Session, name: str) -> Object:
+        flags = session.flags
+        role = flags.text("role") if "role" in flags else ""
+        cluster_role = flags.text("clusterrole")
+        if kind == "RoleBinding" and bool(role) == bool(cluster_role):
+            raise CommandError("exactly one of clusterrole or role must be specified")
+        subjects: list[Object] = [{"apiGroup": RBAC, "kind": "User", "name": user} for user in flags.many("user")]
+        subjects += [{"apiGroup": RBAC, "kind": "Group", "name": group} for group in flags.many("group")]
+        for account in flags.many("serviceaccount"):
+            namespace, colon, account_name = account.partition(":")
+            if not colon or not namespace or not account_name:
+                raise CommandError("serviceaccount must be <namespace>:<name>")
+            subjects.append({"kind": "ServiceAccount", "name": account_name, "namespace": namespace})
+        reference = {
+            "apiGroup": RBAC,
+            "kind": "Role" if role else "ClusterRole",
+            "name": role or cluster_role,
+        }
+        fields: dict[str, Any] = {"roleRef": reference}
+        if subjects:
+            fields["subjects"] = subjects
+        return _object(f"{RBAC}/v1", kind, name, **fields)
+
+    return build
+
+
+def _priority_class(session: Session, name: str) -> Object:
+    fields: dict[str, Any] = {
+        "preemptionPolicy": session.flags.text("preemption-policy"),
+        "value": session.flags.number("value"),
+    }
+    if text := session.flags.text("description"):
+        fields["description"] = text
+    if session.flags.on("global-default"):
+        fields["globalDefault"] = True
+    return _object("scheduling.k8s.io/v1", "PriorityClass", name, **fields)
+
+
+def _quota(session: Session, name: str) -> Object:
+    spec: Object = {}
+    hard: dict[str, str] = {}
+    for part in filter(None, session.flags.text("hard").split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key or not value:
+            raise CommandError(f"invalid argument syntax {part}, expected <resource>=<value>")
+        hard[key] = value
+    if hard:
+        spec["hard"] = hard
+    if scopes := session.flags.text("scopes"):
+        spec["scopes"] = scopes.split(",")
+    return _object("v1", "ResourceQuota", name, spec=spec, status={})
+
+
+def _command(name: str, kind: str, build: Build, *flags: Flag, aliases: tuple[str, ...] = ()) -> Command:
+    article = "an" if kind[0] in "AEIOU" else "a"
+    return Command(
+        name=name,
+        short=f"Create {article} {kind}",
+        usage="NAME",
+        run=named(build),
+        flags=(*COMMON, *flags),
+        aliases=aliases,
+    )
+
+
+_DATA = (
+    Flag("from-literal", Type.ARRAY, help="A key and its value, KEY=VALUE."),
+    Flag("from-file", Type.STRINGS, help="A file or folder, [KEY=]PATH."),
+    Flag("from-env-file", Type.STRINGS, help="A file of lines KEY=VALUE."),
+    Flag("append-hash", Type.BOOL, help="Not supported."),
+)
+_IMAGE = Flag("image", required=True, help="The image to run.")
+_EXTERNAL_NAME = Flag("external-name", required=True, help="The name outside that the service stands for.")
+_TCP = Flag("tcp", Type.STRINGS, help="A port and its target, PORT[:TARGET].")
+_SUBJECTS = (
+    Flag("clusterrole", help="The ClusterRole to bind."),
+    Flag("user", Type.ARRAY, help="A user to bind it to."),
+    Flag("group", Type.ARRAY, help="A group to bind it to."),
+    Flag("serviceaccount", Type.ARRAY, help="A service account to bind it to, NAMESPACE:NAME."),
+)
+
+SERVICE = Command(
+    name="service",
+    short="Create a service using a specified subcommand",
+    aliases=("svc",),
+    children=(
+        _command("clusterip", "ClusterIP service", _service("ClusterIP"), _TCP, Flag("clusterip")),
+        _command(
+            "externalname", "ExternalName service", _service("ExternalName"), _TCP, Flag("external-name", required=True)
+        ),
+        _command("loadbalancer", "LoadBalancer service", _service("LoadBalancer"), _TCP),
+        _command("nodeport", "NodePort service", _service("NodePort"), _TCP, Flag("node-port", Type.INT)),
+    ),
+)
+COMMANDS = (
+    _command("clusterrolebinding", "cluster role binding", _binding("ClusterRoleBinding"), *_SUBJECTS),
+    _command("configmap", "config map", _config_map, *_DATA, aliases=("cm",)),
+    _command(
+        "cronjob", "cron job", _cron_job, _IMAGE, Flag("schedule", required=True), Flag("restart"), aliases=("cj",)
+    ),
+    _command(
+        "deployment",
+        "deployment with the specified name",
+        _deployment,
+        Flag("image", Type.STRINGS, required=True, help="The image of each container."),
+        Flag("port", Type.INT, default=-1, help="The first container's port."),
+        Flag("replicas", Type.INT, default=1, short="r", help="How many replicas."),
+        aliases=("deploy",),
+    ),
+    _command("job", "job with the specified name", _job, _IMAGE),
+    _command("namespace", "namespace with the specified name", _namespace, aliases=("ns",)),
+    _command(
+        "priorityclass",
+        "priority class with the specified name",
+        _priority_class,
+        Flag("value", Type.INT),
+        Flag("description"),
+        Flag("global-default", Type.BOOL),
+        Flag("preemption-policy", default="PreemptLowerPriority"),
+        aliases=("pc",),
+    ),
+    _command(
+        "quota", "quota with the specified name", _quota, Flag("hard"), Flag("scopes"), aliases=("resourcequota",)
+    ),
+    _command("rolebinding", "role binding", _binding("RoleBinding"), Flag("role"), *_SUBJECTS),
+    Command(
+        name="secret",
+        short="Create a secret using a specified subcommand",
+        children=(_command("generic", "secret from files or literals", _secret, *_DATA, Flag("type")),),
+    ),
+    SERVICE,
+    _command("serviceaccount", "service account with the specified name", _service_account, aliases=("sa",)),
+)

@@ -1,0 +1,338 @@
+"""`get`: objects as the server's tables, or as `-o` says; `-w` goes on with what changes.
+
+Source of the behaviour: kubectl pkg/cmd/get/get.go, sorter.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.discovery import Resource
+from engine.kubectl.errors import Aggregate, CommandError, Exit, UsageError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
+from engine.kubectl.printers.custom_columns import CustomColumns
+from engine.kubectl.printers.objects import (
+    FORMATS,
+    split_format,
+    structured_printer,
+    unknown_format,
+    without_managed_fields,
+)
+from engine.kubectl.printers.sorting import sort_objects, sort_rows
+from engine.kubectl.printers.tables import TableOptions, TablePrinter
+from engine.kubectl.selection import Info, Selection, infos, split_arguments
+from engine.kubectl.session import TABLE, Session
+from engine.kubectl.verbs.watching import watch_objects
+
+ALLOWED = "custom-columns,custom-columns-file," + FORMATS.replace(",yaml", ",wide,yaml")
+
+
+@dataclass(slots=True)
+class _Target:
+    """One request for a table: a collection, or one object by name."""
+
+    resource: Resource
+    namespace: str
+    name: str = ""
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    if not session.arguments and not flags.many("filename") and not flags.text("raw"):
+        session.err(
+            f'You must specify the type of resource to get. Use "{session.program} api-resources" for a complete list '
+            "of supported resources.\n"
+        )
+        raise UsageError(
+            "Required resource not specified.\n"
+            f'Use "{session.program} explain <resource>" for a detailed description of that resource '
+            f"(e.g. {session.program} explain pods)."
+        )
+    if raw := flags.text("raw"):
+        await _raw(session, raw)
+        return
+    output, _ = split_format(session)
+    if output in ("", "wide"):
+        await _tables(session, wide=output == "wide")
+    else:
+        await _structured(session, output)
+
+
+async def _raw(session: Session, path: str) -> None:
+    from urllib.parse import parse_qsl, urlsplit
+
+    parts = urlsplit(path)
+    query: dict[str, list[str]] = {}
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        query.setdefault(name, []).append(value)
+    response = await session.send("GET", parts.path, query=query)
+    body = response.body
+    if isinstance(body, bytes):
+        session.stdout.write(body.decode(errors="replace"))
+    elif body is not None:
+        import json
+
+        session.out(json.dumps(body, separators=(",", ":"), ensure_ascii=False))
+
+
+# -- tables
+
+
+async def _tables(session: Session, *, wide: bool) -> None:
+    targets, errors = await _targets(session)
+    several = len({target.resource.gvk for target in targets}) > 1
+    watching = session.flags.on("watch") or session.flags.on("watch-only")
+    if watching and (several or errors):
+        raise errors[0] if errors else CommandError("you may only specify a single resource type")
+    printed = 0
+    printers: dict[Resource, TablePrinter] = {}
+    pending: list[str] = []
+    for target in targets:
+        try:
+            table = await _table(session, target)
+        except ApiError as error:
+            if not (error.reason == "NotFound" and target.name and session.flags.on("ignore-not-found")):
+                errors.append(error)
+            continue
+        version = table.get("metadata", {}).get("resourceVersion", "")
+        new = target.resource not in printers
+        if new:
+            printers[target.resource] = _printer(session, target.resource, wide=wide, several=several)
+        if table.get("rows") and not session.flags.on("watch-only"):
+            if new and printed:
+                pending.append("")
+            _sort(session, table)
+            pending += printers[target.resource].lines(table)
+            printed += len(table["rows"])
+        if watching:
+            _flush(session, pending)
+            await _watch_table(session, target, printers[target.resource], version)
+            return
+    _flush(session, pending)
+    if errors:
+        raise Aggregate(errors)
+    if not printed and not session.flags.on("ignore-not-found"):
+        _nothing_found(session, [target.resource for target in targets])
+
+
+def _flush(session: Session, lines: list[str]) -> None:
+    for line in lines:
+        session.out(line.rstrip(" ") if not line.strip() else line)
+    lines.clear()
+
+
+def _nothing_found(session: Session, resources: list[Resource]) -> None:
+    if session.all_namespaces or (resources and not any(r.namespaced for r in resources)):
+        session.err("No resources found")
+    else:
+        session.err(f"No resources found in {session.namespace} namespace.")
+
+
+async def _targets(session: Session) -> tuple[list[_Target], list[Exception]]:
+    if session.flags.many("filename"):
+        found: list[_Target] = []
+        errors: list[Exception] = []
+        selection = Selection.of_flags(session)
+        selection.fetch = False
+        async for item in infos(session, selection):
+            if isinstance(item, Info):
+                found.append(_Target(item.resource, item.namespace, item.name))
+            else:
+                errors.append(item)
+        return found, errors
+    return await _targets_of_arguments(session), []
+
+
+async def _targets_of_arguments(session: Session) -> list[_Target]:
+    pairs, types, names = split_arguments(session.arguments, session.program)
+    selecting = bool(session.flags.text("selector") or session.flags.text("field-selector"))
+    if selecting and pairs:
+        raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
+    if selecting and names:
+        raise CommandError("name cannot be provided when a selector is specified")
+    found: dict[tuple[Resource, str, str], _Target] = {}
+    for word, name in pairs or [(t, n) for t in types for n in names or [""]]:
+        expanded = [] if name else await session.discovery.category(session.client, word)
+        for resource in expanded or [await session.discovery.resolve(session.client, word)]:
+            namespace = session.namespace if resource.namespaced and not session.all_namespaces else ""
+            if name and resource.namespaced and session.all_namespaces:
+                raise CommandError("a resource cannot be retrieved by name across all namespaces")
+            key = (resource, namespace, name)
+            found.setdefault(key, _Target(resource, namespace, name))
+    return list(found.values())
+
+
+async def _table(session: Session, target: _Target) -> Object:
+    """The table of a target, in chunks put together."""
+    query: dict[str, object] = {}
+    if session.flags.text("sort-by"):
+        query["includeObject"] = "Object"
+    if not target.name:
+        query |= {
+            "labelSelector": session.flags.text("selector"),
+            "fieldSelector": session.flags.text("field-selector"),
+            "limit": session.flags.number("chunk-size") or None,
+        }
+    path = session.path_of(target.resource, target.namespace, target.name, session.flags.text("subresource"))
+    headers = {"accept": TABLE}
+    table: Object = await session.request("GET", path, query=query, headers=headers)
+    rows = list(table.get("rows") or ())
+    while token := table.get("metadata", {}).get("continue"):
+        more = await session.request("GET", path, query={**query, "continue": token}, headers=headers)
+        rows += more.get("rows") or ()
+        table = {**table, "metadata": more.get("metadata", {})}
+    return {**table, "rows": rows}
+
+
+def _printer(session: Session, resource: Resource, *, wide: bool, several: bool) -> TablePrinter:
+    kind = resource.kind.lower()
+    prefix = f"{kind}.{resource.gvr.group}" if resource.gvr.group else kind
+    return TablePrinter(
+        TableOptions(
+            wide=wide,
+            headers=not session.flags.on("no-headers"),
+            namespace=session.all_namespaces and resource.namespaced,
+            labels=session.flags.on("show-labels"),
+            label_columns=session.flags.many("label-columns"),
+            kind=prefix if several or session.flags.on("show-kind") else "",
+            event=session.flags.on("output-watch-events"),
+        )
+    )
+
+
+def _sort(session: Session, table: Object) -> None:
+    if path := session.flags.text("sort-by"):
+        table["rows"] = sort_rows(table["rows"], path)
+
+
+async def _watch_table(session: Session, target: _Target, printer: TablePrinter, version: str) -> None:
+    async for kind, table in watch_objects(
+        session,
+        target.resource,
+        target.namespace,
+        name=target.name,
+        version=version,
+        accept=TABLE,
+        labelSelector="" if target.name else session.flags.text("selector"),
+        fieldSelector="" if target.name else session.flags.text("field-selector"),
+    ):
+        for line in printer.lines(table, event=kind):
+            session.out(line)
+        session.stdout.flush()
+
+
+# -- objects
+
+
+async def _structured(session: Session, output: str) -> None:
+    printer = structured_printer(session)
+    name, template = split_format(session)
+    columns = None
+    if name == "custom-columns":
+        columns = CustomColumns.parse(template, headers=not session.flags.on("no-headers"))
+    elif name == "custom-columns-file":
+        columns = CustomColumns.from_file(template, headers=not session.flags.on("no-headers"))
+    elif printer is None and name != "name":
+        await _check_types(session)
+        raise unknown_format(session.flags.text("output"), ALLOWED)
+    found, errors, single = await _objects(session)
+    if path := session.flags.text("sort-by"):
+        order = sort_objects([info.object for info in found], path)
+        found = [found[index] for index in order]
+    keep = session.flags.on("show-managed-fields")
+    shown = [info.object if keep else without_managed_fields(info.object) for info in found]
+    watching = session.flags.on("watch") or session.flags.on("watch-only")
+    if columns is not None:
+        for line in columns.lines(shown):
+            session.out(line)
+    elif printer is None:
+        for info in found:
+            session.out(info.named)
+    elif watching:
+        for obj in shown:
+            printer(obj)
+    elif single and shown:
+        printer(shown[0])
+    elif not (single and errors):
+        printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
+    if errors:
+        raise Aggregate(errors)
+    if not found and name == "name" and not single:
+        _nothing_found(session, [])
+    if watching and printer is not None and found:
+        await _watch_objects(session, found)
+
+
+async def _check_types(session: Session) -> None:
+    """An unknown resource type is told before an unknown format."""
+    if not session.flags.many("filename"):
+        await _targets_of_arguments(session)
+
+
+async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]:
+    selection = Selection.of_flags(session)
+    selection.whole_types = True
+    selection.subresource = session.flags.text("subresource")
+    found: list[Info] = []
+    errors: list[Exception] = []
+    async for item in infos(session, selection):
+        if isinstance(item, Info):
+            found.append(item)
+        elif not (session.flags.on("ignore-not-found") and isinstance(item, ApiError) and item.reason == "NotFound"):
+            errors.append(item)
+    pairs, types, names = split_arguments(session.arguments, session.program)
+    single = len(pairs) == 1 or len(names) == 1 or (not types and not pairs and len(found) == 1)
+    if single and not found and not errors:
+        raise Exit(0)
+    return found, errors, single
+
+
+async def _watch_objects(session: Session, found: list[Info]) -> None:
+    printer = structured_printer(session)
+    assert printer is not None
+    info = found[0]
+    events: AsyncIterator[tuple[str, Object]] = watch_objects(
+        session,
+        info.resource,
+        info.namespace,
+        name=info.name if len(found) == 1 else "",
+        version=info.object["metadata"].get("resourceVersion", ""),
+        labelSelector=session.flags.text("selector"),
+        fieldSelector=session.flags.text("field-selector"),
+    )
+    async for _, obj in events:
+        printer(obj)
+
+
+COMMAND = Command(
+    name="get",
+    short="Display one or many resources",
+    usage="[(-o|--output=)json|yaml|name|jsonpath|custom-columns|wide] (TYPE [NAME | -l label] | TYPE/NAME ...)",
+    run=run,
+    flags=(
+        *filename(),
+        *PRINT,
+        *SELECTOR,
+        *FIELD_SELECTOR,
+        *ALL_NAMESPACES,
+        Flag("chunk-size", Type.INT, default=500, help="How many objects to ask for at once."),
+        Flag("ignore-not-found", Type.BOOL, help="Say nothing of objects that are not there."),
+        Flag("label-columns", Type.STRINGS, short="L", help="Labels to show as columns."),
+        Flag("no-headers", Type.BOOL, help="Leave out the headers."),
+        Flag("output-watch-events", Type.BOOL, help="Show the type of a watch's events."),
+        Flag("raw", help="Ask for this path as it is."),
+        Flag("server-print", Type.BOOL, default=True, help="Let the server make the tables."),
+        Flag("show-kind", Type.BOOL, help="Show the kind before each name."),
+        Flag("show-labels", Type.BOOL, help="Show all labels in a last column."),
+        Flag("sort-by", help="Sort by this field, a JSONPath."),
+        Flag("subresource", help="The subresource to show."),
+        Flag("watch", Type.BOOL, short="w", help="Go on with changes after the list."),
+        Flag("watch-only", Type.BOOL, help="Show changes only."),
+    ),
+    examples=("get pods -o wide", "get deploy,rs,pods -A", "get deployment/web -o yaml", "get pods -w"),
+)

@@ -1,0 +1,199 @@
+"""`label` and `annotate`: set and remove entries of an object's maps of metadata.
+
+Source of the behaviour: kubectl pkg/cmd/label/label.go, pkg/cmd/annotate/annotate.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.api.patch import two_way_merge_patch
+from engine.api.selectors import label_value_errors
+from engine.api.types import Object
+from engine.api.wire import MERGE_PATCH
+from engine.kubectl.command import Command, Run
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import (
+    ALL,
+    ALL_NAMESPACES,
+    DRY_RUN,
+    FIELD_SELECTOR,
+    PRINT,
+    SELECTOR,
+    field_manager,
+    filename,
+)
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What the command line sets and removes."""
+
+    set: dict[str, str]
+    remove: list[str]
+
+
+def _is_change(word: str) -> bool:
+    return ("=" in word and not word.startswith("=")) or word.endswith("-")
+
+
+def split_changes(arguments: list[str], noun: str) -> tuple[list[str], list[str]]:
+    """The resources and the KEY=VALUE or KEY- words after them. Raises CommandError."""
+    resources: list[str] = []
+    changes: list[str] = []
+    for word in arguments:
+        if _is_change(word):
+            changes.append(word)
+        elif changes:
+            raise CommandError("all resources must be specified before " + f"{noun} changes: {word}")
+        else:
+            resources.append(word)
+    return resources, changes
+
+
+def _parse(words: list[str], noun: str) -> _Change:
+    change = _Change({}, [])
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and key:
+            if noun == "label" and (problems := label_value_errors(value)):
+                raise CommandError(f'invalid label value: "{word}": {";".join(problems)}')
+            change.set[key] = value
+        elif word.endswith("-"):
+            change.remove.append(word[:-1])
+        else:
+            raise CommandError(f"unknown {noun} spec: {word}")
+    both = [key for key in change.remove if key in change.set]
+    if both:
+        adverb = "a label" if noun == "label" else "an annotation"
+        raise CommandError(f"can not both modify and remove {adverb} in the same command")
+    return change
+
+
+def _runner(noun: str, map_name: str, done: str) -> Run:
+    async def run(session: Session) -> None:
+        flags = session.flags
+        resources, words = split_changes(session.arguments, noun)
+        if not resources and not flags.many("filename"):
+            raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
+        if not words and not flags.on("list"):
+            raise CommandError(f"at least one {noun} update is required")
+        change = _parse(words, noun)
+        selection = Selection.of_flags(session, arguments=resources)
+        if flags.on("local"):
+            selection.fetch = False
+        editor = _Editor(session, change, noun, map_name, done, session.dry_run())
+        await visit(session, selection, editor)
+
+    return run
+
+
+@dataclass(slots=True)
+class _Editor:
+    session: Session
+    change: _Change
+    noun: str
+    map_name: str
+    done: str
+    dry_run: str
+
+    async def __call__(self, info: Info) -> None:
+        if self.session.flags.on("list"):
+            self._list(info)
+            return
+        before = info.object
+        after = self._changed(before)
+        local = self.session.flags.on("local") or self.dry_run == "client"
+        if local:
+            info.object = after
+        else:
+            patch = two_way_merge_patch(before, after)
+            info.refresh(
+                await self.session.patch(
+                    info.resource,
+                    info.name,
+                    info.namespace,
+                    patch,
+                    MERGE_PATCH,
+                    fieldManager=self.session.flags.text("field-manager"),
+                    dryRun="All" if self.dry_run == "server" else None,
+                )
+            )
+        operation = self._operation(before, after)
+        result_printer(self.session, operation, dry_run=self.dry_run)(info.object, info.resource)
+
+    def _list(self, info: Info) -> None:
+        values = info.object["metadata"].get(self.map_name) or {}
+        for key in sorted(values):
+            self.session.out(f"{key}={values[key]}")
+
+    def _changed(self, obj: Object) -> Object:
+        metadata = obj["metadata"]
+        values = dict(metadata.get(self.map_name) or {})
+        if not self.session.flags.on("overwrite"):
+            self._refuse_overwrite(values)
+        for key in self.change.remove:
+            if key not in values and self.noun == "label":
+                self.session.out(f'label "{key}" not found.')
+            values.pop(key, None)
+        values |= self.change.set
+        changed = {**metadata, self.map_name: values}
+        if version := self.session.flags.text("resource-version"):
+            changed["resourceVersion"] = version
+        return {**obj, "metadata": changed}
+
+    def _refuse_overwrite(self, values: dict[str, str]) -> None:
+        for key, value in self.change.set.items():
+            if key not in values or values[key] == value:
+                continue
+            if self.noun == "label":
+                raise CommandError(f"'{key}' already has a value ({values[key]}), and --overwrite is false")
+            raise CommandError(
+                f"--overwrite is false but found the following declared annotation(s): '{key}' already has a value "
+                f"({values[key]})"
+            )
+
+    def _operation(self, before: Object, after: Object) -> str:
+        if self.noun == "annotation":
+            return self.done
+        old = before["metadata"].get(self.map_name) or {}
+        new = after["metadata"].get(self.map_name) or {}
+        if old == new:
+            return "not labeled"
+        if not self.session.flags.on("overwrite") and len(str(new)) < len(str(old)):
+            return "unlabeled"
+        return self.done
+
+
+def _command(name: str, short: str, run: Run) -> Command:
+    return Command(
+        name=name,
+        short=short,
+        usage="[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
+        run=run,
+        flags=(
+            *filename(),
+            *PRINT,
+            *SELECTOR,
+            *FIELD_SELECTOR,
+            *ALL,
+            *ALL_NAMESPACES,
+            *DRY_RUN,
+            *field_manager(f"kubectl-{name}"),
+            Flag("list", Type.BOOL, help="Show what there is."),
+            Flag("local", Type.BOOL, help="Change the manifest here and send nothing."),
+            Flag("overwrite", Type.BOOL, help="Replace values that are there."),
+            Flag("resource-version", help="Only if the object has this resourceVersion."),
+        ),
+        examples=(f"{name} pods web tier=front", f"{name} pods web tier-"),
+    )
+
+
+LABEL = _command("label", "Update the labels on a resource", _runner("label", "labels", "labeled"))
+ANNOTATE = _command(
+    "annotate", "Update the annotations on a resource", _runner("annotation", "annotations", "annotated")
+)

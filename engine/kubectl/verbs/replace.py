@@ -1,0 +1,89 @@
+"""`replace`: put a manifest in place of the live object, or with --force delete that and create it anew.
+
+Source of the behaviour: kubectl pkg/cmd/replace/replace.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl import last_applied
+from engine.kubectl.command import Command
+from engine.kubectl.deletion import delete_and_wait
+from engine.kubectl.errors import CommandError, UsageError, with_source
+from engine.kubectl.flags import Flag
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, VALIDATE, deletion, field_manager, filename
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    if not flags.many("filename") and not flags.text("kustomize"):
+        raise CommandError("must specify one of -f and -k")
+    if session.arguments:
+        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    if flags.number("grace-period") >= 0 and not flags.on("force"):
+        raise CommandError("--grace-period must have --force specified")
+    if flags.seconds("timeout") and not flags.on("force"):
+        raise CommandError("--timeout must have --force specified")
+    dry_run = session.dry_run()
+    query = {
+        "dryRun": "All" if dry_run == "server" else "",
+        "fieldManager": flags.text("field-manager"),
+        "fieldValidation": session.field_validation(),
+    }
+    printer = result_printer(session, "replaced", dry_run=dry_run)
+
+    async def replace(info: Info) -> None:
+        obj = last_applied.modified(info.object) if _saves(session, info.object) else info.object
+        if dry_run != "client":
+            try:
+                info.refresh(await _send(session, info, obj, query))
+            except ApiError as error:
+                raise with_source(error, "replacing", info.source) from error
+        printer(info.object, info.resource)
+
+    selection = Selection.of_flags(session, verb="replace")
+    selection.fetch = False
+    selection.validate = "" if query["fieldValidation"] == "Ignore" else query["fieldValidation"]
+    await visit(session, selection, replace)
+
+
+def _saves(session: Session, obj: Object) -> bool:
+    """Whether the annotation of client-side apply is kept up: asked for, or there already."""
+    return session.flags.on("save-config") or last_applied.original(obj) is not None
+
+
+async def _send(session: Session, info: Info, obj: Object, query: dict[str, str]) -> Object:
+    if session.flags.on("force"):
+        await delete_and_wait(session, info, grace=session.flags.number("grace-period"))
+        path = session.path_of(info.resource, info.namespace)
+        created: Object = await session.request("POST", path, query=query, body=obj)
+        return created
+    if not obj["metadata"].get("resourceVersion"):
+        live = await session.get(info.resource, info.name, info.namespace)
+        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
+    path = session.path_of(info.resource, info.namespace, info.name, session.flags.text("subresource"))
+    replaced: Object = await session.request("PUT", path, query=query, body=obj)
+    return replaced
+
+
+COMMAND = Command(
+    name="replace",
+    short="Replace a resource by file name or stdin",
+    usage="-f FILENAME",
+    run=run,
+    flags=(
+        *filename(),
+        *PRINT,
+        *DRY_RUN,
+        *VALIDATE,
+        *SAVE_CONFIG,
+        *field_manager("kubectl-replace"),
+        *deletion(wait=False),
+        Flag("subresource", help="The subresource to replace."),
+    ),
+    examples=("replace -f web.yaml", "replace --force -f pod.yaml"),
+)

@@ -1,0 +1,73 @@
+"""The real kubectl as the judge of ours: the same words to both, what both print side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.client import Client
+from engine.clock import Clock
+from engine.kubectl.main import run
+
+# What is of the moment: klog lines, which ours does not write, and ages.
+_KLOG = re.compile(r"^[EWI]\d{4} \d\d:.*\n", re.MULTILINE)
+NO_CONFIG = "/nonexistent/kubeconfig"
+
+
+class Printed(NamedTuple):
+    code: int
+    stdout: str
+    stderr: str
+
+
+def _find() -> str:
+    beside = Path(sys.executable).parent / "kubectl"
+    found = str(beside) if beside.exists() else shutil.which("kubectl")
+    assert found is not None
+    return found
+
+
+async def real(
+    argv: str, *, kubeconfig: str = NO_CONFIG, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> Printed:
+    process = await asyncio.create_subprocess_exec(
+        _find(),
+        *shlex.split(argv),
+        env={"KUBECONFIG": kubeconfig, "HOME": "/nonexistent", "PATH": "/usr/bin:/bin", **(environment or {})},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate(stdin.encode())
+    assert process.returncode is not None
+    return Printed(process.returncode, out.decode(), _KLOG.sub("", err.decode()))
+
+
+async def ours(
+    argv: str,
+    *,
+    client: Client | None = None,
+    kubeconfig: str = NO_CONFIG,
+    stdin: str = "",
+    clock: Clock | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Printed:
+    out, err = io.StringIO(), io.StringIO()
+    code = await run(
+        argv,
+        client=client,
+        stdin=io.StringIO(stdin),
+        stdout=out,
+        stderr=err,
+        clock=clock,
+        environment={"KUBECONFIG": kubeconfig, "HOME": "/nonexistent", **(environment or {})},
+        program="kubectl",
+    )
+    return Printed(code, out.getvalue(), err.getvalue())
