@@ -1,0 +1,85 @@
+"""The folder of a cluster: held by one process at a time, and left as it was found by a start that fails."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.folder import HOME_VARIABLE, ClusterFolder, ClusterRunningError, FolderError, Running
+
+RUNNING = Running(
+    name="demo",
+    pid=os.getpid(),
+    address="https://127.0.0.1:6443",
+    data_folder="/data/demo",
+    kubeconfig="/data/demo/kubeconfig",
+    kubernetes_version="v1.37.0",
+    ktui_version="0.1.0",
+)
+
+
+def test_a_folder_that_was_made_and_stayed_unused_is_gone_again(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "deep" / "demo")
+    with pytest.raises(ZeroDivisionError), folder.hold():
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_a_store_stays_without_its_lock(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold():
+        folder.store.touch()
+        folder.write_running(RUNNING)
+        assert folder.find_running() == RUNNING
+    assert [file.name for file in folder.path.iterdir()] == ["store.db"]
+    assert folder.find_running() is None
+
+
+def test_a_second_process_is_told_where_the_first_serves(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold():
+        with pytest.raises(ClusterRunningError, match="still starting"), folder.hold():
+            pass
+        folder.write_running(RUNNING)
+        with pytest.raises(
+            ClusterRunningError, match=f"already running at https://127.0.0.1:6443 .pid {os.getpid()}."
+        ) as refused:
+            folder.hold().__enter__()
+        assert refused.value.running == RUNNING
+
+
+def test_what_a_killed_process_left_counts_for_nothing(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    script = (
+        "import os, signal, sys; from pathlib import Path; from engine.folder import *;"
+        "f = ClusterFolder(Path(sys.argv[1])); held = f.hold(); held.__enter__(); f.store.touch();"
+        f"f.write_running(Running.model_validate({RUNNING.model_dump()!r})); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", script, str(folder.path)], check=False).returncode == -9
+    assert folder.running_file.exists()
+    assert folder.find_running() is None
+    with folder.hold():
+        pass
+
+
+def test_a_folder_that_cannot_be_made_says_why_and_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderError, match=f"cannot use the data folder .*: Not a directory.*{HOME_VARIABLE}"):
+        ClusterFolder(tmp_path / "file" / "demo").hold().__enter__()
+
+
+def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold():
+        assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+        assert stat.S_IMODE(folder.lock.stat().st_mode) == 0o600
+
+
+def test_the_home_variable_says_where_clusters_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    assert ClusterFolder.named("demo").path == tmp_path / "demo"

@@ -1,0 +1,84 @@
+"""The cluster's certificates, checked by a TLS handshake of their own."""
+
+from __future__ import annotations
+
+import ssl
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from engine.api.wire import ClientCertificate
+from engine.pki import ADMIN, Authority, ClusterPki, is_valid
+
+NOW = datetime.now(UTC)
+
+
+def shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str) -> ssl.SSLObject:
+    """A handshake in memory; returns the server's side."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client_side = client.wrap_bio(to_client, to_server, server_hostname=host)
+    server_side = server.wrap_bio(to_server, to_client, server_side=True)
+    for side in (client_side, server_side, client_side, server_side):
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+    return server_side
+
+
+def client_context(folder: Path, *, certificate: str = "") -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+    if certificate:
+        context.load_cert_chain(folder / f"{certificate}.crt", folder / f"{certificate}.key")
+    return context
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_the_admin_certificate_is_accepted_with_its_subject(tmp_path: Path, host: str) -> None:
+    pki = ClusterPki.ensure(tmp_path, ["localhost", "127.0.0.1"], NOW)
+    server = shake_hands(pki.server_context(tmp_path), client_context(tmp_path, certificate="admin"), host)
+    certificate = server.getpeercert()
+    assert certificate is not None
+    assert certificate["subject"] == ((("organizationName", "system:masters"),), (("commonName", "kubernetes-admin"),))
+
+
+def test_a_client_without_a_certificate_gets_in_as_nobody(tmp_path: Path) -> None:
+    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    assert shake_hands(pki.server_context(tmp_path), client_context(tmp_path), "localhost").getpeercert() is None
+
+
+def test_a_certificate_of_another_authority_is_refused(tmp_path: Path) -> None:
+    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    Authority.create(NOW).issue_client(ADMIN, NOW).write(tmp_path, "stranger")
+    with pytest.raises(ssl.SSLError):
+        shake_hands(pki.server_context(tmp_path), client_context(tmp_path, certificate="stranger"), "localhost")
+
+
+def test_a_name_that_the_server_does_not_have_is_refused(tmp_path: Path) -> None:
+    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    with pytest.raises(ssl.SSLError):
+        shake_hands(pki.server_context(tmp_path), client_context(tmp_path), "example.com")
+
+
+def test_certificates_are_kept_over_a_restart_and_made_again_before_they_expire(tmp_path: Path) -> None:
+    first = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    assert ClusterPki.ensure(tmp_path, ["localhost"], NOW).admin == first.admin
+    later = NOW + timedelta(days=340)
+    assert not is_valid(first.admin, later)
+    renewed = ClusterPki.ensure(tmp_path, ["localhost"], later)
+    assert renewed.admin != first.admin
+    assert renewed.authority.pair == first.authority.pair
+
+
+def test_files_are_their_owners_alone(tmp_path: Path) -> None:
+    ClusterPki.ensure(tmp_path / "pki", ["localhost"], NOW)
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "pki").iterdir()} == {0o600}
+
+
+def test_a_client_certificate_carries_its_organizations() -> None:
+    pair = Authority.create(NOW).issue_client(ClientCertificate("jane", ("dev", "ops")), NOW)
+    subject = x509.load_pem_x509_certificate(pair.certificate).subject
+    assert [part.value for part in subject] == ["dev", "ops", "jane"]
