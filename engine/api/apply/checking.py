@@ -1,0 +1,122 @@
+"""Whether an applied object fits its schema: server-side apply refuses what it cannot own field by field.
+
+Source of the texts: structured-merge-diff typed (validate.go, helpers.go) as apimachinery pkg/util/managedfields
+wraps them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.apply.field_sets import path_text
+from engine.api.apply.field_types import FieldType, ListType, MapType
+from engine.api.errors import ApiError
+from engine.api.patch.strategic_common import go_text
+from engine.api.types import Object
+
+Path = tuple[str, ...]
+
+
+def check_applied(kind: FieldType, applied: Object) -> None:
+    """Raises ApiError 500, as upstream does, naming every field that does not fit."""
+    errors: list[str] = []
+    _check(kind, applied, (), errors)
+    if not errors:
+        return
+    text = errors[0] if len(errors) == 1 else "\n".join(["errors:", *(f"  {error}" for error in errors)])
+    raise ApiError(500, "", f"failed to create typed patch object ({_identity(applied)}): {text}")
+
+
+def _identity(applied: Object) -> str:
+    metadata = applied.get("metadata") or {}
+    group_version = applied.get("apiVersion", "")
+    if "/" not in group_version:
+        group_version = f"/{group_version}"
+    return (
+        f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {group_version}, Kind={applied.get('kind', '')}"
+    )
+
+
+def _check(kind: FieldType, value: Any, path: Path, errors: list[str]) -> None:
+    if value is None:
+        return
+    if isinstance(kind, ListType):
+        _check_list(kind, value, path, errors)
+    elif isinstance(kind, MapType):
+        _check_map(kind, value, path, errors)
+    elif (wrong := _wrong_leaf(kind, value)) is not None:
+        errors.append(_at(path, wrong))
+
+
+def _at(path: Path, message: str) -> str:
+    return f"{path_text(path)}: {message}" if path else message
+
+
+def _check_map(kind: MapType, value: Any, path: Path, errors: list[str]) -> None:
+    if kind.schema is None:
+        if not isinstance(value, dict):
+            return
+    elif not isinstance(value, dict):
+        errors.append(_at(path, f"expected map, got &{{{go_text(value)}}}"))
+        return
+    for key, item in value.items():
+        step, below, _ = kind.field(key)
+        if kind.schema is not None and kind.schema.field(key) is None and not kind.schema.open:
+            errors.append(_at((*path, step), "field not declared in schema"))
+        else:
+            _check(below, item, (*path, step), errors)
+
+
+def _check_list(kind: ListType, value: Any, path: Path, errors: list[str]) -> None:
+    if not isinstance(value, list):
+        errors.append(_at(path, f"expected list, got &{{{go_text(value)}}}"))
+        return
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        missing = _missing_key(kind, item)
+        if missing is not None:
+            errors.append(_at(path, f"element {index}: {missing}"))
+            continue
+        step = kind.step(item)
+        if step in seen:
+            errors.append(_at(path, f"duplicate entries for key {path_text((step,))}"))
+        seen.add(step)
+        _check(kind.items, item, (*path, step), errors)
+
+
+def _missing_key(kind: ListType, item: Any) -> str | None:
+    """What is wrong with an element that cannot be told from others."""
+    if not kind.keys:
+        return None
+    if not isinstance(item, dict):
+        return "associative list with keys may not have non-map elements"
+    if kind.step(item) == "k:{}":
+        return (
+            f'associative list with keys has an element that omits key field "{kind.keys[0]}" '
+            "(and doesn't have default value)"
+        )
+    return None
+
+
+def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
+    schema = kind.schema
+    if schema is None or schema.int_or_string or schema.quantity:
+        return None
+    wanted = schema.type
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if wanted in ("integer", "number") and not number:
+        return f"expected numeric (int or float), got {_go_type(value)}"
+    if wanted == "string" and not isinstance(value, str):
+        return f"expected string, got &value.valueUnstructured{{Value:{go_text(value)}}}"
+    if wanted == "boolean" and not isinstance(value, bool):
+        return f"expected boolean, got &{{{go_text(value)}}}"
+    if wanted == "array" and not isinstance(value, list):
+        return f"expected list, got &{{{go_text(value)}}}"
+    if wanted == "object" and not isinstance(value, dict):
+        return f"expected map, got &{{{go_text(value)}}}"
+    return None
+
+
+def _go_type(value: Any) -> str:
+    names = {str: "string", bool: "bool", dict: "map[string]interface {}", list: "[]interface {}"}
+    return names.get(type(value), "<nil>")

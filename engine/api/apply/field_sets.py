@@ -1,0 +1,165 @@
+"""Sets of field paths, kept in the form that managedFields has them in: FieldsV1 tries.
+
+`{"f:spec": {"f:replicas": {}}}` holds one path, `.spec.replicas`. An empty node is a member; a node with children is a
+member only if it holds `"."` too. Steps are `f:NAME` (a field or a key of a map), `k:{...}` (an element of a list by
+its keys) and `v:VALUE` (an element of a set). Source: structured-merge-diff fieldpath (Set, serialize.go).
+
+Sets are never changed once made: operations share what they do not touch, and give back an operand itself where the
+result is equal to it, so that `is` tells whether anything changed. Steps are in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+FieldSet = dict[str, Any]
+
+SELF = "."
+MEMBER: FieldSet = {}
+
+
+def _is_member(node: FieldSet) -> bool:
+    return not node or SELF in node
+
+
+def _node(children: FieldSet, *, member: bool) -> FieldSet | None:
+    """The node with these children (without `.`); None if nothing is left of it."""
+    if not children:
+        return MEMBER if member else None
+    return {SELF: MEMBER, **children} if member else children
+
+
+def _children(node: FieldSet) -> FieldSet:
+    return {step: child for step, child in node.items() if step != SELF}
+
+
+def union(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The paths of both, at the top of a set or below one of its steps."""
+    if not left or left is right:
+        return right
+    if not right:
+        return left
+    merged = dict(left)
+    grown = changed = False
+    for step, node in right.items():
+        present = left.get(step)
+        if present is None:
+            merged[step] = node
+            grown = True
+        elif step != SELF:
+            merged[step] = both = _union_nodes(present, node)
+            changed = changed or both is not present
+    if grown:
+        return dict(sorted(merged.items()))
+    return merged if changed else left
+
+
+def _union_nodes(left: FieldSet, right: FieldSet) -> FieldSet:
+    if not left:
+        return right if not right or SELF in right else {SELF: MEMBER, **right}
+    if not right:
+        return left if SELF in left else {SELF: MEMBER, **left}
+    return union(left, right)
+
+
+def difference(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The paths of `left` that are not in `right`; what lies below a path of `right` stays."""
+    if not left or not right:
+        return left
+    kept: FieldSet = {}
+    changed = False
+    for step, node in left.items():
+        other = right.get(step)
+        if other is None:
+            kept[step] = node
+        elif step == SELF:
+            changed = True
+        else:
+            rest = _difference_nodes(node, other)
+            changed = changed or rest is not node
+            if rest is not None:
+                kept[step] = rest
+    return kept if changed else left
+
+
+def _difference_nodes(left: FieldSet, right: FieldSet) -> FieldSet | None:
+    if not left:
+        return None if _is_member(right) else left
+    if not right:  # it alone is taken away, its children stay
+        return _node(_children(left), member=False) if SELF in left else left
+    rest = difference(left, right)
+    if rest is left:
+        return left
+    return _node(_children(rest), member=SELF in rest)
+
+
+def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
+    """The paths of both."""
+    common: FieldSet = {}
+    for step, node in left.items():
+        other = right.get(step)
+        if other is None:
+            continue
+        if step == SELF:
+            common[SELF] = MEMBER
+            continue
+        both = intersection(node, other) if node and other else {}
+        member = _is_member(node) and _is_member(other)
+        found = _node(_children(both), member=member)
+        if found is not None:
+            common[step] = found
+    return common
+
+
+def paths(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """All paths, a node before what lies below it."""
+    for step, node in fields.items():
+        if step == SELF:
+            continue
+        path = (*prefix, step)
+        if _is_member(node):
+            yield path
+        yield from paths(node, path)
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    """A path as messages show it: `.spec.ports[port=80,protocol="TCP"].name`."""
+    return "".join(map(_step_text, path))
+
+
+def _step_text(step: str) -> str:
+    kind, _, rest = step.partition(":")
+    if kind == "k":
+        keys = orjson.loads(rest)
+        return f"[{','.join(f'{key}={orjson.dumps(keys[key]).decode()}' for key in sorted(keys))}]"
+    if kind == "v":
+        return f"[={rest}]"
+    return f"[{rest}]" if kind == "i" else f".{rest}"
+
+
+def valid(fields: Any) -> bool:
+    """Whether a JSON value is a set in FieldsV1 form."""
+    if not isinstance(fields, dict):
+        return False
+    for step, node in fields.items():
+        if step != SELF and not _valid_step(step):
+            return False
+        if node != {} and not valid(node):
+            return False
+    return True
+
+
+def _valid_step(step: str) -> bool:
+    kind, colon, rest = step.partition(":")
+    if not colon or kind not in "fkvi":
+        return False
+    if kind == "f":
+        return True
+    try:
+        value = orjson.loads(rest)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(value, dict) if kind == "k" else True

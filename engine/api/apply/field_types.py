@@ -1,0 +1,256 @@
+"""The schema as server-side apply walks it: for every value, what of it is owned one by one and what as a whole.
+
+Source of the behaviour: structured-merge-diff typed (ToFieldSet, Compare), kube-openapi pkg/schemaconv for how a schema
+turns into list and map types. A type is compiled once from its schema node and its fields when they are first met,
+for this runs with every write.
+
+Three questions are asked of a type:
+- `applied(value)`: the fields that a manager owns who applies the value;
+- `whole(value)`: the fields that come (or go) with the value where there was nothing before (or is nothing after);
+- `changes(old, new)`: the fields that were added or changed, and those that were removed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from engine.api.apply.field_sets import MEMBER, SELF, FieldSet
+from engine.api.schema import Schema
+
+# The default of a list's key that elements may leave out (upstream's schema markers, which the published one lacks).
+_KEY_DEFAULTS = {
+    ("io.k8s.api.core.v1.ContainerPort", "protocol"): "TCP",
+    ("io.k8s.api.core.v1.ServicePort", "protocol"): "TCP",
+    ("io.k8s.api.core.v1.LocalObjectReference", "name"): "",
+    ("io.k8s.api.core.v1.ObjectReference", "name"): "",
+}
+
+# Structs that upstream's Go objects always hold, if only empty. They are nothing new when an object is created, so
+# their path itself is not owned, only what is in them; the same goes for required fields.
+_ALWAYS_THERE = frozenset({"metadata", "spec", "status", "template", "strategy", "updateStrategy", "jobTemplate"})
+_ALWAYS_THERE_IN = frozenset(
+    {
+        ("io.k8s.api.core.v1.ServiceStatus", "loadBalancer"),
+        ("io.k8s.api.networking.v1.IngressStatus", "loadBalancer"),
+        ("io.k8s.api.core.v1.PersistentVolumeClaimSpec", "resources"),
+    }
+)
+
+_NOTHING: FieldSet = {}
+Changes = tuple[FieldSet, FieldSet]
+
+
+class FieldType:
+    """A leaf: a scalar, or a list or map that is owned as a whole."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Schema | None) -> None:
+        self.schema = schema
+
+    def applied(self, value: Any) -> FieldSet:
+        return MEMBER
+
+    def whole(self, value: Any, *, fresh: bool = True) -> FieldSet:
+        """`fresh` is False where upstream's objects always have the value: its own path is then not counted."""
+        return MEMBER
+
+    def changes(self, old: Any, new: Any) -> Changes:
+        """Of two values that differ."""
+        return MEMBER, _NOTHING
+
+
+class MapType(FieldType):
+    """A struct with known fields, a map with any keys, or both."""
+
+    __slots__ = ("_fields", "_values")
+
+    def __init__(self, schema: Schema | None) -> None:
+        super().__init__(schema)
+        self._fields: dict[str, tuple[str, FieldType, bool]] = {}
+        self._values: FieldType | None = None
+
+    def field(self, key: str) -> tuple[str, FieldType, bool]:
+        """The step of a key, the type below it, and whether upstream's objects always have it."""
+        found = self._fields.get(key)
+        return found if found is not None else self._compile(key)
+
+    def _compile(self, key: str) -> tuple[str, FieldType, bool]:
+        schema = self.schema
+        declared = schema.properties.get(key) if schema is not None else None
+        if schema is not None and declared is not None:
+            there = key in schema.required or key in _ALWAYS_THERE or (schema.definition, key) in _ALWAYS_THERE_IN
+            entry = (f"f:{key}", field_type(declared), there)
+            self._fields[key] = entry
+            return entry
+        if self._values is None:
+            self._values = field_type(schema.values) if schema is not None and schema.values is not None else DEDUCED
+        return f"f:{key}", self._values, False
+
+    def declares(self, key: str) -> bool:
+        return self.schema is not None and key in self.schema.properties
+
+    def applied(self, value: Any) -> FieldSet:
+        if not isinstance(value, dict):
+            return MEMBER
+        fields: FieldSet = {}
+        for key in sorted(value):
+            step, below, _ = self.field(key)
+            item = value[key]
+            node = below.applied(item)
+            if not node:
+                if item != [] or not isinstance(below, ListType):  # an empty list holds nothing to own
+                    fields[step] = MEMBER
+            elif not self.declares(key) and SELF not in node:
+                fields[step] = {SELF: MEMBER, **node}
+            else:
+                fields[step] = node
+        return fields
+
+    def whole(self, value: Any, *, fresh: bool = True) -> FieldSet:
+        if not isinstance(value, dict) or not value:
+            return MEMBER
+        fields: FieldSet = {SELF: MEMBER} if fresh else {}
+        for key in sorted(value):
+            step, below, there = self.field(key)
+            fields[step] = below.whole(value[key], fresh=fresh or not there)
+        return fields
+
+    def changes(self, old: Any, new: Any) -> Changes:
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            return self.whole(new), _NOTHING
+        changed: FieldSet = {}
+        removed: FieldSet = {}
+        for key in sorted(new):
+            value = new[key]
+            if key not in old:
+                step, below, _ = self.field(key)
+                changed[step] = below.whole(value)
+                continue
+            before = old[key]
+            if before is value or before == value:
+                continue
+            step, below, _ = self.field(key)
+            _note(step, below.changes(before, value), changed, removed)
+        for key in sorted(old):
+            if key not in new:
+                step, below, _ = self.field(key)
+                removed[step] = below.whole(old[key])
+        return changed, removed
+
+
+class ListType(FieldType):
+    """A list whose elements are owned one by one: found by their keys, or (in a set) by their value."""
+
+    __slots__ = ("_defaults", "items", "keys")
+
+    def __init__(self, schema: Schema, keys: tuple[str, ...]) -> None:
+        super().__init__(schema)
+        self.keys = tuple(sorted(keys))
+        self.items = field_type(schema.items)
+        definition = schema.items.definition if schema.items is not None else ""
+        self._defaults = {key: _KEY_DEFAULTS.get((definition, key)) for key in self.keys}
+
+    def step(self, item: Any) -> str:
+        """The step of an element. Keys that it lacks and that have no default are left out."""
+        if not self.keys or not isinstance(item, dict):
+            return f"v:{orjson.dumps(item).decode()}"
+        found: dict[str, Any] = {}
+        for key in self.keys:
+            value = item.get(key, self._defaults[key])
+            if value is not None:
+                found[key] = value
+        return f"k:{orjson.dumps(found).decode()}"
+
+    def index(self, items: list[Any]) -> dict[str, list[Any]]:
+        """The elements by their steps; old objects may hold several under one."""
+        found: dict[str, list[Any]] = {}
+        for item in items:
+            found.setdefault(self.step(item), []).append(item)
+        return found
+
+    def applied(self, value: Any) -> FieldSet:
+        if not isinstance(value, list):
+            return MEMBER
+        fields: FieldSet = {}
+        for item in value:
+            node = self.items.applied(item)
+            fields[self.step(item)] = {SELF: MEMBER, **node} if node and SELF not in node else node
+        return dict(sorted(fields.items()))
+
+    def whole(self, value: Any, *, fresh: bool = True) -> FieldSet:
+        if not isinstance(value, list) or not value:
+            return MEMBER
+        fields: FieldSet = {self.step(item): self.items.whole(item) for item in value}
+        fields = dict(sorted(fields.items()))
+        return {SELF: MEMBER, **fields} if fresh else fields
+
+    def changes(self, old: Any, new: Any) -> Changes:
+        if not isinstance(old, list) or not isinstance(new, list):
+            return self.whole(new), _NOTHING
+        before, after = self.index(old), self.index(new)
+        changed: FieldSet = {}
+        removed: FieldSet = {}
+        for step in sorted(after):
+            if step not in before:
+                changed[step] = self.items.whole(after[step][0])
+            elif before[step] != after[step]:
+                if len(before[step]) > 1 or len(after[step]) > 1:
+                    changed[step] = MEMBER
+                else:
+                    _note(step, self.items.changes(before[step][0], after[step][0]), changed, removed)
+        for step in sorted(before):
+            if step not in after:
+                removed[step] = self.items.whole(before[step][0])
+        return changed, removed
+
+
+class DeducedType(MapType):
+    """A value without a schema: a map is owned key by key, all else as a whole."""
+
+    __slots__ = ()
+
+    def applied(self, value: Any) -> FieldSet:
+        return super().applied(value) if isinstance(value, dict) else MEMBER
+
+    def changes(self, old: Any, new: Any) -> Changes:
+        if isinstance(old, dict) and isinstance(new, dict):
+            return super().changes(old, new)
+        return (self.whole(new) if isinstance(new, dict) else MEMBER), _NOTHING
+
+
+def _note(step: str, found: Changes, changed: FieldSet, removed: FieldSet) -> None:
+    added, gone = found
+    if added or added is MEMBER:
+        changed[step] = added
+    if gone:
+        removed[step] = gone
+
+
+@lru_cache(maxsize=65536)
+def field_type(schema: Schema | None) -> FieldType:
+    """The compiled type of a schema node; without a schema what the value itself tells."""
+    if schema is None or schema.raw.get("x-kubernetes-preserve-unknown-fields"):
+        return DEDUCED if schema is None or not schema.properties else MapType(schema)
+    if schema.type == "array":
+        return _list_type(schema)
+    if schema.type == "object" and schema.map_type != "atomic" and not schema.open:
+        return MapType(schema)
+    return FieldType(schema)
+
+
+def _list_type(schema: Schema) -> FieldType:
+    """Where the schema says nothing of the list's type, the patch strategy stands for it."""
+    declared = schema.raw.get("x-kubernetes-list-type")
+    if declared is None and "merge" in schema.patch_strategies:
+        key = schema.patch_merge_key
+        return ListType(schema, (key,) if key else ())
+    if declared == "map":
+        return ListType(schema, schema.list_map_keys)
+    return ListType(schema, ()) if declared == "set" else FieldType(schema)
+
+
+DEDUCED = DeducedType(None)

@@ -1,0 +1,135 @@
+"""Who owns what: `metadata.managedFields`, its entries' identity, time, order and number.
+
+Source of the behaviour: apimachinery pkg/util/managedfields/internal (managedfields.go, buildmanagerinfo.go,
+capmanagers.go, managedfieldsupdater.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from engine.api.apply.field_sets import FieldSet, union, valid
+from engine.api.types import Object
+
+APPLY = "Apply"
+UPDATE = "Update"
+MAX_UPDATE_MANAGERS = 10
+ANCIENT_CHANGES = "ancient-changes"
+BEFORE_FIRST_APPLY = "before-first-apply"
+
+
+class Identity(NamedTuple):
+    """What makes an entry one manager's: an applier keeps its entry whatever version it applies in."""
+
+    manager: str
+    operation: str
+    api_version: str  # "" for an applier
+    subresource: str
+
+    @classmethod
+    def of(cls, manager: str, operation: str, api_version: str, subresource: str = "") -> Identity:
+        return cls(manager or "unknown", operation, "" if operation == APPLY else api_version, subresource)
+
+    def __str__(self) -> str:
+        """As conflict messages name a manager."""
+        text = f'"{self.manager}"'
+        if self.subresource:
+            text += f' with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == UPDATE else text
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """An entry: the fields in the version they are named in, and when they last changed (RFC 3339, "" for never)."""
+
+    fields: FieldSet
+    api_version: str
+    time: str = ""
+    encoded: Object | None = None  # the entry as it was read, as long as it stands
+
+
+Managers = dict[Identity, Owned]
+
+
+def timestamp(now: datetime) -> str:
+    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def decode(entries: Any) -> Managers | None:
+    """The managers of `metadata.managedFields`; None for entries that are no such thing."""
+    managers: Managers = {}
+    for entry in entries or ():
+        operation = entry.get("operation")
+        api_version = entry.get("apiVersion", "")
+        fields = entry.get("fieldsV1", {})
+        if operation not in (APPLY, UPDATE) or not api_version or entry.get("fieldsType") != "FieldsV1":
+            return None
+        identity = Identity.of(entry.get("manager", ""), operation, api_version, entry.get("subresource", ""))
+        managers[identity] = Owned(fields, api_version, entry.get("time", ""), entry)
+    return managers
+
+
+def well_formed(entries: Any) -> bool:
+    """Whether entries that a client sent can be taken as they are: also looks into the fields."""
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return False
+    return decode(entries) is not None and all(valid(entry.get("fieldsV1", {})) for entry in entries)
+
+
+def is_reset(entries: Any) -> bool:
+    """Whether the client asks to forget all owners: one empty entry."""
+    return bool(entries == [{}])
+
+
+def encode(managers: Mapping[Identity, Owned]) -> list[Object]:
+    """The entries in upstream's order: appliers before updaters, older before newer."""
+    ordered = sorted(managers.items(), key=_order)
+    return [owned.encoded or _entry(identity, owned) for identity, owned in ordered]
+
+
+def _order(item: tuple[Identity, Owned]) -> tuple[str, str, str, str, str]:
+    identity, owned = item
+    return identity.operation, owned.time, identity.manager, owned.api_version, identity.subresource
+
+
+def _entry(identity: Identity, owned: Owned) -> Object:
+    entry: Object = {
+        "manager": identity.manager,
+        "operation": identity.operation,
+        "apiVersion": owned.api_version,
+        "time": owned.time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": owned.fields,
+    }
+    if not owned.time:
+        del entry["time"]
+    if identity.subresource:
+        entry["subresource"] = identity.subresource
+    return entry
+
+
+def capped(managers: Managers) -> Managers:
+    """With at most ten updaters: the oldest of each version are put together as `ancient-changes`."""
+    updaters = [identity for identity in managers if identity.operation == UPDATE]
+    surplus = len(updaters) - MAX_UPDATE_MANAGERS
+    if surplus <= 0:
+        return managers
+    kept = dict(managers)
+    first: dict[str, Identity] = {}
+    for identity in sorted(updaters, key=lambda each: (kept[each].time, each)):
+        if surplus <= 0:
+            break
+        version = kept[identity].api_version
+        if version not in first:
+            first[version] = identity
+            continue
+        bucket = Identity.of(ANCIENT_CHANGES, UPDATE, version)
+        if bucket not in kept:
+            kept[bucket] = kept.pop(first[version])
+        owned = kept.pop(identity)
+        kept[bucket] = Owned(union(kept[bucket].fields, owned.fields), version, owned.time)
+        surplus -= 1
+    return kept
