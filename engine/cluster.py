@@ -18,7 +18,7 @@ from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
 from engine.config import ClusterConfig, Component
-from engine.controllers.manager import ControllerManager
+from engine.controllers.manager import MANAGER, ControllerManager
 from engine.folder import ClusterFolder
 from engine.kubelet import Kubelet
 from engine.network import ServiceProxy
@@ -35,7 +35,10 @@ SERVICE_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube
 
 
 def controller_identity(name: str) -> ClientCertificate:
-    """A controller acts as its service account in kube-system, as with --use-service-account-credentials."""
+    """A controller acts as its service account in kube-system, as with --use-service-account-credentials; the manager,
+    whose informers they share, as itself."""
+    if name == MANAGER:
+        return ClientCertificate("system:kube-controller-manager")
     return ClientCertificate(f"system:serviceaccount:kube-system:{name}", SERVICE_ACCOUNT_GROUPS)
 
 
