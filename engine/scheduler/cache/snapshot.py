@@ -1,0 +1,138 @@
+"""All nodes as they are at the start of a scheduling attempt (upstream's backend/cache/snapshot.go).
+
+The cache may change while an attempt waits; the snapshot does not. It is brought up to date by copying only the nodes
+that changed. Beside the nodes stand columns and counts over all of them, for plugins that look at all nodes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.types import Object
+from engine.scheduler.cache.cache import Cache, ImageState
+from engine.scheduler.cache.columns import Columns
+from engine.scheduler.cache.counts import GroupedCounts
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import AffinityTerm, LabelGroup, PodInfo, WeightedTerm
+
+KEPT_TABLES = 512
+Rows = NDArray[np.intp]
+Table = NDArray[np.int64]
+
+
+class Domains(NamedTuple):
+    """The value of one topology label per node: `ids` index `values`, -1 where a node has no such label."""
+
+    ids: NDArray[np.intp]
+    values: list[str]
+
+
+def _face(node: Object) -> tuple[object, ...]:
+    """What of a node the static tables depend on."""
+    spec, metadata = node.get("spec") or {}, node["metadata"]
+    return (metadata["name"], metadata.get("labels"), spec.get("taints"), spec.get("unschedulable"))
+
+
+class Snapshot:
+    def __init__(self) -> None:
+        self.nodes: list[NodeInfo] = []
+        self.names: list[str] = []
+        self.rows: dict[str, int] = {}
+        self.columns = Columns(0)
+        self.pod_groups: GroupedCounts[LabelGroup] = GroupedCounts()
+        self.anti_affinity_terms: GroupedCounts[AffinityTerm] = GroupedCounts()
+        self.wishes: GroupedCounts[WeightedTerm] = GroupedCounts()
+        self.images: dict[str, ImageState] = {}
+        self.images_version = 0
+        self.version = 0  # bumped when a node comes, goes, or changes labels, taints or schedulability
+        self._order_version = -1
+        self._static: dict[Hashable, Table] = {}
+        self._domains: dict[str, Domains] = {}
+
+    @classmethod
+    def of(cls, nodes: list[Object], pods: list[Object] | None = None) -> Snapshot:
+        """A snapshot of plain objects: bound pods count on their nodes."""
+        cache = Cache()
+        for node in nodes:
+            cache.add_node(node)
+        for pod in pods or ():
+            cache.add_pod(PodInfo(pod))
+        snapshot = cls()
+        snapshot.update(cache)
+        return snapshot
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def get(self, name: str) -> NodeInfo | None:
+        row = self.rows.get(name)
+        return None if row is None else self.nodes[row]
+
+    def update(self, cache: Cache) -> None:
+        """Take over what changed in the cache since the last update."""
+        self.images, self.images_version = cache.images, cache.images_version
+        if self._order_version != cache.order_version:
+            self._rebuild(cache)
+        else:
+            for name in cache.dirty:
+                info = cache.nodes.get(name)
+                if info is not None and info.node is not None:
+                    self._refresh(self.rows[name], info)
+        cache.dirty.clear()
+
+    def _rebuild(self, cache: Cache) -> None:
+        self._order_version = cache.order_version
+        self.names = cache.tree.names()
+        self.rows = {name: row for row, name in enumerate(self.names)}
+        self.columns = Columns(len(self.names))
+        self.pod_groups = GroupedCounts(len(self.names))
+        self.anti_affinity_terms = GroupedCounts(len(self.names))
+        self.wishes = GroupedCounts(len(self.names))
+        self.nodes = [cache.nodes[name].copy() for name in self.names]
+        for row, info in enumerate(self.nodes):
+            self._count(row, info)
+        self._changed()
+
+    def _refresh(self, row: int, info: NodeInfo) -> None:
+        before, after = self.nodes[row].node, info.node
+        if before is not after and before is not None and after is not None and _face(before) != _face(after):
+            self._changed()
+        self.nodes[row] = twin = info.copy()
+        self._count(row, twin)
+
+    def _count(self, row: int, info: NodeInfo) -> None:
+        self.columns.set_row(row, info)
+        self.pod_groups.set_row(row, info.label_counts)
+        self.anti_affinity_terms.set_row(row, info.anti_affinity_terms)
+        self.wishes.set_row(row, info.wishes)
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._static.clear()
+        self._domains.clear()
+
+    def static(self, key: Hashable, of: Callable[[NodeInfo], int]) -> Table:
+        """`of(node)` for every node, for what depends on names, labels, taints and schedulability alone; kept until
+        one of those changes. Not to be changed."""
+        table = self._static.pop(key, None)
+        if table is None:
+            table = np.fromiter((of(info) for info in self.nodes), np.int64, len(self.nodes))
+            if len(self._static) >= KEPT_TABLES:
+                del self._static[next(iter(self._static))]
+        self._static[key] = table  # the newest last
+        return table
+
+    def domains(self, topology_key: str) -> Domains:
+        found = self._domains.get(topology_key)
+        if found is None:
+            ids = np.full(len(self.nodes), -1, np.intp)
+            values: dict[str, int] = {}
+            for row, info in enumerate(self.nodes):
+                if (value := info.labels.get(topology_key)) is not None:
+                    ids[row] = values.setdefault(value, len(values))
+            found = self._domains[topology_key] = Domains(ids, list(values))
+        return found

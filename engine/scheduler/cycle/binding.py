@@ -1,0 +1,48 @@
+"""The binding cycle: what makes a chosen node the pod's own. Runs beside the scheduling of further pods."""
+
+from __future__ import annotations
+
+from engine.client import NORMAL, EventRecorder
+from engine.scheduler.cache.cache import Cache
+from engine.scheduler.cycle.scheduling import Placement, rejected_on
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.events import ASSIGNED_POD_DELETE
+from engine.scheduler.framework.runtime import Framework
+from engine.scheduler.framework.status import SUCCESS, Status
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.scheduling_queue import SchedulingQueue
+
+
+class BindingCycle:
+    def __init__(self, cache: Cache, queue: SchedulingQueue, recorder: EventRecorder) -> None:
+        self._cache = cache
+        self._queue = queue
+        self._recorder = recorder
+
+    async def run(self, framework: Framework, state: CycleState, pod: PodInfo) -> Placement:
+        """Bind an assumed pod; the placement has a status where that failed."""
+        node = pod.node_name
+        status = await framework.wait_on_permit(pod)
+        if not status.ok:
+            return self._undo(framework, state, pod, status)
+        # From here on nothing can make the pod unschedulable: what happens now need not be remembered for it.
+        self._queue.done(pod.uid)
+        status = await framework.run_pre_bind(state, pod, node)
+        if status.ok:
+            status = await framework.run_bind(state, pod, node)
+            self._cache.finish_binding(pod.uid)
+        if not status.ok:
+            return self._undo(framework, state, pod, status)
+        message = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
+        self._recorder.event(pod.pod, NORMAL, "Scheduled", message)
+        framework.run_post_bind(state, pod, node)
+        return Placement(node, pod, SUCCESS)
+
+    def _undo(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
+        """Give the node back: to the others it is as if a pod had been deleted there."""
+        framework.run_unreserve(state, pod, pod.node_name)
+        if self._cache.forget(pod.uid):
+            # Not for the pod itself, which did not fit for another reason.
+            check = (lambda other: other.uid != pod.uid) if status.rejected else None
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, check)
+        return rejected_on(pod.node_name, status)

@@ -1,0 +1,79 @@
+"""What happens to a pod whose attempt failed: back into the queue, an event, a condition (handleSchedulingFailure)."""
+
+from __future__ import annotations
+
+import logging
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.client import WARNING, Client, EventRecorder, Lister
+from engine.clock import Clock
+from engine.scheduler.cycle.scheduling import Placement
+from engine.scheduler.framework.status import Status, error
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.pod_status import patch_pod_status, with_condition
+from engine.scheduler.queue.queued_pod import QueuedPod
+from engine.scheduler.queue.scheduling_queue import SchedulingQueue
+
+log = logging.getLogger(__name__)
+
+# Longest note of an event (pkg/apis/core/validation NoteLengthLimit).
+NOTE_LIMIT = 1024
+_CUT = " ..."
+
+
+def truncated(message: str) -> str:
+    return message if len(message) <= NOTE_LIMIT else message[: NOTE_LIMIT - len(_CUT)] + _CUT
+
+
+class FailureHandler:
+    def __init__(
+        self, *, client: Client, pods: Lister, queue: SchedulingQueue, recorder: EventRecorder, clock: Clock
+    ) -> None:
+        self._client = client
+        self._pods = pods
+        self._queue = queue
+        self._recorder = recorder
+        self._clock = clock
+
+    async def handle(self, queued: QueuedPod, placement: Placement) -> None:
+        status = placement.status or error("scheduling failed without a reason")
+        if placement.diagnosis is not None:
+            queued.unschedulable_plugins = dict(placement.diagnosis.unschedulable_plugins)
+            queued.pending_plugins = dict(placement.diagnosis.pending_plugins)
+        tried = queued.pod
+        self._put_back(queued, placement)
+        self._recorder.event(tried.pod, WARNING, "FailedScheduling", truncated(status.message))
+        await self._write_condition(tried.pod, status, placement.nominated)
+
+    def _put_back(self, queued: QueuedPod, placement: Placement) -> None:
+        """Back into the queue as it is now, unless it is gone or was bound by somebody."""
+        current = self._pods.get(queued.pod.name, queued.pod.namespace)
+        if current is None or current["spec"].get("nodeName") or PodInfo(current).uid != queued.pod.uid:
+            self._queue.done(queued.pod.uid)
+            return
+        queued.pod = PodInfo(current)
+        try:
+            self._queue.add_unschedulable(queued)
+        except ValueError as failure:
+            log.warning("%s", failure)
+        self._queue.nominator.add(queued.pod, placement.nominated)
+
+    async def _write_condition(self, pod: Object, status: Status, nominated: str | None) -> None:
+        condition: Object = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable" if status.rejected else "SchedulerError",
+            "message": status.message,
+        }
+        written = with_condition(pod, condition, self._clock)
+        if nominated is not None and nominated != (written.get("nominatedNodeName") or ""):
+            written = {**written, "nominatedNodeName": nominated}
+        try:
+            await patch_pod_status(self._client, pod, written)
+        except ApiError as failure:
+            # A pod that is gone needs no condition; anything else is told again by the next attempt.
+            level = logging.DEBUG if failure.code == 404 else logging.WARNING
+            log.log(level, "status of pod %s: %s", pod["metadata"]["name"], failure)
+        except ConnectionError as failure:
+            log.warning("status of pod %s: %s", pod["metadata"]["name"], failure)

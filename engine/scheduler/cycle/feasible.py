@@ -1,0 +1,192 @@
+"""Finding feasible nodes: how many are enough, where to begin, and who rejected the others.
+
+Source: upstream's schedule_one.go (findNodesThatFitPod, numFeasibleNodesToFind).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import Diagnosis, NodeToStatus
+from engine.scheduler.framework.runtime import Durations, Framework, Rejection, union
+from engine.scheduler.framework.status import Status, unresolvable
+from engine.scheduler.pod_info import PodInfo
+
+MIN_FEASIBLE_NODES = 100
+MIN_FEASIBLE_PERCENTAGE = 5
+
+_NO_ROWS: Rows = np.zeros(0, np.intp)
+
+
+def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
+    """How many feasible nodes are enough to choose among; with percentage 0 fewer in proportion as there are more."""
+    if nodes < MIN_FEASIBLE_NODES:
+        return nodes
+    if percentage == 0:
+        percentage = max(50 - nodes // 125, MIN_FEASIBLE_PERCENTAGE)
+    return max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
+
+
+@dataclass(slots=True)
+class Search:
+    """What was found: feasible rows in the order of looking, and the rejections of all others that were looked at."""
+
+    feasible: Rows = field(default_factory=lambda: _NO_ROWS)
+    rejections: list[Rejection] = field(default_factory=list)
+    statuses: dict[str, Status] = field(default_factory=dict)
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    error: Status | None = None
+
+    @property
+    def rejected(self) -> int:
+        return len(self.statuses) + sum(len(r.rows) for r in self.rejections)
+
+    @property
+    def evaluated(self) -> int:
+        return len(self.feasible) + self.rejected
+
+
+class FeasibleNodes:
+    """Keeps where the next search begins, so that over many pods all nodes get their chance."""
+
+    def __init__(self) -> None:
+        self.next_start = 0
+
+    def find(
+        self, framework: Framework, state: CycleState, pod: PodInfo, *, snapshot: Snapshot, durations: Durations
+    ) -> Search:
+        outcome = framework.run_pre_filter(state, pod, snapshot, durations)
+        search = Search()
+        for plugin in outcome.narrowed_by:
+            search.diagnosis.unschedulable_plugins[plugin] = None
+        if not outcome.status.ok:
+            if not outcome.status.rejected:
+                search.error = outcome.status
+                return search
+            search.diagnosis.node_to_status = NodeToStatus(absent=outcome.status)
+            search.diagnosis.pre_filter_message = outcome.status.message
+            search.diagnosis.add_plugin_status(outcome.status)
+            return search
+        if nominated := self._on_nominated_node(framework, state, pod, snapshot=snapshot, durations=durations):
+            return nominated
+        rows = np.arange(len(snapshot), dtype=np.intp)
+        if outcome.node_names is not None:
+            named = sorted(snapshot.rows[name] for name in outcome.node_names if name in snapshot.rows)
+            rows = np.array(named, np.intp)
+            narrowed = " ".join(sorted(outcome.narrowed_by))
+            search.diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{narrowed}]")
+        self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+        self.next_start = (self.next_start + search.evaluated) % len(snapshot)
+        if not len(search.feasible):
+            self._diagnose(search, snapshot)
+        return search
+
+    def _on_nominated_node(
+        self, framework: Framework, state: CycleState, pod: PodInfo, *, snapshot: Snapshot, durations: Durations
+    ) -> Search | None:
+        """The node that preemption made room on is tried first, and alone."""
+        row = snapshot.rows.get(pod.nominated_node_name)
+        if row is None:
+            return None
+        search = Search()
+        rows = np.array([row], np.intp)
+        self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+        return search if len(search.feasible) else None
+
+    def _search(
+        self,
+        search: Search,
+        framework: Framework,
+        state: CycleState,
+        *,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        rows: Rows,
+        durations: Durations,
+    ) -> None:
+        """Look at nodes from where the last search ended until enough are feasible."""
+        if not len(rows):
+            return
+        percentage = framework.profile.percentage_of_nodes_to_score
+        wanted = feasible_nodes_to_find(len(rows), percentage) if framework.score else 1
+        order = np.roll(rows, -(self.next_start % len(rows)))
+        found: list[Rows] = []
+        position = count = 0
+        while position < len(order) and count < wanted:
+            # Nodes are asked about many at a time; a little more than is needed, and never past the end.
+            size = max(wanted - count + 16, (wanted - count) * 5 // 4) if not position else len(order)
+            chunk = order[position : position + size]
+            passed = self._pass(search, framework, state, pod=pod, snapshot=snapshot, rows=chunk, durations=durations)
+            if count + len(passed) > wanted:
+                passed = passed[: wanted - count]
+                self._forget_after(search, chunk, int(passed[-1]), snapshot)
+            found.append(passed)
+            count += len(passed)
+            position += size
+        search.feasible = np.concatenate(found) if found else _NO_ROWS
+
+    def _pass(
+        self,
+        search: Search,
+        framework: Framework,
+        state: CycleState,
+        *,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        rows: Rows,
+        durations: Durations,
+    ) -> Rows:
+        """Those of the rows that pass all filters, in their order."""
+        special = self._with_nominated(framework, pod, snapshot, rows)
+        plain = rows[~np.isin(rows, special)] if len(special) else rows
+        passed, rejections = framework.filter_rows(state, pod, snapshot, rows=plain, durations=durations)
+        search.rejections.extend(rejections)
+        if not len(special):
+            return passed
+        fits = []
+        for row in special.tolist():
+            status = framework.filter_with_nominated(state, pod, snapshot.nodes[row])
+            if status.ok:
+                fits.append(row)
+            else:
+                search.statuses[snapshot.names[row]] = status
+        return rows[np.isin(rows, np.concatenate([passed, np.array(fits, np.intp)]))]
+
+    def _with_nominated(self, framework: Framework, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Rows:
+        """Rows to which pods are nominated that count for this pod."""
+        nominator = framework.handle.nominator
+        counted = [
+            snapshot.rows[name]
+            for name in nominator.nominated_nodes()
+            if name in snapshot.rows
+            and any(o.priority >= pod.priority and o.uid != pod.uid for o in nominator.nominated_on(name))
+        ]
+        if not counted:
+            return _NO_ROWS
+        special: Rows = rows[np.isin(rows, np.array(counted, np.intp))]
+        return special
+
+    def _forget_after(self, search: Search, chunk: Rows, last: int, snapshot: Snapshot) -> None:
+        """Nodes of a chunk behind the last one that was needed count as not looked at."""
+        kept = chunk[: int(np.flatnonzero(chunk == last)[0]) + 1]
+        dropped = chunk[len(kept) :]
+        for i, (plugin, rows, verdicts) in enumerate(search.rejections):
+            keep = ~np.isin(rows, dropped)
+            if not keep.all():
+                search.rejections[i] = Rejection(plugin, rows[keep], verdicts._replace(codes=verdicts.codes[keep]))
+        for row in dropped.tolist():
+            search.statuses.pop(snapshot.names[row], None)
+
+    def _diagnose(self, search: Search, snapshot: Snapshot) -> None:
+        statuses = union(search.rejections, snapshot.names)
+        statuses.update(search.statuses)
+        search.diagnosis.node_to_status.statuses = statuses
+        for rejection in search.rejections:
+            for code in np.unique(rejection.verdicts.codes):
+                search.diagnosis.add_plugin_status(rejection.verdicts.statuses[code].by(rejection.plugin))
+        for status in search.statuses.values():
+            search.diagnosis.add_plugin_status(status)

@@ -1,0 +1,143 @@
+"""The record of every scheduling attempt: who said what of which node, and why the winner won.
+
+Kept as the arrays that the attempt worked on; the text is made when somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.api.types import Object
+from engine.scheduler.cache.snapshot import Rows
+from engine.scheduler.framework.runtime import Durations, Rejection, ScoreColumn
+from engine.scheduler.framework.status import Status
+
+KEPT = 300
+
+_NO_ROWS: Rows = np.zeros(0, np.intp)
+
+
+@dataclass(slots=True, eq=False)
+class Decision:
+    """One attempt on one pod. `result` is `scheduled`, `unschedulable`, `error` or `skipped`."""
+
+    pod: str
+    uid: str
+    attempt: int
+    profile: str
+    time: str
+    names: list[str] = field(default_factory=list)  # all nodes, by row
+    rejections: list[Rejection] = field(default_factory=list)
+    statuses: dict[str, Status] = field(default_factory=dict)  # of nodes that were asked about one by one
+    feasible: Rows = field(default_factory=lambda: _NO_ROWS)
+    scores: list[ScoreColumn] = field(default_factory=list)
+    totals: Rows = field(default_factory=lambda: _NO_ROWS)
+    winner: str = ""
+    ties: list[str] = field(default_factory=list)
+    result: str = ""
+    message: str = ""
+    nominated: str = ""
+    evaluated: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
+    durations: Durations = field(default_factory=Durations)
+    wall_ms: float = 0.0
+    moves: list[Object] = field(default_factory=list)
+    trace: str = ""
+
+    def summary(self) -> Object:
+        """One line of it, as the span of the attempt and the list of decisions show it."""
+        shown: Object = {
+            "pod": self.pod,
+            "attempt": self.attempt,
+            "profile": self.profile,
+            "time": self.time,
+            "result": self.result,
+            "node": self.winner,
+            "message": self.message,
+            "nodes": len(self.names),
+            "evaluatedNodes": self.evaluated,
+            "feasibleNodes": len(self.feasible),
+            "ties": len(self.ties),
+            "wall_ms": round(self.wall_ms, 3),
+        }
+        if self.nominated:
+            shown["nominatedNode"] = self.nominated
+        return shown
+
+    def node_verdicts(self) -> dict[str, Status]:
+        """The rejection of each rejected node."""
+        found: dict[str, Status] = dict(self.statuses)
+        for plugin, rows, verdicts in self.rejections:
+            named = [status.by(plugin) for status in verdicts.statuses]
+            for row, code in zip(rows.tolist(), verdicts.codes.tolist(), strict=True):
+                found[self.names[row]] = named[code]
+        return found
+
+    def to_json(self) -> Object:
+        verdicts = self.node_verdicts()
+        rejected = [
+            {"node": name, "plugin": s.plugin, "code": s.code.label, "reasons": list(s.reasons)}
+            for name, s in sorted(verdicts.items())
+        ]
+        return {
+            **self.summary(),
+            "uid": self.uid,
+            "traceId": self.trace,
+            "tiedNodes": self.ties,
+            "scores": self._score_table(),
+            "rejected": rejected,
+            "notEvaluated": len(self.names) - len(self.feasible) - len(verdicts),
+            "notes": self.notes,
+            "moves": self.moves,
+            "durations": [
+                {"extensionPoint": point, "plugin": plugin, "wall_ms": round(seconds * 1000, 3)}
+                for (point, plugin), seconds in self.durations.taken.items()
+            ],
+        }
+
+    def _score_table(self) -> list[Object]:
+        """Feasible nodes, the best first, each with what every plugin gave it."""
+        if not len(self.totals):
+            return [{"node": self.names[row], "total": None, "plugins": []} for row in self.feasible]
+        order = np.argsort(-self.totals, kind="stable")
+        return [
+            {
+                "node": self.names[self.feasible[i]],
+                "total": int(self.totals[i]),
+                "plugins": [
+                    {
+                        "plugin": column.plugin,
+                        "raw": int(column.raw[i]),
+                        "normalized": int(column.normalized[i]),
+                        "weight": column.weight,
+                        "weighted": int(column.normalized[i]) * column.weight,
+                    }
+                    for column in self.scores
+                ],
+            }
+            for i in order
+        ]
+
+
+class Decisions:
+    """The newest attempts, and the newest of each pod among them."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept: deque[Decision] = deque(maxlen=kept)
+        self.total = 0
+
+    def add(self, decision: Decision) -> None:
+        self.total += 1
+        self._kept.append(decision)
+
+    def newest(self, limit: int = KEPT) -> list[Decision]:
+        """The newest first."""
+        return [decision for _, decision in zip(range(limit), reversed(self._kept), strict=False)]
+
+    def of_pod(self, key: str) -> list[Decision]:
+        """All kept attempts on `namespace/name`, the newest first."""
+        return [decision for decision in reversed(self._kept) if decision.pod == key]

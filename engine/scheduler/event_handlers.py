@@ -1,0 +1,168 @@
+"""How the scheduler hears of the cluster: watch events go to the cache, to the queue, or move waiting pods.
+
+Source: upstream's pkg/scheduler/eventhandlers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engine.api.types import GVR, NAMESPACES, NODES, PODS, Object
+from engine.client import InformerFactory, Origin, SharedInformer
+from engine.scheduler.cache.cache import Cache
+from engine.scheduler.framework.events import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    NODE_DELETE,
+    PLAIN_UPDATE,
+    Action,
+    ClusterEvent,
+    EventResource,
+    node_events,
+    pod_events,
+)
+from engine.scheduler.framework.runtime import Framework
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.scheduling_queue import SchedulingQueue
+
+# Pods that have run to their end hold nothing and wait for nothing.
+LIVE_PODS = "status.phase!=Succeeded,status.phase!=Failed"
+
+# What plugins other than those of pods and nodes may wait for.
+RESOURCES: dict[EventResource, GVR] = {
+    EventResource.PERSISTENT_VOLUME: GVR("", "v1", "persistentvolumes"),
+    EventResource.PERSISTENT_VOLUME_CLAIM: GVR("", "v1", "persistentvolumeclaims"),
+    EventResource.STORAGE_CLASS: GVR("storage.k8s.io", "v1", "storageclasses"),
+    EventResource.CSI_NODE: GVR("storage.k8s.io", "v1", "csinodes"),
+    EventResource.CSI_DRIVER: GVR("storage.k8s.io", "v1", "csidrivers"),
+    EventResource.CSI_STORAGE_CAPACITY: GVR("storage.k8s.io", "v1", "csistoragecapacities"),
+    EventResource.VOLUME_ATTACHMENT: GVR("storage.k8s.io", "v1", "volumeattachments"),
+}
+
+
+def pod_informer(informers: InformerFactory) -> SharedInformer:
+    return informers.informer(PODS, field_selector=LIVE_PODS)
+
+
+class EventHandlers:
+    def __init__(self, cache: Cache, queue: SchedulingQueue, profiles: Mapping[str, Framework]) -> None:
+        self._cache = cache
+        self._queue = queue
+        self._profiles = profiles
+
+    def register(self, informers: InformerFactory) -> None:
+        pod_informer(informers).add_handler(self.on_pod)
+        informers.informer(NODES).add_handler(self.on_node)
+        informers.informer(NAMESPACES).add_handler(self.on_namespace)
+        for resource in self._resources_waited_for():
+            informers.informer(RESOURCES[resource]).add_handler(self._mover(resource))
+
+    def _resources_waited_for(self) -> list[EventResource]:
+        waited = {
+            event.resource
+            for framework in self._profiles.values()
+            for plugin in framework.plugins.values()
+            for event, _ in plugin.events_to_register()
+            # ImageLocality and the like register nothing and so all, but reject nothing either.
+            if plugin in framework.filter or plugin in framework.pre_filter or plugin in framework.reserve
+        }
+        return [resource for resource in RESOURCES if resource in waited]
+
+    def _mover(self, resource: EventResource) -> Callable[[Object | None, Object | None, Origin], None]:
+        def on_change(old: Object | None, new: Object | None, origin: Origin) -> None:
+            action = Action.ADD if old is None else Action.DELETE if new is None else PLAIN_UPDATE
+            self._queue.move_all(ClusterEvent(resource, action), old, new)
+
+        return on_change
+
+    # -- nodes and namespaces
+
+    def on_node(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        if new is None:
+            if old is not None:
+                self._queue.move_all(NODE_DELETE, old, None)
+                self._cache.remove_node(old["metadata"]["name"])
+            return
+        self._cache.add_node(new)
+        for event in [NODE_ADD] if old is None else node_events(old, new):
+            self._queue.move_all(event, old, new)
+
+    def on_namespace(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        before, after = (obj["metadata"].get("labels") if obj is not None else None for obj in (old, new))
+        if before != after:
+            for framework in self._profiles.values():
+                framework.handle.namespaces_version += 1
+
+    # -- pods
+
+    def on_pod(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        before = PodInfo(old) if old is not None else None
+        after = PodInfo(new) if new is not None else None
+        if after is not None and after.terminal:
+            after = None
+        if after is None:
+            if before is not None:
+                self._deleted(before)
+        elif before is not None and before.node_name:
+            self._assigned_updated(before, after)
+        elif after.node_name:
+            self._assigned(after, before)
+        elif self._responsible_for(after):
+            self._waiting(before, after, origin)
+
+    def _responsible_for(self, pod: PodInfo) -> bool:
+        return pod.scheduler_name in self._profiles
+
+    def _assigned(self, pod: PodInfo, before: PodInfo | None) -> None:
+        self._cache.add_pod(pod)
+        if before is not None and self._responsible_for(before):
+            # Bound: by this scheduler, or by somebody who was quicker.
+            self._queue.delete(before)
+        self._queue.move_all(ASSIGNED_POD_ADD, None, pod)
+
+    def _assigned_updated(self, before: PodInfo, after: PodInfo) -> None:
+        self._cache.update_pod(after)
+        for event in pod_events(before, after, EventResource.ASSIGNED_POD):
+            self._queue.move_all(event, before, after)
+
+    def _deleted(self, pod: PodInfo) -> None:
+        if pod.node_name:
+            self._cache.remove_pod(pod.uid)
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
+            return
+        if not self._responsible_for(pod):
+            return
+        self._queue.delete(pod)
+        if self._cache.is_assumed(pod.uid):
+            self._give_up_assumed(pod)
+        elif pod.nominated_node_name:
+            # Pods of the same or a lower priority had counted it as if it were on the node.
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: other.priority <= pod.priority)
+
+    def _give_up_assumed(self, pod: PodInfo) -> None:
+        """A pod is deleted while it is being bound: what it holds is free at once."""
+        assumed = self._cache.pod(pod.uid)
+        if assumed is None:
+            return
+        waiting = self._profiles[assumed.scheduler_name].waiting.get(assumed.uid)
+        if waiting is not None:
+            waiting.reject("", "removed")
+        else:
+            self._cache.forget(assumed.uid)
+        self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
+
+    def _waiting(self, before: PodInfo | None, after: PodInfo, origin: Origin) -> None:
+        if before is None:
+            self._queue.add(after, origin)
+            return
+        if before.pod["metadata"].get("resourceVersion") == after.pod["metadata"].get("resourceVersion"):
+            return
+        if self._cache.is_assumed(after.uid):
+            if after.terminating and not before.terminating:
+                self._give_up_assumed(after)
+            return
+        self._queue.update(before, after, origin)
+        nominated = before.nominated_node_name
+        if nominated and nominated != after.nominated_node_name:
+            self._queue.move_all(ASSIGNED_POD_DELETE, before, None, lambda other: other.priority <= before.priority)

@@ -1,0 +1,107 @@
+"""What the framework lends to plugins (framework.Handle): listers, client, events, time, chance, the queue's levers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Protocol
+
+from engine.api.types import GVR, NAMESPACES, Object
+from engine.client import Client
+from engine.clock import Clock
+from engine.rng import Rng
+from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.status import Status
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
+
+
+class ObjectLister(Protocol):
+    """The part of `engine.client.Lister` that plugins use."""
+
+    def get(self, name: str, namespace: str = "") -> Object | None: ...
+
+    def list(self, namespace: str = "") -> list[Object]: ...
+
+
+class Recorder(Protocol):
+    def event(self, obj: Object, type: str, reason: str, message: str) -> None: ...
+
+
+class Filters(Protocol):
+    """The filter side of a framework, as preemption needs it."""
+
+    def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, node: NodeInfo) -> None: ...
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, node: NodeInfo) -> None: ...
+
+    def preempt_waiting(self, uid: str, plugin: str) -> bool: ...
+
+
+class Nominator(Protocol):
+    def nominated_on(self, node_name: str) -> list[PodInfo]: ...
+
+    def nominated_nodes(self) -> Iterable[str]: ...
+
+
+class Handle:
+    """One per profile. `lister` gives a lister of any resource; `note` adds to the record of the running attempt."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        rng: Rng,
+        snapshot: Snapshot,
+        nominator: Nominator,
+        lister: Callable[[GVR], ObjectLister],
+        client: Client | None = None,
+        recorder: Recorder | None = None,
+        activate: Callable[[PodInfo], None] = lambda pod: None,
+        spawn: Callable[[Coroutine[Any, Any, Any], str], object] | None = None,
+    ) -> None:
+        self.clock = clock
+        self.rng = rng
+        self.snapshot = snapshot
+        self.nominator = nominator
+        self.lister = lister
+        self.activate = activate
+        self.namespaces_version = 1  # bumped when the labels of a namespace change
+        self._client = client
+        self._recorder = recorder
+        self._spawn = spawn
+        self._filters: Filters | None = None
+        self.note: Callable[[str, Any], None] = lambda key, value: None
+
+    @property
+    def client(self) -> Client:
+        if self._client is None:
+            raise RuntimeError("this framework has no client: it can decide but not act")
+        return self._client
+
+    @property
+    def filters(self) -> Filters:
+        if self._filters is None:
+            raise RuntimeError("the framework is not built yet")
+        return self._filters
+
+    @filters.setter
+    def filters(self, filters: Filters) -> None:
+        self._filters = filters
+
+    def event(self, obj: Object, type: str, reason: str, message: str) -> None:
+        if self._recorder is not None:
+            self._recorder.event(obj, type, reason, message)
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        """Run something beside the cycle until it ends or the scheduler stops."""
+        if self._spawn is None:
+            work.close()
+            raise RuntimeError("this framework has no tasks: it can decide but not act")
+        self._spawn(work, name)
+
+    def namespace_labels(self, namespace: str) -> dict[str, str]:
+        found = self.lister(NAMESPACES).get(namespace)
+        return (found["metadata"].get("labels") or {}) if found is not None else {}

@@ -1,0 +1,201 @@
+"""The extension points (design, section 4): a plugin implements those that it needs.
+
+Filter and Score are written for one node. A plugin may also answer for many nodes at once (`filter_all`, `score_all`);
+it must then give the same answer, only sooner. One that does not is asked node by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import NodeToStatus
+from engine.scheduler.framework.events import ALL_EVENTS, EventWithHint
+from engine.scheduler.framework.status import SUCCESS, Status
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.handle import Handle
+
+MAX_NODE_SCORE = 100
+
+Scores = NDArray[np.int64]
+
+
+class Verdicts(NamedTuple):
+    """What a filter says of many nodes: `codes[i]` indexes `statuses` for the i-th node asked about; 0 is success."""
+
+    codes: NDArray[np.intp]
+    statuses: list[Status]
+
+    @classmethod
+    def where(cls, failed: NDArray[np.bool_], status: Status) -> Verdicts:
+        """One status for all nodes that fail."""
+        return cls(failed.astype(np.intp), [SUCCESS, status])
+
+
+class Plugin:
+    """`args` are those of a KubeSchedulerConfiguration's pluginConfig (v1 field names), `handle` is the framework's."""
+
+    name: ClassVar[str]
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        self.args = args
+        self.handle = handle
+
+    def events_to_register(self) -> list[EventWithHint]:
+        """The events that may make a pod schedulable that this plugin rejected."""
+        return ALL_EVENTS
+
+
+class Queued(Protocol):
+    """A waiting pod as QueueSort sees it."""
+
+    @property
+    def pod(self) -> PodInfo: ...
+
+    @property
+    def timestamp(self) -> float: ...
+
+
+class PreEnqueuePlugin(Plugin):
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Whether the pod may enter the active queue at all."""
+        raise NotImplementedError
+
+
+class QueueSortPlugin(Plugin):
+    def less(self, first: Queued, second: Queued) -> bool:
+        raise NotImplementedError
+
+
+class PreFilterResult(NamedTuple):
+    """`node_names` limits the nodes that are looked at; None is all."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+
+
+class PreFilterPlugin(Plugin):
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
+        """Prepare what Filter reads; SKIP where Filter has nothing to say of this pod."""
+        raise NotImplementedError
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, node: NodeInfo) -> None:
+        """`state` as if a further pod were on a node (preemption, nominated pods)."""
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, node: NodeInfo) -> None:
+        """`state` as if a pod were gone from a node (preemption)."""
+
+
+class FilterPlugin(Plugin):
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        raise NotImplementedError
+
+    def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """The verdicts on the nodes of these rows."""
+        return self.filter_each(state, pod, snapshot, rows)
+
+    def filter_each(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """The plain way: node by node."""
+        statuses: list[Status] = [SUCCESS]
+        known: dict[Status, int] = {SUCCESS: 0}
+        codes = np.zeros(len(rows), np.intp)
+        for i, row in enumerate(rows):
+            status = self.filter(state, pod, snapshot.nodes[row])
+            code = known.get(status)
+            if code is None:
+                code = known[status] = len(statuses)
+                statuses.append(status)
+            codes[i] = code
+        return Verdicts(codes, statuses)
+
+
+class PostFilterResult(NamedTuple):
+    """`nominated_node` is None to leave the pod's nomination as it is, "" to clear it."""
+
+    status: Status
+    nominated_node: str | None = None
+
+
+class PostFilterPlugin(Plugin):
+    async def post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+        """Called when no node is feasible."""
+        raise NotImplementedError
+
+
+class PreScorePlugin(Plugin):
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        raise NotImplementedError
+
+
+class ScorePlugin(Plugin):
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        raise NotImplementedError
+
+    def score_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Scores:
+        """The raw scores of the nodes of these rows."""
+        return self.score_each(state, pod, snapshot, rows)
+
+    def score_each(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Scores:
+        """The plain way: node by node."""
+        return np.fromiter((self.score(state, pod, snapshot.nodes[row]) for row in rows), np.int64, len(rows))
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Scores, snapshot: Snapshot, rows: Rows) -> Scores:
+        """Raw scores brought to 0..100; they are that already unless a plugin says otherwise."""
+        return scores
+
+
+class ReservePlugin(Plugin):
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Give back what `reserve` took; may be called without it."""
+
+
+class PermitResult(NamedTuple):
+    """With a WAIT status, `timeout` is how many seconds the pod may wait to be allowed."""
+
+    status: Status = SUCCESS
+    timeout: float = 0.0
+
+
+class PermitPlugin(Plugin):
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        raise NotImplementedError
+
+
+class PreBindPlugin(Plugin):
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        raise NotImplementedError
+
+
+class BindPlugin(Plugin):
+    async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """SKIP leaves the pod to the next bind plugin."""
+        raise NotImplementedError
+
+
+class PostBindPlugin(Plugin):
+    def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        raise NotImplementedError
+
+
+def default_normalize(scores: Scores, *, reverse: bool = False) -> Scores:
+    """Scale to 0..100 by the highest, or down from 100 (plugins/helper DefaultNormalizeScore)."""
+    highest = int(scores.max()) if len(scores) else 0
+    if highest == 0:
+        return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores
+    scaled = scores * MAX_NODE_SCORE // highest
+    return MAX_NODE_SCORE - scaled if reverse else scaled
+
+
+def rows_of(snapshot: Snapshot, names: Sequence[str]) -> Rows:
+    return np.array([snapshot.rows[name] for name in names], np.intp)

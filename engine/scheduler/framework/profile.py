@@ -1,0 +1,52 @@
+"""Profiles: which plugins serve the pods of one schedulerName, with which weights and arguments.
+
+Source: upstream's pkg/scheduler/apis/config/v1/default_plugins.go (the multi-point list of the default profile).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME
+
+
+class EnabledPlugin(NamedTuple):
+    """A plugin at the extension points that it implements, or at those of `points` alone (`Filter`, `Score`, ...)."""
+
+    name: str
+    weight: int = 1
+    points: frozenset[str] | None = None
+
+    def serves(self, point: str) -> bool:
+        return self.points is None or point in self.points
+
+
+# The order is that of upstream: filters reject in it, so it decides whose reason a node gets.
+DEFAULT_PLUGINS = (
+    EnabledPlugin("SchedulingGates"),
+    EnabledPlugin("PrioritySort"),
+    EnabledPlugin("NodeUnschedulable"),
+    EnabledPlugin("NodeName"),
+    EnabledPlugin("TaintToleration", 3),
+    EnabledPlugin("NodeAffinity", 2),
+    EnabledPlugin("NodePorts"),
+    EnabledPlugin("NodeResourcesFit"),
+    EnabledPlugin("PodTopologySpread", 2),
+    EnabledPlugin("InterPodAffinity", 2),
+    EnabledPlugin("DefaultPreemption"),
+    EnabledPlugin("NodeResourcesBalancedAllocation"),
+    EnabledPlugin("ImageLocality"),
+    EnabledPlugin("DefaultBinder"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`percentage_of_nodes_to_score` 0 adapts to the number of nodes."""
+
+    scheduler_name: str = DEFAULT_SCHEDULER_NAME
+    plugins: tuple[EnabledPlugin, ...] = DEFAULT_PLUGINS
+    plugin_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    percentage_of_nodes_to_score: int = 0

@@ -1,0 +1,337 @@
+"""A framework: the plugins of one profile, and how each extension point is run (upstream's framework/runtime)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from engine.clock import wall
+from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import NodeToStatus
+from engine.scheduler.framework.handle import Handle
+from engine.scheduler.framework.plugin import (
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    ScorePlugin,
+    Scores,
+    Verdicts,
+)
+from engine.scheduler.framework.profile import Profile
+from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from engine.scheduler.framework.waiting_pods import WaitingPod, WaitingPods
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
+
+Factory = Callable[[Mapping[str, object], Handle], Plugin]
+P = TypeVar("P", bound=Plugin)
+
+
+class PreFilterOutcome(NamedTuple):
+    """`node_names` None is all nodes; `narrowed_by` are the plugins that said which."""
+
+    status: Status
+    node_names: frozenset[str] | None = None
+    narrowed_by: tuple[str, ...] = ()
+
+
+class Rejection(NamedTuple):
+    """What one plugin said of the nodes it was asked about."""
+
+    plugin: str
+    rows: Rows
+    verdicts: Verdicts
+
+
+class ScoreColumn(NamedTuple):
+    plugin: str
+    weight: int
+    raw: Scores
+    normalized: Scores
+
+
+class Durations:
+    """Wall seconds that each plugin took, by extension point."""
+
+    def __init__(self) -> None:
+        self.taken: dict[tuple[str, str], float] = {}
+
+    def add(self, point: str, plugin: str, began: float) -> None:
+        key = (point, plugin)
+        self.taken[key] = self.taken.get(key, 0.0) + wall() - began
+
+
+class Framework:
+    def __init__(self, profile: Profile, registry: Mapping[str, Factory], handle: Handle) -> None:
+        """Builds the profile's plugins. Raises ValueError for a name that the registry lacks."""
+        unknown = [p.name for p in profile.plugins if p.name not in registry]
+        if unknown:
+            raise ValueError(f"profile {profile.scheduler_name!r}: unknown plugins {', '.join(unknown)}")
+        self.profile = profile
+        self.handle = handle
+        self.waiting = WaitingPods()
+        self.vectorised = True  # False asks every plugin node by node
+        self.plugins: dict[str, Plugin] = {
+            p.name: registry[p.name](profile.plugin_args.get(p.name, {}), handle) for p in profile.plugins
+        }
+        self.weights = {p.name: p.weight or 1 for p in profile.plugins}
+        self.pre_enqueue = self._at("PreEnqueue", PreEnqueuePlugin)
+        self.queue_sort = self._at("QueueSort", QueueSortPlugin)
+        self.pre_filter = self._at("PreFilter", PreFilterPlugin)
+        self.filter = self._at("Filter", FilterPlugin)
+        self.post_filter = self._at("PostFilter", PostFilterPlugin)
+        self.pre_score = self._at("PreScore", PreScorePlugin)
+        self.score = self._at("Score", ScorePlugin)
+        self.reserve = self._at("Reserve", ReservePlugin)
+        self.permit = self._at("Permit", PermitPlugin)
+        self.pre_bind = self._at("PreBind", PreBindPlugin)
+        self.bind = self._at("Bind", BindPlugin)
+        self.post_bind = self._at("PostBind", PostBindPlugin)
+        if len(self.queue_sort) != 1:
+            raise ValueError(f"profile {profile.scheduler_name!r}: one queue sort plugin is required")
+        if not self.bind:
+            raise ValueError(f"profile {profile.scheduler_name!r}: at least one bind plugin is needed")
+        handle.filters = self
+
+    def _at(self, point: str, kind: type[P]) -> list[P]:
+        return [
+            plugin
+            for enabled in self.profile.plugins
+            if enabled.serves(point) and isinstance(plugin := self.plugins[enabled.name], kind)
+        ]
+
+    # -- finding feasible nodes
+
+    def run_pre_filter(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, durations: Durations
+    ) -> PreFilterOutcome:
+        rejected: Status | None = None
+        names: frozenset[str] | None = None
+        narrowed: list[str] = []
+        for plugin in self.pre_filter:
+            began = wall()
+            status, wanted = plugin.pre_filter(state, pod, snapshot)
+            durations.add("PreFilter", plugin.name, began)
+            if status.code is Code.SKIP:
+                state.skip_filter.add(plugin.name)
+                continue
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return PreFilterOutcome(status.by(plugin.name))
+            if status.rejected:
+                # The others still run: one of them may find that nothing can help.
+                rejected = rejected or status.by(plugin.name)
+                continue
+            if not status.ok:
+                return PreFilterOutcome(error(f'running PreFilter plugin "{plugin.name}": {status.message}'))
+            if wanted is not None:
+                narrowed.append(plugin.name)
+                names = wanted if names is None else names & wanted
+                if not names:
+                    return PreFilterOutcome(self._nothing_left(narrowed), narrowed_by=tuple(narrowed))
+        return PreFilterOutcome(rejected or SUCCESS, names, tuple(narrowed))
+
+    def _nothing_left(self, narrowed: list[str]) -> Status:
+        if len(narrowed) == 1:
+            return unresolvable(f"node(s) didn't satisfy plugin {narrowed[0]}")
+        return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowed))}] simultaneously")
+
+    def active_filters(self, state: CycleState) -> list[FilterPlugin]:
+        return [plugin for plugin in self.filter if plugin.name not in state.skip_filter]
+
+    def filter_rows(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
+    ) -> tuple[Rows, list[Rejection]]:
+        """The rows that pass all filters, in order, and who rejected the others. Nominated pods are not looked at."""
+        rejections = []
+        for plugin in self.active_filters(state):
+            if not len(rows):
+                break
+            began = wall()
+            ask = plugin.filter_all if self.vectorised else plugin.filter_each
+            verdicts = ask(state, pod, snapshot, rows)
+            durations.add("Filter", plugin.name, began)
+            if verdicts.codes.any():
+                rejected = verdicts.codes != 0
+                rejections.append(
+                    Rejection(plugin.name, rows[rejected], Verdicts(verdicts.codes[rejected], verdicts.statuses))
+                )
+                rows = rows[~rejected]
+        return rows, rejections
+
+    def run_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """The first rejection of one node, or success."""
+        for plugin in self.active_filters(state):
+            status = plugin.filter(state, pod, node)
+            if not status.ok:
+                return status.by(plugin.name)
+        return SUCCESS
+
+    def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """Filters with the pods of equal or higher priority that are nominated to the node counted on it, and again
+        without them: neither their coming nor their staying away may break the pod's requirements."""
+        nominated = [
+            other
+            for other in self.handle.nominator.nominated_on(node.name)
+            if other.priority >= pod.priority and other.uid != pod.uid
+        ]
+        if nominated:
+            crowded, twin = node.copy(), state.clone()
+            for other in nominated:
+                crowded.add_pod(other)
+                self.add_pod(twin, pod, other, crowded)
+            status = self.run_filters(twin, pod, crowded)
+            if not status.ok:
+                return status
+        return self.run_filters(state, pod, node)
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, node: NodeInfo) -> None:
+        for plugin in self.pre_filter:
+            if plugin.name not in state.skip_filter:
+                plugin.add_pod(state, pod, added, node)
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, node: NodeInfo) -> None:
+        for plugin in self.pre_filter:
+            if plugin.name not in state.skip_filter:
+                plugin.remove_pod(state, pod, removed, node)
+
+    async def run_post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+        """The first plugin that makes the pod schedulable wins; else all their reasons in one."""
+        rejections: list[PostFilterResult] = []
+        for plugin in self.post_filter:
+            result = await plugin.post_filter(state, pod, statuses)
+            if result.status.ok or result.status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return PostFilterResult(result.status.by(plugin.name), result.nominated_node)
+            if not result.status.rejected:
+                return PostFilterResult(error(result.status.message))
+            rejections.append(result)
+        reasons = [reason for result in rejections for reason in result.status.reasons]
+        nomination = next((r.nominated_node for r in rejections if r.nominated_node is not None), None)
+        return PostFilterResult(unschedulable(*reasons), nomination)
+
+    # -- scoring
+
+    def run_score(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
+    ) -> list[ScoreColumn]:
+        """PreScore, Score and NormalizeScore of all plugins. Raises ValueError for a score out of bounds."""
+        for plugin in self.pre_score:
+            began = wall()
+            status = plugin.pre_score(state, pod, snapshot, rows)
+            durations.add("PreScore", plugin.name, began)
+            if status.code is Code.SKIP:
+                state.skip_score.add(plugin.name)
+            elif not status.ok:
+                raise ValueError(f'running PreScore plugin "{plugin.name}": {status.message}')
+        columns = []
+        for scorer in self.score:
+            if scorer.name in state.skip_score:
+                continue
+            began = wall()
+            ask = scorer.score_all if self.vectorised else scorer.score_each
+            raw = ask(state, pod, snapshot, rows)
+            normalized = scorer.normalize(state, pod, raw, snapshot, rows)
+            durations.add("Score", scorer.name, began)
+            _check_bounds(scorer.name, normalized)
+            columns.append(ScoreColumn(scorer.name, self.weights[scorer.name], raw, normalized))
+        return columns
+
+    # -- reserving and permitting
+
+    def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        for plugin in self.reserve:
+            status = plugin.reserve(state, pod, node_name)
+            if not status.ok:
+                return status.by(plugin.name)
+        return SUCCESS
+
+    def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        for plugin in reversed(self.reserve):
+            plugin.unreserve(state, pod, node_name)
+
+    def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        timeouts: dict[str, float] = {}
+        for plugin in self.permit:
+            status, timeout = plugin.permit(state, pod, node_name)
+            if status.code is Code.WAIT:
+                timeouts[plugin.name] = timeout
+            elif not status.ok:
+                return status.by(plugin.name)
+        if not timeouts:
+            return SUCCESS
+        self.waiting.add(WaitingPod(pod, node_name, timeouts=timeouts, clock=self.handle.clock))
+        return Status(Code.WAIT, f'one or more plugins asked to wait and no plugin rejected pod "{pod.name}"')
+
+    async def wait_on_permit(self, pod: PodInfo) -> Status:
+        waiting = self.waiting.get(pod.uid)
+        if waiting is None:
+            return SUCCESS
+        try:
+            return await waiting.wait()
+        finally:
+            self.waiting.remove(pod.uid)
+
+    def preempt_waiting(self, uid: str, plugin: str) -> bool:
+        """Reject a waiting pod in favour of another; False if it does not wait."""
+        waiting = self.waiting.get(uid)
+        if waiting is None:
+            return False
+        waiting.reject(plugin, "preempted")
+        return True
+
+    # -- binding
+
+    async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        for plugin in self.pre_bind:
+            status = await plugin.pre_bind(state, pod, node_name)
+            if not status.ok:
+                return _failed("PreBind", plugin, status)
+        return SUCCESS
+
+    async def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        for plugin in self.bind:
+            status = await plugin.bind(state, pod, node_name)
+            if status.code is Code.SKIP:
+                continue
+            return status if status.ok else _failed("Bind", plugin, status)
+        return error("all bind plugins skipped")
+
+    def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        for plugin in self.post_bind:
+            plugin.post_bind(state, pod, node_name)
+
+
+def _failed(point: str, plugin: Plugin, status: Status) -> Status:
+    if status.rejected:
+        return status.by(plugin.name)
+    return error(f'running {point} plugin "{plugin.name}": {status.message}')
+
+
+def _check_bounds(plugin: str, scores: Scores) -> None:
+    if len(scores) and (int(scores.min()) < 0 or int(scores.max()) > 100):
+        bad = int(scores[np.flatnonzero((scores < 0) | (scores > 100))[0]])
+        raise ValueError(
+            f'plugin "{plugin}" returns an invalid score {bad}, it should in the range of [0, 100] after normalizing'
+        )
+
+
+def union(statuses: Iterable[Rejection], names: list[str]) -> dict[str, Status]:
+    """The status of each rejected node, by name."""
+    found: dict[str, Status] = {}
+    for plugin, rows, verdicts in statuses:
+        named = [status.by(plugin) for status in verdicts.statuses]
+        for row, code in zip(rows.tolist(), verdicts.codes.tolist(), strict=True):
+            found[names[row]] = named[code]
+    return found

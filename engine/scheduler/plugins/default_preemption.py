@@ -1,0 +1,181 @@
+"""DefaultPreemption: where no node is feasible, lower-priority pods may be deleted to make room.
+
+The decision is taken in the cycle, the deletions go on beside it (KEP 4832): until they are sent, PreEnqueue keeps the
+pod out of the queue.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, PODS, Object
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import Diagnosis, FitError, NodeToStatus
+from engine.scheduler.framework.events import (
+    ASSIGNED_POD_DELETE,
+    EventWithHint,
+    QueueingHint,
+)
+from engine.scheduler.framework.plugin import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from engine.scheduler.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from engine.scheduler.plugins.preemption import Candidate, DryRun, pick
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.pod_status import patch_pod_status, with_condition
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.handle import Handle
+
+log = logging.getLogger(__name__)
+
+POD_DISRUPTION_BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
+NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
+
+
+class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
+    name = "DefaultPreemption"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._min_percentage: int = args.get("minCandidateNodesPercentage", 10)
+        self._min_absolute: int = args.get("minCandidateNodesAbsolute", 100)
+        self._rng = handle.rng.stream("preemption")
+        # Pods whose victims are being deleted, with the last victim once its turn has come.
+        self._preempting: dict[str, PodInfo | None] = {}
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        if self._is_preempting(pod):
+            return unresolvable("waiting for the preemption for this pod to be finished")
+        return SUCCESS
+
+    def _is_preempting(self, pod: PodInfo) -> bool:
+        """Whether a deletion is still to be sent. The last one may show before its call has returned: then it is
+        done, and the pod must not find itself locked out."""
+        if pod.uid not in self._preempting:
+            return False
+        last = self._preempting[pod.uid]
+        if last is None:
+            return True
+        now = self.handle.lister(PODS).get(last.name, last.namespace)
+        return now is not None and not now["metadata"].get("deletionTimestamp")
+
+    def events_to_register(self) -> list[EventWithHint]:
+        # Ends the wait of a pod whose victims go; whether it fits then is for the plugins to say that rejected it.
+        return [EventWithHint(ASSIGNED_POD_DELETE, lambda pod, old, new: QueueingHint.SKIP)]
+
+    async def post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+        result = self._preempt(state, pod, statuses)
+        if result.status.message:
+            return PostFilterResult(
+                Status(result.status.code, f"preemption: {result.status.message}"), result.nominated_node
+            )
+        return result
+
+    def _preempt(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+        current = self.handle.lister(PODS).get(pod.name, pod.namespace)
+        if current is not None:
+            pod = PodInfo(current)
+        if reason := self._not_eligible(pod, statuses):
+            return PostFilterResult(unschedulable(reason))
+        dry_run, candidates = self._candidates(state, pod, statuses)
+        if not candidates:
+            return PostFilterResult(unschedulable(self._fit_error(dry_run)), "")
+        best = pick(candidates)
+        self.handle.note("candidates", [candidate.to_json() for candidate in candidates])
+        self.handle.note("preemption", best.to_json())
+        self._start(best, pod)
+        return PostFilterResult(SUCCESS, best.node)
+
+    def _not_eligible(self, pod: PodInfo, statuses: NodeToStatus) -> str:
+        """Why the pod may not preempt others now; "" if it may."""
+        if pod.spec.get("preemptionPolicy") == "Never":
+            return "not eligible due to preemptionPolicy=Never."
+        nominated = pod.nominated_node_name
+        if not nominated or statuses.get(nominated).code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""
+        node = self.handle.snapshot.get(nominated)
+        going = node is not None and any(
+            other.priority < pod.priority and _going_by_preemption(other) for other in node.pods.values()
+        )
+        return "not eligible due to a terminating pod on the nominated node." if going else ""
+
+    def _candidates(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> tuple[DryRun, list[Candidate]]:
+        budgets = self.handle.lister(POD_DISRUPTION_BUDGETS).list()
+        dry_run = DryRun(self.handle.filters, state, pod, budgets)
+        nodes = [n for n in self.handle.snapshot.nodes if statuses.get(n.name).code is Code.UNSCHEDULABLE]
+        if not nodes:
+            return dry_run, []
+        offset = self._rng.randrange(len(nodes))
+        return dry_run, dry_run.run(nodes, offset=offset, wanted=self._wanted(len(nodes)))
+
+    def _wanted(self, nodes: int) -> int:
+        """How many candidates to look for among so many nodes."""
+        return min(max(nodes * self._min_percentage // 100, self._min_absolute), nodes)
+
+    def _fit_error(self, dry_run: DryRun) -> str:
+        tried = NodeToStatus(dry_run.statuses.statuses, NOT_HELPFUL)
+        return FitError(len(self.handle.snapshot), Diagnosis(tried)).message
+
+    # -- acting
+
+    def _start(self, best: Candidate, pod: PodInfo) -> None:
+        victims = [victim for victim in best.victims if not victim.terminating]
+        if not victims:
+            return
+        self._preempting[pod.uid] = None
+        self.handle.spawn(self._evict(best.node, victims, pod), f"preempt for {pod.key}")
+
+    async def _evict(self, node: str, victims: list[PodInfo], pod: PodInfo) -> None:
+        failed = False
+        try:
+            await self._clear_nominations(node, pod)
+            for i, victim in enumerate(victims):
+                if i == len(victims) - 1:
+                    self._preempting[pod.uid] = victim
+                await self._evict_one(node, victim, pod)
+        except (ApiError, ConnectionError) as failure:
+            failed = True
+            log.warning("preemption for %s: %s", pod.key, failure)
+        finally:
+            self._preempting.pop(pod.uid, None)
+            if failed:
+                # No deletion may come to wake the pod.
+                self.handle.activate(pod)
+
+    async def _clear_nominations(self, node: str, pod: PodInfo) -> None:
+        """Lower-priority pods that are nominated to the node look for another."""
+        for other in self.handle.nominator.nominated_on(node):
+            if other.priority < pod.priority and other.nominated_node_name:
+                status = {**other.status, "nominatedNodeName": ""}
+                await patch_pod_status(self.handle.client, other.pod, status)
+
+    async def _evict_one(self, node: str, victim: PodInfo, pod: PodInfo) -> None:
+        if not self.handle.filters.preempt_waiting(victim.uid, self.name):
+            status = with_condition(
+                victim.pod,
+                {
+                    "type": "DisruptionTarget",
+                    "status": "True",
+                    "reason": "PreemptionByScheduler",
+                    "message": f"{pod.scheduler_name}: preempting to accommodate a higher priority pod",
+                },
+                self.handle.clock,
+            )
+            try:
+                await patch_pod_status(self.handle.client, victim.pod, status)
+                await self.handle.client.delete(PODS, victim.name, namespace=victim.namespace)
+            except ApiError as failure:
+                if failure.code == 404:
+                    return
+                raise
+        self.handle.event(victim.pod, "Normal", "Preempted", f"Preempted by pod {pod.uid} on node {node}")
+
+
+def _going_by_preemption(pod: PodInfo) -> bool:
+    if not pod.terminating:
+        return False
+    conditions = pod.status.get("conditions") or ()
+    found: Object = next((c for c in conditions if c.get("type") == "DisruptionTarget"), {})
+    return found.get("status") == "True" and found.get("reason") == "PreemptionByScheduler"

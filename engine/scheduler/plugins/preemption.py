@@ -1,0 +1,152 @@
+"""Which pods would have to go so that a pod fits, and which node that costs the least.
+
+Source: upstream's pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption. Pure decisions: the
+acting is in `default_preemption`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+
+from engine.api.types import Object
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import NodeToStatus
+from engine.scheduler.framework.handle import Filters
+from engine.scheduler.framework.status import Status, unresolvable
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.selecting import pod_selector
+
+NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+MAX_INT32 = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node, the pods that must leave it (the most important first) and how many disruption budgets that violates."""
+
+    node: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+
+    def to_json(self) -> Object:
+        return {"node": self.node, "victims": [v.key for v in self.victims], "pdbViolations": self.violations}
+
+
+def _compare_importance(first: PodInfo, second: PodInfo) -> int:
+    """Higher priority first, then the longer running; a pod without a start time counts as started just now."""
+    if first.priority != second.priority:
+        return second.priority - first.priority
+    started, other = first.start_time or "~", second.start_time or "~"
+    return (started > other) - (started < other)
+
+
+def by_importance(pods: Iterable[PodInfo]) -> list[PodInfo]:
+    return sorted(pods, key=cmp_to_key(_compare_importance))
+
+
+def split_by_budgets(pods: list[PodInfo], budgets: list[Object]) -> tuple[list[PodInfo], list[PodInfo]]:
+    """Those whose going violates a PodDisruptionBudget, and the others, both in the order given."""
+    left = [(b.get("status") or {}).get("disruptionsAllowed", 0) for b in budgets]
+    violating: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for pod in pods:
+        violated = False
+        for i, budget in enumerate(budgets):
+            if _covers(budget, pod):
+                left[i] -= 1
+                violated = violated or left[i] < 0
+        (violating if violated else others).append(pod)
+    return violating, others
+
+
+def _covers(budget: Object, pod: PodInfo) -> bool:
+    if not pod.labels or budget["metadata"].get("namespace") != pod.namespace:
+        return False
+    selector = pod_selector((budget.get("spec") or {}).get("selector"))
+    if selector.empty or not selector.matches(pod.labels):
+        return False
+    return pod.name not in ((budget.get("status") or {}).get("disruptedPods") or {})
+
+
+@dataclass(slots=True)
+class DryRun:
+    """Tries preemption on copies of nodes."""
+
+    filters: Filters
+    state: CycleState
+    pod: PodInfo
+    budgets: list[Object]
+    statuses: NodeToStatus = field(default_factory=NodeToStatus)
+
+    def run(self, nodes: list[NodeInfo], *, offset: int, wanted: int) -> list[Candidate]:
+        """Candidates from `offset` on, until there are `wanted` and one of them violates no budget."""
+        clean: list[Candidate] = []
+        violating: list[Candidate] = []
+        for i in range(len(nodes)):
+            node = nodes[(offset + i) % len(nodes)]
+            found = self.victims_on(node)
+            if isinstance(found, Status):
+                self.statuses.set(node.name, found)
+                continue
+            (violating if found.violations else clean).append(found)
+            if clean and len(clean) + len(violating) >= wanted:
+                break
+        return clean + violating
+
+    def victims_on(self, original: NodeInfo) -> Candidate | Status:
+        """The fewest and least important pods of a node that make room, or why none do."""
+        node, state = original.copy(), self.state.clone()
+        potential = [other for other in node.pods.values() if other.priority < self.pod.priority]
+        if not potential:
+            return NO_VICTIMS
+        for other in potential:
+            self._remove(state, other, node)
+        status = self.filters.filter_with_nominated(state, self.pod, node)
+        if not status.ok:
+            return status
+        # Spare as many as possible, the most important first, and first of all those that a budget protects.
+        protected, others = split_by_budgets(by_importance(potential), self.budgets)
+        lost = [other for other in protected if not self._spare(state, other, node)]
+        violations = len(lost)
+        lost += [other for other in others if not self._spare(state, other, node)]
+        return Candidate(original.name, tuple(by_importance(lost)), violations)
+
+    def _remove(self, state: CycleState, other: PodInfo, node: NodeInfo) -> None:
+        node.remove_pod(other)
+        self.filters.remove_pod(state, self.pod, other, node)
+
+    def _spare(self, state: CycleState, other: PodInfo, node: NodeInfo) -> bool:
+        node.add_pod(other)
+        self.filters.add_pod(state, self.pod, other, node)
+        if self.filters.filter_with_nominated(state, self.pod, node).ok:
+            return True
+        self._remove(state, other, node)
+        return False
+
+
+def _earliest_start(candidate: Candidate) -> str:
+    """The earliest start among the victims of the highest priority."""
+    highest = candidate.victims[0].priority
+    return min((v.start_time or "~") for v in candidate.victims if v.priority == highest)
+
+
+def pick(candidates: list[Candidate]) -> Candidate:
+    """The node that costs the least, by rules of falling importance; the first one of those that are alike."""
+    # A priority is counted from the lowest there is, so that more victims never count for less.
+    costs: list[Callable[[Candidate], int]] = [
+        lambda c: c.violations,
+        lambda c: c.victims[0].priority if c.victims else -MAX_INT32,
+        lambda c: sum(v.priority + MAX_INT32 + 1 for v in c.victims),
+        lambda c: len(c.victims),
+    ]
+    left = candidates
+    for cost in costs:
+        cheapest = min(cost(c) for c in left)
+        left = [c for c in left if cost(c) == cheapest]
+        if len(left) == 1:
+            return left[0]
+    latest = max(_earliest_start(c) for c in left)
+    return next(c for c in left if _earliest_start(c) == latest)

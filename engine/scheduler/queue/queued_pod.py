@@ -1,0 +1,69 @@
+"""A pod in the queue, with the history of its attempts (framework.QueuedPodInfo)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from engine.api.types import Object
+from engine.client import Origin
+from engine.scheduler.framework.events import ClusterEvent
+from engine.scheduler.pod_info import PodInfo
+
+KEPT_MOVES = 20
+
+
+class Move(NamedTuple):
+    """What took a pod from one part of the queue to another."""
+
+    time: str
+    event: str
+    to: str
+    plugin: str = ""
+
+    def to_json(self) -> Object:
+        shown: Object = {"time": self.time, "event": self.event, "to": self.to}
+        if self.plugin:
+            shown["plugin"] = self.plugin
+        return shown
+
+
+@dataclass(slots=True, eq=False)
+class QueuedPod:
+    """`timestamp` is when it last came into the queue, in model seconds. Plugin names are keys of dicts, which keep
+    their order."""
+
+    pod: PodInfo
+    timestamp: float
+    attempts: int = 0
+    unschedulable_count: int = 0
+    consecutive_errors: int = 0
+    backoff_expiration: float = 0.0
+    initial_attempt: float | None = None
+    unschedulable_plugins: dict[str, None] = field(default_factory=dict)
+    pending_plugins: dict[str, None] = field(default_factory=dict)
+    gating_plugin: str = ""
+    gating_events: list[ClusterEvent] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+    moves: deque[Move] = field(default_factory=lambda: deque(maxlen=KEPT_MOVES))
+
+    @property
+    def gated(self) -> bool:
+        return bool(self.gating_plugin)
+
+    @property
+    def rejectors(self) -> dict[str, None]:
+        return {**self.unschedulable_plugins, **self.pending_plugins}
+
+    def to_json(self) -> Object:
+        return {
+            "pod": self.pod.key,
+            "priority": self.pod.priority,
+            "attempts": self.attempts,
+            "timestamp": self.timestamp,
+            "unschedulablePlugins": list(self.unschedulable_plugins),
+            "pendingPlugins": list(self.pending_plugins),
+            "gatedBy": self.gating_plugin,
+            "moves": [move.to_json() for move in self.moves],
+        }

@@ -1,0 +1,271 @@
+"""kube-scheduler: takes waiting pods one by one and binds each to a node (hop 10)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.api.types import GVR, PODS, Object
+from engine.client import WARNING, Client, EventRecorder, InformerFactory, Lister, first_cause, woken_by
+from engine.clock import wall
+from engine.scheduler.cache.cache import Cache
+from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.cycle.binding import BindingCycle
+from engine.scheduler.cycle.failure import FailureHandler
+from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
+from engine.scheduler.decisions import Decision, Decisions
+from engine.scheduler.event_handlers import EventHandlers, pod_informer
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.handle import Handle
+from engine.scheduler.framework.profile import Profile
+from engine.scheduler.framework.runtime import Factory, Framework
+from engine.scheduler.framework.status import Status, error
+from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.nominator import Nominator
+from engine.scheduler.queue.queued_pod import QueuedPod
+from engine.scheduler.queue.scheduling_queue import Hints, SchedulingQueue
+from engine.scheduler.views import SchedulerViews
+from engine.tasks import Supervisor
+from engine.trace import Hop, Span, SpanContext
+from engine.world import World
+
+log = logging.getLogger(__name__)
+
+
+class Scheduler:
+    """One scheduler for all its profiles. `registry` may add plugins to those in the tree."""
+
+    def __init__(
+        self,
+        client: Client,
+        world: World,
+        *,
+        profiles: Sequence[Profile] = (Profile(),),
+        registry: Mapping[str, Factory] = REGISTRY,
+    ) -> None:
+        self._client = client
+        self._world = world
+        self._tasks = Supervisor("scheduler")
+        self._informers = InformerFactory(client, world)
+        self._recorders = {p.scheduler_name: EventRecorder(client, world, p.scheduler_name) for p in profiles}
+        self.cache = Cache()
+        self.snapshot = Snapshot()
+        self.nominator = Nominator()
+        self.decisions = Decisions()
+        self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in profiles}
+        first = next(iter(self.frameworks.values()))
+        self.queue = SchedulingQueue(
+            world.clock,
+            first.queue_sort[0].less,
+            hints={name: _hints(framework) for name, framework in self.frameworks.items()},
+            pre_enqueue={name: framework.pre_enqueue for name, framework in self.frameworks.items()},
+            nominator=self.nominator,
+        )
+        rng = world.rng.stream("scheduler")
+        self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng)
+        self._pods = pod_informer(self._informers).lister
+        self._views = SchedulerViews(self)
+
+    def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
+        handle = Handle(
+            clock=self._world.clock,
+            rng=self._world.rng.stream("scheduler"),
+            snapshot=self.snapshot,
+            nominator=self.nominator,
+            lister=self._lister,
+            client=self._client,
+            recorder=self._recorders[profile.scheduler_name],
+            activate=lambda pod: self.queue.activate(pod),
+            spawn=self._tasks.spawn,
+        )
+        return Framework(profile, registry, handle)
+
+    def _lister(self, resource: GVR) -> Lister:
+        if resource == PODS:
+            return self._pods
+        return self._informers.lister(resource)
+
+    # -- life
+
+    async def start(self) -> None:
+        """Returns when the caches are filled and pods are being scheduled."""
+        EventHandlers(self.cache, self.queue, self.frameworks).register(self._informers)
+        for resource in LISTED:
+            self._informers.informer(resource)
+        self._informers.start()
+        await self._informers.wait_for_sync()
+        self._views.offer(self._world.views)
+        self.queue.run()
+        self._tasks.spawn(self._run(), "scheduling")
+
+    async def stop(self) -> None:
+        self._views.withdraw(self._world.views)
+        self.queue.close()
+        await self._tasks.close()
+        await self._informers.stop()
+        for recorder in self._recorders.values():
+            await recorder.close()
+
+    # -- scheduling
+
+    async def _run(self) -> None:
+        while True:
+            queued = await self.queue.pop()
+            await self._schedule_one(queued)
+            # Let bindings, watches and the others have their turn.
+            await self._world.clock.sleep(0)
+
+    async def _schedule_one(self, queued: QueuedPod) -> None:
+        framework = self.frameworks[queued.pod.scheduler_name]
+        with self._span("schedule", queued, first_cause(queued.origins)) as span:
+            await self._world.latency.pause("scheduler")
+            if self._skip(queued.pod):
+                span.outcome = "skipped"
+                self.queue.done(queued.pod.uid)
+                return
+            decision = self._decision(queued, span)
+            state = CycleState()
+            placement = await self._decide(framework, state, queued.pod, decision)
+            self._conclude(decision, placement, queued, span)
+            if placement.assumed is not None:
+                work = self._bind(framework, state, queued, placement=placement, cause=span.context)
+                self._tasks.spawn(work, f"bind {queued.pod.key}")
+                return
+            await self._failure(queued).handle(queued, placement)
+            decision.moves = [move.to_json() for move in queued.moves]
+
+    def _span(self, verb: str, queued: QueuedPod, cause: SpanContext | None) -> Any:
+        pod = queued.pod
+        return self._world.tracer.span(
+            Hop.SCHEDULER,
+            component=pod.scheduler_name,
+            verb=verb,
+            object=f"pod/{pod.namespace}/{pod.name}",
+            cause=cause,
+            revision=next((origin.revision for origin in queued.origins), 0),
+            woken_by=woken_by(queued.origins),
+        )
+
+    def _skip(self, pod: PodInfo) -> bool:
+        """A pod that is on its way out, gone, bound or assumed is not scheduled."""
+        current = self._pods.get(pod.name, pod.namespace)
+        if current is None or PodInfo(current).uid != pod.uid or current["spec"].get("nodeName"):
+            return True
+        if current["metadata"].get("deletionTimestamp"):
+            message = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
+            self._recorders[pod.scheduler_name].event(current, WARNING, "FailedScheduling", message)
+            return True
+        return self.cache.is_assumed(pod.uid)
+
+    def _decision(self, queued: QueuedPod, span: Span) -> Decision:
+        decision = Decision(
+            pod=queued.pod.key,
+            uid=queued.pod.uid,
+            attempt=queued.attempts,
+            profile=queued.pod.scheduler_name,
+            time=self._world.clock.micro_timestamp(),
+            moves=[move.to_json() for move in queued.moves],
+            trace=span.trace_id,
+        )
+        self.decisions.add(decision)
+        return decision
+
+    async def _decide(self, framework: Framework, state: CycleState, pod: PodInfo, decision: Decision) -> Placement:
+        began = wall()
+        framework.handle.note = decision.notes.__setitem__
+        try:
+            return await self._cycle.run(framework, state, pod, decision)
+        except Exception as failure:
+            # A plugin's bug must not stop the scheduling of all other pods.
+            log.exception("scheduling pod %s", pod.key)
+            return Placement(status=error(f"{type(failure).__name__}: {failure}"))
+        finally:
+            decision.wall_ms = (wall() - began) * 1000
+
+    def _conclude(self, decision: Decision, placement: Placement, queued: QueuedPod, span: Span) -> None:
+        """Note how the attempt ended."""
+        if placement.assumed is not None:
+            decision.result, decision.winner = "scheduled", placement.node_name
+        else:
+            status = placement.status or error("")
+            decision.result = "unschedulable" if status.rejected else "error"
+            decision.message = status.message
+            decision.nominated = placement.nominated or ""
+            span.outcome = "Unschedulable" if status.rejected else "SchedulerError"
+        span.detail.update(decision.summary())
+
+    def _failure(self, queued: QueuedPod) -> FailureHandler:
+        return FailureHandler(
+            client=self._client,
+            pods=self._pods,
+            queue=self.queue,
+            recorder=self._recorders[queued.pod.scheduler_name],
+            clock=self._world.clock,
+        )
+
+    async def _bind(
+        self,
+        framework: Framework,
+        state: CycleState,
+        queued: QueuedPod,
+        *,
+        placement: Placement,
+        cause: SpanContext,
+    ) -> None:
+        assumed = placement.assumed
+        assert assumed is not None
+        recorder = self._recorders[assumed.scheduler_name]
+        with self._span("bind", queued, cause) as span:
+            span.detail["node"] = placement.node_name
+            try:
+                bound = await BindingCycle(self.cache, self.queue, recorder).run(framework, state, assumed)
+            except Exception as failure:
+                log.exception("binding pod %s", assumed.key)
+                bound = self._bind_broke(framework, state, assumed, error(f"{type(failure).__name__}: {failure}"))
+            if bound.assumed is None:
+                span.outcome = "BindingFailed"
+                span.detail["message"] = (bound.status or error("")).message
+                await self._failure(queued).handle(queued, bound)
+
+    def _bind_broke(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
+        framework.run_unreserve(state, pod, pod.node_name)
+        self.cache.forget(pod.uid)
+        return Placement(status=status)
+
+    def look_nodes(self) -> list[Object]:
+        """What the cache counts on every node."""
+        return [
+            {
+                "node": info.name,
+                "pods": len(info.pods),
+                "requested": info.requested.to_json(),
+                "allocatable": info.allocatable.to_json(),
+                "allowedPods": info.allocatable.allowed_pods,
+                "unschedulable": info.unschedulable,
+                "taints": info.taints,
+                "assumed": [p.key for p in self.cache.assumed_pods if p.node_name == info.name],
+                "nominated": [p.key for p in self.nominator.nominated_on(info.name)],
+            }
+            for info in self.cache.nodes.values()
+            if info.node is not None
+        ]
+
+
+def _hints(framework: Framework) -> Hints:
+    return [
+        (event, plugin.name, hint)
+        for plugin in framework.plugins.values()
+        for event, hint in plugin.events_to_register()
+    ]
+
+
+# What plugins read beside pods, nodes and namespaces.
+LISTED = (
+    GVR("", "v1", "services"),
+    GVR("", "v1", "replicationcontrollers"),
+    GVR("apps", "v1", "replicasets"),
+    GVR("apps", "v1", "statefulsets"),
+    GVR("policy", "v1", "poddisruptionbudgets"),
+)
