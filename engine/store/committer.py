@@ -7,6 +7,7 @@ on top of it. There is no task and no timer while nobody writes.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from engine.store.leases import LeaseChange
 from engine.store.log import Batch
 from engine.store.types import StoreUnavailableError
 from engine.tasks import Supervisor
+
+_log = logging.getLogger(__name__)
 
 MAX_BATCH = 256  # proposals: what is applied in the loop at once stays far below 5 ms
 
@@ -101,7 +104,7 @@ class Committer:
         batch = _batch(proposals)
         try:
             seconds = self._journal.write_now(batch) if self._journal is not None else 0.0
-        except StoreUnavailableError as error:
+        except Exception as error:
             self._fail(proposals, error)
         else:
             self._succeed(proposals, batch, seconds)
@@ -117,7 +120,7 @@ class Committer:
                 batch = _batch(proposals)
                 try:
                     seconds = await journal.write(batch)
-                except StoreUnavailableError as error:
+                except Exception as error:
                     self._fail(proposals, error)
                 else:
                     self._succeed(proposals, batch, seconds)
@@ -146,7 +149,9 @@ class Committer:
             if not proposal.done.done():
                 proposal.done.set_result(None)
 
-    def _fail(self, proposals: list[Proposal], error: StoreUnavailableError) -> None:
+    def _fail(self, proposals: list[Proposal], error: Exception) -> None:
+        if not isinstance(error, StoreUnavailableError):
+            _log.error("a commit failed", exc_info=error)
         self.failures += 1
         self.last_error = str(error)
         void = [*proposals, *self._pending]

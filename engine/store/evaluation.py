@@ -14,6 +14,7 @@ from engine.store.draft import Draft
 from engine.store.index import Change, Revision, bounds
 from engine.store.leases import Lessor
 from engine.store.types import (
+    CompactedError,
     Compare,
     DeleteRange,
     DeleteRangeResponse,
@@ -54,6 +55,7 @@ def decide(
     success: Sequence[Operation],
     failure: Sequence[Operation],
     cause: str,
+    compacted: int,
 ) -> Decision:
     """Decide a transaction and stage its changes in the draft. Raises StoreError and then has changed nothing."""
     _check_request(compare, success, failure)
@@ -62,8 +64,8 @@ def decide(
     for operation in operations:
         if type(operation) is Put and operation.lease and lessor.get(operation.lease) is None:
             raise LeaseNotFoundError
-        if type(operation) is Range and operation.revision > draft.revision:
-            raise FutureRevisionError
+        if type(operation) is Range and operation.revision > 0:
+            check_revision(operation.revision, newest=draft.revision, compacted=compacted)
     run = _Run(draft)
     responses = [run.execute(position, operation) for position, operation in enumerate(operations)]
     revision = None
@@ -76,6 +78,14 @@ def decide(
 def check_range(request: Range) -> None:
     if not request.key:
         raise StoreError("etcdserver: key is not provided")
+
+
+def check_revision(revision: int, *, newest: int, compacted: int) -> None:
+    """Raises FutureRevisionError or CompactedError for a revision that cannot be read."""
+    if revision > newest:
+        raise FutureRevisionError
+    if revision < compacted:
+        raise CompactedError(compacted)
 
 
 def _check_request(compare: Sequence[Compare], success: Sequence[Operation], failure: Sequence[Operation]) -> None:
@@ -173,7 +183,7 @@ class _Run:
         return DeleteRangeResponse(self._seen, len(deleted), prev_kvs)
 
     def _range(self, position: int, request: Range) -> RangeResponse:
-        if request.revision and request.revision < self.revision:
+        if 0 < request.revision < self.revision:
             self.historic.append((position, request))
             return RangeResponse(0, [], False, 0)
         kvs, count = self.draft.range(request)

@@ -177,7 +177,7 @@ class Index:
 
     def range(self, request: Range) -> tuple[list[KeyValue], int]:
         """The key-values that answer a request and the count of all in its interval."""
-        newest = not request.revision or request.revision == self.revision
+        newest = request.revision <= 0 or request.revision == self.revision
         if not request.range_end:
             kv = self.current.get(request.key) if newest else self.at(request.key, request.revision)
             return arrange([] if kv is None else [kv], request)
@@ -204,11 +204,11 @@ class Index:
         return self._all_at(b"", b"\0", self.floor)
 
     def revisions(self, start: int, limit: int) -> list[Revision]:
-        """Up to `limit` revisions from `start` on, which is not below the oldest in memory."""
+        """What is in memory of the `limit` revisions from `start` on."""
         if not self._log:
             return []
-        offset = start - self._log[0].revision
-        return self._log[offset : offset + limit]
+        oldest = self._log[0].revision
+        return self._log[max(0, start - oldest) : max(0, start + limit - oldest)]
 
     @property
     def oldest(self) -> int:

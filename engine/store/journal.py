@@ -6,6 +6,7 @@ other clock aiosqlite keeps the fsync off the loop.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +38,7 @@ class InlineDatabase:
     """Runs in the caller's thread."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = log.connect(path)
+        self._connection = log.connect(path, patience=0)
 
     def run_now(self, work: Work[T]) -> T:
         return work(self._connection)
@@ -107,6 +108,7 @@ class Journal:
         self._lock = StoreLock(path)
         self._writer: Database | None = None
         self._reader: Database | None = None
+        self._connecting = asyncio.Lock()
 
     @classmethod
     async def open(cls, path: Path, *, inline: bool, store_id: int) -> tuple[Journal, log.Loaded]:
@@ -203,11 +205,15 @@ class Journal:
     async def read(self, work: Work[T]) -> T:
         """Do some reading beside the writer. Raises StoreError."""
         try:
-            if self._reader is None:
-                self._reader = await self._connect()
-            return await self._reader.run(work)
+            return await (self._reader or await self._open_reader()).run(work)
         except sqlite3.Error as error:
             raise unreadable(self.path, error) from error
+
+    async def _open_reader(self) -> Database:
+        async with self._connecting:
+            if self._reader is None:
+                self._reader = await self._connect()
+        return self._reader
 
     async def close(self) -> None:
         for database in (self._reader, self._writer):

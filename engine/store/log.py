@@ -69,10 +69,13 @@ class Loaded(NamedTuple):
 # -- opening
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode: a single INSERT is a transaction of its own."""
+def connect(path: Path, *, patience: int = 2000) -> sqlite3.Connection:
+    """A connection in autocommit mode: a single INSERT is a transaction of its own.
+
+    `patience` are the milliseconds that it waits for another process which has locked the file.
+    """
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=600)
-    connection.execute("PRAGMA busy_timeout = 2000")
+    connection.execute(f"PRAGMA busy_timeout = {patience}")
     return connection
 
 

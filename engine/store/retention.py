@@ -20,10 +20,16 @@ _MIN_STEP = 100  # revisions that make a compaction worth its commit
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`period` is in model seconds. `revisions` are kept whatever their age; 0 and 0 keep nothing but the newest."""
+    """`period` is in model seconds; `revisions` are kept whatever their age.
+
+    History that takes more than `disk` bytes in the log, or `memory` bytes in a store without one, is halved whatever
+    its age and number.
+    """
 
     period: float = 4 * 3600
     revisions: int = 10_000
+    disk: int = 256 << 20
+    memory: int = 64 << 20
     quiet: tuple[bytes, ...] = (b"/registry/leases/",)
     automatic: bool = True
 
@@ -61,7 +67,7 @@ class RetentionKeeper:
         target = (compacted + revision) // 2 if pressed else self._unneeded()
         while len(self._marks) > 1 and self._marks[0].revision <= target:
             self._marks.popleft()
-        return target if target - compacted >= _MIN_STEP else 0
+        return target if pressed or target - compacted >= _MIN_STEP else 0
 
     def _mark(self, revision: int, *, pressed: bool) -> bool:
         """Whether time or writes have moved on enough since the last mark to look again."""

@@ -17,7 +17,7 @@ from engine.rng import Rng
 from engine.store import log, snapshot
 from engine.store.committer import Committer, Proposal
 from engine.store.draft import Draft
-from engine.store.evaluation import Decision, check_range, decide, delete_keys
+from engine.store.evaluation import Decision, check_range, check_revision, decide, delete_keys
 from engine.store.index import Index, Revision, arrange, bounds
 from engine.store.inspection import (
     LogEntry,
@@ -124,11 +124,9 @@ class SqliteStore:
     async def range(self, request: Range) -> RangeResponse:
         check_range(request)
         revision = request.revision
-        if revision > self._index.revision:
-            raise FutureRevisionError
-        if revision and revision < self.compact_revision:
-            raise CompactedError(self.compact_revision)
-        if not revision or revision >= self._index.floor or self._journal is None:
+        if revision > 0:
+            check_revision(revision, newest=self._index.revision, compacted=self.compact_revision)
+        if revision <= 0 or revision >= self._index.floor or self._journal is None:
             kvs, count = self._index.range(request)
         else:
             kvs, count = arrange(await self._history(request), request)
@@ -188,7 +186,15 @@ class SqliteStore:
         self._check_open()
         if self._upkeep.alarms and any(type(operation) is Put for operation in (*success, *failure)):
             raise NoSpaceError
-        decision = decide(self._draft, self._lessor, compare, success=success, failure=failure, cause=cause)
+        decision = decide(
+            self._draft,
+            self._lessor,
+            compare,
+            success=success,
+            failure=failure,
+            cause=cause,
+            compacted=self.compact_revision,
+        )
         revision = self._draft.revision
         self._recorder.record(revision, decision.revision, succeeded=decision.succeeded, compare=compare, cause=cause)
         if decision.revision is not None or self._committer.busy:

@@ -27,8 +27,8 @@ _BUDGET = 0.002  # seconds of this machine for one step
 _STEP = 200  # rows of the log, or revisions in memory
 _MAX_STEP = 2000
 _PRESSURE = 0.8  # of the quota, from which history is given up before its time
+_RELIEF_STEP = 0.01  # of the room that there is, that must be written from one early compaction to the next
 _RELIEF = 0.95  # of the quota, below which the alarm is over
-MEMORY_BYTES = 64 << 20  # history that memory holds; a store without a file holds no other
 MEMORY_REVISIONS = 10_000  # as many as memory holds where the log has them too
 
 
@@ -55,8 +55,10 @@ class Upkeep:
         self._committer = committer
         self._tasks = tasks
         self._clock = clock
+        self._retention = retention
         self._keeper = RetentionKeeper(retention, clock, revision=index.revision)
         self._step = _STEP
+        self._written = 0  # bytes of values since the last automatic compaction
         self._working = False
         self._compacting = hub.compact_revision > 0  # a compaction that the last process did not finish
         self._asked = hub.compact_revision
@@ -72,6 +74,7 @@ class Upkeep:
         """Called with every batch, once it is visible."""
         if revisions:
             self._keeper.note(revisions)
+            self._written += sum(len(change.kv.value) for revision in revisions for change in revision.changes)
             self._trim_memory(len(revisions))
             self._watch_space()
         if self._compacting or (self._journal is not None and self._journal.checkpoint_due):
@@ -86,7 +89,7 @@ class Upkeep:
         if self._journal is None:
             return
         target = self._index.revision - MEMORY_REVISIONS
-        if self._index.history_bytes > MEMORY_BYTES:
+        if self._index.history_bytes > self._retention.memory:
             target = self._index.revision
         if target > self._index.floor:
             self._index.raise_floor(target, 2 * count + 16)
@@ -96,14 +99,21 @@ class Upkeep:
         if in_use > self.quota and not self.alarms:
             _log.warning("the store holds %d bytes, more than its quota of %d: writes are refused", in_use, self.quota)
             self.alarms.append(NOSPACE)
-        crowded = self._journal is None and self._index.history_bytes > MEMORY_BYTES
-        pressed = crowded or in_use > self.quota * _PRESSURE
+        pressed = self._pressed(in_use)
         target = self._keeper.target(revision, compacted, pressed=pressed, alarmed=bool(self.alarms))
         if target > compacted:
-            self._asked = target
+            self._asked, self._written = target, 0
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             done.add_done_callback(_retrieve)
             self._committer.submit(Proposal(done, compact_revision=target))
+
+    def _pressed(self, in_use: int) -> bool:
+        """Whether history must go before its time; not again before the last compaction has shown its effect."""
+        retention = self._retention
+        room = retention.disk if self._journal is not None else retention.memory
+        if self._compacting or self._written < min(self.quota, room) * _RELIEF_STEP:
+            return False
+        return in_use - self._index.live_bytes > room or in_use > self.quota * _PRESSURE
 
     # -- the work
 
