@@ -11,7 +11,7 @@ _COMPUTE = ("cpu", "memory")
 
 
 def qos_class(pod: Object) -> str:
-    """`Guaranteed`, `Burstable` or `BestEffort`. A Pod's own resources, where it has some, stand for its containers'."""
+    """`Guaranteed`, `Burstable` or `BestEffort`. The resources of the Pod itself, if it has some, decide alone."""
     spec = pod.get("spec", {})
     own = spec.get("resources")
     sources = [own] if own else [container.get("resources") or {} for container in _containers(spec)]

@@ -199,7 +199,7 @@ def mark_deleting(obj: Object) -> None:
 
 
 def grace_period(info: ResourceInfo, obj: Object, requested: int | None) -> int | None:
-    """The seconds that an object has to end by itself; None for a kind that is deleted at once (CheckGracefulDelete)."""
+    """The seconds that an object has to end by itself; None for a kind deleted at once (CheckGracefulDelete)."""
     if (info.gvr.group, info.kind) != ("", "Pod"):
         return None
     spec = obj.get("spec", {})

@@ -1,0 +1,47 @@
+"""Hop 05, validation: what is wrong with an object, all at once, in upstream's words and with upstream's paths.
+
+A kind's rules are functions of the object (and the one before), found in one table by group and kind. Metadata is
+checked here for all of them. Sources: pkg/apis/*/validation and apimachinery pkg/api/validation.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import Cause
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.api.validation.metadata import object_meta, object_meta_update
+from engine.api.validation.problems import Problems
+from engine.api.validation.rules import rules_for
+
+__all__ = ["Problems", "validate_create", "validate_status_update", "validate_update"]
+
+
+def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
+    """What is wrong with a new object. Its name has been generated, defaults and strategy have been applied."""
+    problems = Problems()
+    rules = rules_for(info)
+    if info.stored:
+        object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
+    if rules.create is not None:
+        rules.create(obj, problems)
+    return problems
+
+
+def validate_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]:
+    problems = Problems()
+    rules = rules_for(info)
+    object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
+    if rules.update is not None:
+        rules.update(new, old, problems)
+    elif rules.create is not None:
+        rules.create(new, problems)
+    return problems
+
+
+def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]:
+    problems = Problems()
+    rules = rules_for(info)
+    object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
+    if rules.status is not None:
+        rules.status(new, old, problems)
+    return problems

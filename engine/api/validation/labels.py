@@ -1,0 +1,64 @@
+"""Labels, annotations and label selectors (apimachinery pkg/apis/meta/v1/validation, pkg/api/validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.api.types import Object
+from engine.api.validation.problems import Problems
+from engine.api.validation.text import label_value, qualified_name
+
+_ANNOTATIONS_LIMIT = 256 * 1024
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+def label_map(values: Mapping[str, str] | None, path: str, problems: Problems) -> None:
+    for key, value in (values or {}).items():
+        problems.all_invalid(path, key, qualified_name(key))
+        problems.all_invalid(path, value, label_value(value))
+
+
+def label_key(key: str, path: str, problems: Problems) -> None:
+    problems.all_invalid(path, key, qualified_name(key))
+
+
+def annotation_map(values: Mapping[str, str] | None, path: str, problems: Problems) -> None:
+    if not values:
+        return
+    size = 0
+    for key, value in values.items():
+        problems.all_invalid(path, key, qualified_name(key.lower()))
+        size += len(key) + len(value)
+    if size > _ANNOTATIONS_LIMIT // 4 and _byte_size(values) > _ANNOTATIONS_LIMIT:
+        problems.too_long(path, _ANNOTATIONS_LIMIT)
+
+
+def _byte_size(values: Mapping[str, str]) -> int:
+    return sum(len(key.encode()) + len(value.encode()) for key, value in values.items())
+
+
+def label_selector(selector: Object | None, path: str, problems: Problems) -> None:
+    if not selector:
+        return
+    label_map(selector.get("matchLabels"), f"{path}.matchLabels", problems)
+    for index, requirement in enumerate(selector.get("matchExpressions", ())):
+        _requirement(requirement, f"{path}.matchExpressions[{index}]", problems)
+
+
+def _requirement(requirement: Object, path: str, problems: Problems) -> None:
+    operator, values = requirement.get("operator", ""), requirement.get("values", ())
+    if operator in ("In", "NotIn"):
+        if not values:
+            problems.required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            problems.forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    else:
+        problems.invalid(f"{path}.operator", operator, "not a valid selector operator")
+    label_key(requirement.get("key", ""), f"{path}.key", problems)
+    label_values(values, f"{path}.values", problems)
+
+
+def label_values(values: Iterable[str], path: str, problems: Problems) -> None:
+    for index, value in enumerate(values):
+        problems.all_invalid(f"{path}[{index}]", value, label_value(value))

@@ -1,0 +1,261 @@
+"""Deployments, ReplicaSets, ReplicationControllers, DaemonSets, StatefulSets (pkg/apis/apps/validation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.labels import label_selector
+from engine.api.validation.pods import pod_template
+from engine.api.validation.problems import Problems
+
+_MISMATCH = "`selector` does not match template `labels`"
+_TOO_MANY = "cannot be greater than status.replicas"
+_STRATEGIES = ("Recreate", "RollingUpdate")
+_DAEMON_STRATEGIES = ("RollingUpdate", "OnDelete")
+_SET_STRATEGIES = ("RollingUpdate", "OnDelete")
+_POD_MANAGEMENT = ("OrderedReady", "Parallel")
+_SET_UPDATABLE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+
+
+def deployment(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    problems.not_negative("spec.replicas", spec.get("replicas"))
+    _selector(spec, problems, empty="empty selector is invalid for deployment")
+    selected_template(spec, problems, kind="ReplicaSet")
+    _deployment_strategy(spec.get("strategy", {}), "spec.strategy", problems)
+    for field in ("minReadySeconds", "revisionHistoryLimit"):
+        problems.not_negative(f"spec.{field}", spec.get(field))
+    deadline = spec.get("progressDeadlineSeconds")
+    if deadline is not None:
+        problems.not_negative("spec.progressDeadlineSeconds", deadline)
+        if deadline <= spec.get("minReadySeconds", 0):
+            problems.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
+
+
+def deployment_update(new: Object, old: Object, problems: Problems) -> None:
+    deployment(new, problems)
+    selector_update(new, old, problems)
+
+
+def selector_update(new: Object, old: Object, problems: Problems) -> None:
+    problems.immutable("spec.selector", new.get("spec", {}).get("selector"), old.get("spec", {}).get("selector"))
+
+
+def _selector(spec: Object, problems: Problems, *, empty: str) -> None:
+    selector = spec.get("selector")
+    if selector is None:
+        problems.required("spec.selector")
+        return
+    label_selector(selector, "spec.selector", problems)
+    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        problems.invalid("spec.selector", selector, empty)
+
+
+def selected_template(spec: Object, problems: Problems, *, kind: str) -> None:
+    """The template of a workload whose Pods run for ever: selected by the selector, always restarted."""
+    template = spec.get("template")
+    if template is None:
+        problems.required("spec.template")
+        return
+    labels = template.get("metadata", {}).get("labels")
+    try:
+        selector = LabelSelector.from_object(spec.get("selector") or {})
+    except ApiError:
+        problems.invalid("spec.selector", spec.get("selector"), "invalid label selector")
+        return
+    if not selector.empty and not selector.matches(labels or {}):
+        problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
+    pod_template(template, "spec.template", problems)
+    pod_spec = template.get("spec", {})
+    if pod_spec.get("restartPolicy") not in ("Always", None):
+        problems.not_supported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))
+    if "activeDeadlineSeconds" in pod_spec:
+        path = "spec.template.spec.activeDeadlineSeconds"
+        problems.forbidden(path, f"activeDeadlineSeconds in {kind} is not Supported")
+
+
+def _deployment_strategy(strategy: Object, path: str, problems: Problems) -> None:
+    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
+    if kind == "Recreate":
+        if rolling is not None:
+            detail = "may not be specified when strategy `type` is 'Recreate'"
+            problems.forbidden(f"{path}.rollingUpdate", detail)
+    elif kind == "RollingUpdate":
+        if rolling is None:
+            problems.required(f"{path}.rollingUpdate", "this should be defaulted and never be nil")
+        else:
+            _rolling_update(rolling, f"{path}.rollingUpdate", problems)
+    else:
+        problems.not_supported(path, strategy, _STRATEGIES)
+
+
+def _rolling_update(rolling: Object, path: str, problems: Problems) -> None:
+    unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+    count_or_percent(unavailable, f"{path}.maxUnavailable", problems)
+    count_or_percent(surge, f"{path}.maxSurge", problems)
+    if _amount(unavailable) == 0 and _amount(surge) == 0:
+        problems.invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+    at_most_all(unavailable, f"{path}.maxUnavailable", problems)
+
+
+def count_or_percent(value: Any, path: str, problems: Problems) -> None:
+    if isinstance(value, str):
+        problems.all_invalid(path, value, text.percent(value))
+    else:
+        problems.not_negative(path, value)
+
+
+def at_most_all(value: Any, path: str, problems: Problems) -> None:
+    if isinstance(value, str) and not text.percent(value) and int(value[:-1]) > 100:
+        problems.invalid(path, value, "must not be greater than 100%")
+
+
+def _amount(value: Any) -> int:
+    if isinstance(value, str):
+        return int(value[:-1]) if not text.percent(value) else 0
+    return int(value)
+
+
+def replica_set(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    problems.not_negative("spec.replicas", spec.get("replicas"))
+    problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    _selector(spec, problems, empty="empty selector is invalid for deployment")
+    selected_template(spec, problems, kind="ReplicaSet")
+
+
+def replica_set_update(new: Object, old: Object, problems: Problems) -> None:
+    replica_set(new, problems)
+    selector_update(new, old, problems)
+
+
+def replication_controller(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    selector = spec.get("selector")
+    if not selector:
+        problems.required("spec.selector")
+    problems.not_negative("spec.replicas", spec.get("replicas"))
+    selected = {**spec, "selector": {"matchLabels": selector or {}}}
+    selected_template(selected, problems, kind="ReplicationController")
+
+
+def daemon_set(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    _selector(spec, problems, empty="empty selector is invalid for daemonset")
+    selected_template(spec, problems, kind="DaemonSet")
+    for field in ("minReadySeconds", "revisionHistoryLimit"):
+        problems.not_negative(f"spec.{field}", spec.get(field))
+    strategy = spec.get("updateStrategy", {})
+    path = "spec.updateStrategy"
+    if strategy.get("type") not in _DAEMON_STRATEGIES:
+        problems.not_supported(path, strategy, _DAEMON_STRATEGIES)
+    elif strategy["type"] == "RollingUpdate":
+        if "rollingUpdate" not in strategy:
+            problems.required(f"{path}.rollingUpdate")
+        else:
+            _daemon_rolling(strategy["rollingUpdate"], f"{path}.rollingUpdate", problems)
+
+
+def _daemon_rolling(rolling: Object, path: str, problems: Problems) -> None:
+    unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+    for field, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
+        count_or_percent(value, f"{path}.{field}", problems)
+        at_most_all(value, f"{path}.{field}", problems)
+    if _amount(unavailable) and _amount(surge):
+        problems.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
+    elif not _amount(unavailable) and not _amount(surge):
+        problems.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
+def daemon_set_update(new: Object, old: Object, problems: Problems) -> None:
+    daemon_set(new, problems)
+    selector_update(new, old, problems)
+
+
+def stateful_set(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    policy = spec.get("podManagementPolicy")
+    if not policy:
+        problems.required("spec.podManagementPolicy")
+    elif policy not in _POD_MANAGEMENT:
+        problems.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
+    _set_strategy(spec.get("updateStrategy", {}), "spec.updateStrategy", problems)
+    for field in ("replicas", "minReadySeconds"):
+        problems.not_negative(f"spec.{field}", spec.get(field))
+    problems.not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start"))
+    _selector(spec, problems, empty="empty selector is invalid for statefulset")
+    _set_template(spec, problems)
+
+
+def _set_template(spec: Object, problems: Problems) -> None:
+    """Claims made from the templates are volumes that the containers may mount."""
+    template = spec.get("template", {})
+    pod_spec = template.get("spec", {})
+    claimed = [
+        {"name": claim.get("metadata", {}).get("name", ""), "persistentVolumeClaim": {"claimName": "x"}}
+        for claim in spec.get("volumeClaimTemplates", ())
+    ]
+    names = {volume["name"] for volume in claimed}
+    given = [volume for volume in pod_spec.get("volumes", ()) if volume.get("name") not in names]
+    whole = {**template, "spec": {**pod_spec, "volumes": [*given, *claimed]}} if claimed else template
+    selected_template({**spec, "template": whole}, problems, kind="StatefulSet")
+
+
+def _set_strategy(strategy: Object, path: str, problems: Problems) -> None:
+    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
+    if not kind:
+        problems.required(path)
+    elif kind == "OnDelete":
+        if rolling is not None:
+            detail = "only allowed for updateStrategy 'RollingUpdate'"
+            problems.invalid(f"{path}.rollingUpdate", rolling, detail)
+    elif kind == "RollingUpdate":
+        partition = (rolling or {}).get("partition")
+        problems.not_negative(f"{path}.rollingUpdate.partition", partition)
+        if "maxUnavailable" in (rolling or {}):
+            count_or_percent((rolling or {})["maxUnavailable"], f"{path}.rollingUpdate.maxUnavailable", problems)
+    else:
+        problems.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
+
+
+def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
+    after, before = dict(new.get("spec", {})), dict(old.get("spec", {}))
+    stateful_set(new, problems)
+    for field in _SET_UPDATABLE:
+        after.pop(field, None)
+        before.pop(field, None)
+    if after != before:
+        shown = ", ".join(f"'{field}'" for field in _SET_UPDATABLE[:-1])
+        detail = f"updates to statefulset spec for fields other than {shown} and 'minReadySeconds' are forbidden"
+        problems.forbidden("spec", detail)
+
+
+def replica_status(new: Object, old: Object, problems: Problems) -> None:
+    """The counts of a Deployment, ReplicaSet, ReplicationController or StatefulSet."""
+    status = new.get("status", {})
+    for field, value in status.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            problems.not_negative(f"status.{field}", value)
+    total, ready = status.get("replicas", 0), status.get("readyReplicas", 0)
+    for field in ("fullyLabeledReplicas", "updatedReplicas", "readyReplicas", "currentReplicas", "availableReplicas"):
+        if status.get(field, 0) > total:
+            problems.invalid(f"status.{field}", status[field], _TOO_MANY)
+    if status.get("availableReplicas", 0) > ready:
+        path = "status.availableReplicas"
+        problems.invalid(path, status["availableReplicas"], "cannot be greater than readyReplicas")
+    collisions, before = status.get("collisionCount", 0), old.get("status", {}).get("collisionCount", 0)
+    if collisions < before:
+        problems.invalid("status.collisionCount", collisions, "cannot be decremented")
