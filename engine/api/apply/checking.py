@@ -32,9 +32,8 @@ def _identity(applied: Object) -> str:
     group_version = applied.get("apiVersion", "")
     if "/" not in group_version:
         group_version = f"/{group_version}"
-    return (
-        f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {group_version}, Kind={applied.get('kind', '')}"
-    )
+    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    return f"{name}; {group_version}, Kind={applied.get('kind', '')}"
 
 
 def _check(kind: FieldType, value: Any, path: Path, errors: list[str]) -> None:

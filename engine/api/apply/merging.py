@@ -93,7 +93,7 @@ def remove(kind: FieldType, value: Any, gone: FieldSet) -> Any:
 def _remove_keys(kind: MapType, value: dict[str, Any], gone: FieldSet) -> dict[str, Any] | None:
     kept: dict[str, Any] = {}
     for key, item in value.items():
-        step, below, _ = kind.field(key)
+        step, below, there = kind.field(key)
         node = gone.get(step)
         if node is None:
             kept[key] = item
@@ -101,6 +101,8 @@ def _remove_keys(kind: MapType, value: dict[str, Any], gone: FieldSet) -> dict[s
             rest = remove(below, item, node)
             if rest is not None:
                 kept[key] = rest
+            elif there:  # emptied, but upstream's objects always have it
+                kept[key] = [] if isinstance(item, list) else {}
     return kept or None
 
 
