@@ -1,0 +1,86 @@
+"""pods/NAME/binding: the scheduler's decision, written into the Pod (pkg/registry/core/pod/storage, BindingREST)."""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError, Cause, conflict, field_invalid, field_not_supported, field_required, invalid
+from engine.api.types import GVK, GVR, Object, copy_object
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.write import Writer
+
+BINDING = GVK("", "v1", "Binding")
+_BINDINGS = GVR("", "v1", "pods/binding")
+SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+class BindingAction:
+    def __init__(self, backend: Backend, writer: Writer) -> None:
+        self._backend = backend
+        self._writer = writer
+
+    async def post(self, call: Call, options: WriteOptions) -> Object:
+        """Raises ApiError 409 for a Pod that is bound already or is being deleted."""
+        value = read_value(call.request)
+        binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
+        name = call.info.name
+        if causes := _causes(binding):
+            raise invalid(BINDING, name, causes)
+        node = binding["target"]["name"]
+
+        def assign(old: Object) -> Object:
+            if refusal := _refusal(name, old, node, binding["metadata"]):
+                raise refusal
+            pod = copy_object(old)
+            pod["spec"]["nodeName"] = node
+            for field in ("annotations", "labels"):
+                if added := binding["metadata"].get(field):
+                    pod["metadata"].setdefault(field, {}).update(added)
+            _scheduled(pod, self._backend.world.clock.timestamp())
+            pod["metadata"]["resourceVersion"] = ""
+            return pod
+
+        await self._writer.update(call, options, assign, rules=lambda new, old: [])
+        return SUCCESS
+
+
+def _causes(binding: Object) -> list[Cause]:
+    target = binding.get("target") or {}
+    causes = []
+    if target.get("kind") not in (None, "", "Node"):
+        causes.append(field_not_supported("target.kind", target["kind"], ("Node", "<empty>")))
+    name = target.get("name", "")
+    if not name:
+        causes.append(field_required("target.name"))
+    elif "/" in name or name in (".", ".."):
+        causes.append(field_invalid("target.name", name, "may not contain '/'"))
+    return causes
+
+
+def _refusal(name: str, pod: Object, node: str, metadata: Object) -> ApiError | None:
+    spec, kept = pod["spec"], pod["metadata"]
+    if metadata.get("uid") and metadata["uid"] != kept["uid"]:
+        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {kept['uid']}"
+    elif "deletionTimestamp" in kept:
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+    elif spec.get("nodeName"):
+        why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+    elif spec.get("schedulingGates"):
+        why = f"pod {name} has non-empty .spec.schedulingGates"
+    else:
+        return None
+    return conflict(_BINDINGS, name, why)
+
+
+def _scheduled(pod: Object, now: str) -> None:
+    status = pod.setdefault("status", {})
+    conditions = status.setdefault("conditions", [])
+    condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+    for position, present in enumerate(conditions):
+        if present["type"] == "PodScheduled":
+            if present["status"] == "True":
+                condition["lastTransitionTime"] = present.get("lastTransitionTime", now)
+            conditions[position] = condition
+            return
+    conditions.append(condition)

@@ -1,0 +1,146 @@
+"""pods/NAME/eviction: a delete that PodDisruptionBudgets may refuse (pkg/registry/core/pod/storage/eviction.go)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from engine.api.errors import ApiError, bad_request
+from engine.api.selectors import LabelSelector
+from engine.api.types import GVK, GVR, Object, copy_object
+from engine.apiserver.actions.binding import SUCCESS
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call, describe
+from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.delete import Deleter
+from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.write import Writer
+
+EVICTION = GVK("policy", "v1", "Eviction")
+BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
+_DISRUPTED_LIMIT = 2000
+_TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+
+
+class EvictionAction:
+    def __init__(self, backend: Backend, deleter: Deleter, writer: Writer) -> None:
+        self._backend = backend
+        self._deleter = deleter
+        self._writer = writer
+
+    async def post(self, call: Call, options: WriteOptions) -> Object:
+        """Raises ApiError 404, or 429 where a budget forbids it now."""
+        value = read_value(call.request)
+        eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
+        name = eviction["metadata"].get("name", call.info.name) if "metadata" in eviction else call.info.name
+        if name != call.info.name:
+            raise bad_request("name in URL does not match name in Eviction object")
+        stored = await self._backend.storage.get(call.gvr_resource, call.info.namespace, call.info.name)
+        if stored is not None and _counts(stored.object):
+            await self._check_budgets(call, stored.object, options)
+        body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
+        body.pop("kind", None)
+        body.pop("apiVersion", None)
+        if options.dry_run:
+            body["dryRun"] = ["All"]
+        await self._deleter.delete(replace(call, request=replace(call.request, body=body or None)))
+        return SUCCESS
+
+    async def _check_budgets(self, call: Call, pod: Object, options: WriteOptions) -> None:
+        info = self._backend.resources.get(*BUDGETS)
+        if info is None:
+            return
+        cache = await self._backend.caches.started(info)
+        labels = pod["metadata"].get("labels") or {}
+        budgets = [
+            budget
+            for budget in cache.objects(call.info.namespace)
+            if LabelSelector.from_object((budget.get("spec") or {}).get("selector")).matches(labels)
+        ]
+        if len(budgets) > 1:
+            raise ApiError(
+                500,
+                "InternalError",
+                "Internal error occurred: This pod has more than one PodDisruptionBudget, which the eviction "
+                "subresource does not support.",
+            )
+        if not budgets or self._may_ignore(pod, budgets[0]):
+            return
+        await self._take(call, budgets[0]["metadata"]["name"], pod["metadata"]["name"], options)
+
+    def _may_ignore(self, pod: Object, budget: Object) -> bool:
+        """A Pod that is not ready does not count for a budget that is satisfied or that says so."""
+        if _ready(pod):
+            return False
+        if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+            return True
+        status = budget.get("status") or {}
+        desired = status.get("desiredHealthy", 0)
+        return bool(desired > 0 and status.get("currentHealthy", 0) >= desired)
+
+    async def _take(self, call: Call, budget: str, pod: str, options: WriteOptions) -> None:
+        """Book the disruption in the budget's status, or refuse."""
+        info = self._backend.resources.get(*BUDGETS)
+        assert info is not None
+        request = call.info._replace(
+            verb="update",
+            group=info.gvr.group,
+            version=info.gvr.version,
+            resource=info.gvr.resource,
+            subresource="status",
+            name=budget,
+        )
+        inner = replace(call, info=request, resource=info, object=describe(info, request.namespace, budget))
+        now = self._backend.world.clock.timestamp()
+
+        def book(old: Object) -> Object:
+            status = old.get("status") or {}
+            if status.get("observedGeneration", 0) < old["metadata"].get("generation", 0):
+                raise _too_many(budget, "The disruption budget %s is still being processed by the server.")
+            allowed = status.get("disruptionsAllowed", 0)
+            if allowed < 0:
+                raise _too_many(budget, "pdb disruptions allowed is negative")
+            if len(status.get("disruptedPods") or {}) > _DISRUPTED_LIMIT:
+                raise _too_many(budget, _TOO_BIG)
+            if not allowed:
+                raise _needs(budget, status)
+            new = copy_object(old)
+            new["status"]["disruptionsAllowed"] = allowed - 1
+            new["status"].setdefault("disruptedPods", {})[pod] = now
+            return new
+
+        await self._writer.update(inner, options, book)
+
+
+def _counts(pod: Object) -> bool:
+    """Whether evicting the Pod disrupts anything: not if it has ended, is not bound, or is being deleted."""
+    phase = (pod.get("status") or {}).get("phase")
+    return phase not in ("Succeeded", "Failed", "Pending") and "deletionTimestamp" not in pod["metadata"]
+
+
+def _ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _too_many(budget: str, why: str) -> ApiError:
+    cause = {"reason": "DisruptionBudget", "message": why.replace("%s", budget)}
+    return ApiError(
+        429,
+        "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        details={"causes": [cause], "retryAfterSeconds": 10},
+        retry_after=10,
+    )
+
+
+def _needs(budget: str, status: Object) -> ApiError:
+    desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+    error = _too_many(
+        budget,
+        f"The disruption budget {budget} needs {desired} healthy pods and has {current} currently",
+    )
+    assert error.details is not None
+    del error.details["retryAfterSeconds"]
+    error.retry_after = None
+    return error

@@ -1,0 +1,62 @@
+"""What an admission plugin is asked, and what a plugin is (apiserver pkg/admission interfaces.go, errors.go)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from engine.api.errors import ApiError, forbidden
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.apiserver.authentication.user import UserInfo
+
+
+class Operation(StrEnum):
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(slots=True)
+class Attributes:
+    """`object` is the request's own copy, which mutating plugins change in place; None for a delete.
+    `old` is frozen; None for a create."""
+
+    operation: Operation
+    resource: ResourceInfo
+    subresource: str
+    namespace: str
+    name: str
+    user: UserInfo
+    object: Object | None
+    old: Object | None = None
+    dry_run: bool = False
+
+    @property
+    def key(self) -> str:
+        """`pods`, `deployments.apps`, with a subresource `pods/status`: what plugins ask for."""
+        base = self.resource.gvr.group_resource
+        return f"{base}/{self.subresource}" if self.subresource else base
+
+
+class Plugin:
+    """Overrides what it needs. `mutate` says whether it changed the object; both raise ApiError to refuse."""
+
+    name: ClassVar[str] = ""
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        return False
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Accept, or raise."""
+
+
+def denied(attributes: Attributes, why: str) -> ApiError:
+    """403 as admission.NewForbidden words it."""
+    name = attributes.name
+    if not name and attributes.object is not None:
+        metadata = attributes.object.get("metadata") or {}
+        name = metadata.get("name") or metadata.get("generateName") or "Unknown"
+    return forbidden(attributes.resource.gvr, name, why)

@@ -1,0 +1,27 @@
+"""The admission plugins that are on by default, in upstream's order (pkg/kubeapiserver/options/plugins.go)."""
+
+from __future__ import annotations
+
+from engine.api.resources import ResourceRegistry
+from engine.apiserver.admission.attributes import Plugin
+from engine.apiserver.admission.namespaces import NamespaceLifecycle
+from engine.apiserver.admission.pods import (
+    PRIORITY_CLASSES,
+    DefaultTolerationSeconds,
+    Priority,
+    TaintNodesByCondition,
+)
+from engine.apiserver.admission.service_accounts import ServiceAccount
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.lookup import Lookup
+from engine.rng import Rng
+
+
+def default_plugins(*, lookup: Lookup, caches: WatchCaches, resources: ResourceRegistry, names: Rng) -> list[Plugin]:
+    return [
+        NamespaceLifecycle(lookup),
+        ServiceAccount(lookup, names),
+        TaintNodesByCondition(),
+        Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
+        DefaultTolerationSeconds(),
+    ]

@@ -1,0 +1,107 @@
+"""ServiceAccount: every Pod runs as one, and gets its token, the CA and its namespace as a projected volume.
+
+Source: plugin/pkg/admission/serviceaccount/admission.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.types import SERVICE_ACCOUNTS, Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.lookup import Lookup
+from engine.rng import Rng
+
+MIRROR = "kubernetes.io/config.mirror"
+MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+VOLUME_PREFIX = "kube-api-access-"
+# An hour and seven seconds: the odd seconds mark tokens that this plugin asked for.
+TOKEN_SECONDS = 3607
+_CONTAINERS = ("initContainers", "containers")
+
+
+class ServiceAccount(Plugin):
+    name = "ServiceAccount"
+
+    def __init__(self, lookup: Lookup, names: Rng) -> None:
+        self._lookup = lookup
+        self._names = names
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        pod = attributes.object
+        if attributes.key != "pods" or attributes.operation is not Operation.CREATE or pod is None:
+            return False
+        spec = pod.setdefault("spec", {})
+        if MIRROR in (pod["metadata"].get("annotations") or {}):
+            self._check_mirror(attributes, spec)
+            return False
+        if not spec.get("serviceAccountName"):
+            spec["serviceAccountName"] = "default"
+        spec["serviceAccount"] = spec["serviceAccountName"]
+        account = await self._account(attributes, spec["serviceAccountName"])
+        if _automounts(account, spec):
+            self._mount_token(spec)
+        if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
+            spec["imagePullSecrets"] = [dict(secret) for secret in account["imagePullSecrets"]]
+        return True
+
+    async def validate(self, attributes: Attributes) -> None:
+        pod = attributes.object
+        if attributes.key != "pods" or attributes.operation is not Operation.CREATE or pod is None:
+            return
+        if MIRROR in (pod["metadata"].get("annotations") or {}):
+            return
+        await self._account(attributes, (pod.get("spec") or {}).get("serviceAccountName", ""))
+
+    @staticmethod
+    def _check_mirror(attributes: Attributes, spec: Object) -> None:
+        if spec.get("serviceAccountName"):
+            raise denied(attributes, "a mirror pod may not reference service accounts")
+        for volume in spec.get("volumes") or ():
+            if "secret" in volume:
+                raise denied(attributes, "a mirror pod may not reference secrets")
+            projected = (volume.get("projected") or {}).get("sources") or ()
+            if any("serviceAccountToken" in source for source in projected):
+                raise denied(attributes, "a mirror pod may not use ServiceAccountToken volume projections")
+
+    async def _account(self, attributes: Attributes, name: str) -> Object:
+        account = await self._lookup.find(SERVICE_ACCOUNTS, attributes.namespace, name)
+        if account is None:
+            raise denied(
+                attributes,
+                f'error looking up service account {attributes.namespace}/{name}: serviceaccount "{name}" not found',
+            )
+        return account
+
+    def _mount_token(self, spec: Object) -> None:
+        containers = [container for field in _CONTAINERS for container in spec.get(field) or ()]
+        bare = [c for c in containers if all(m.get("mountPath") != MOUNT_PATH for m in c.get("volumeMounts") or ())]
+        if not bare:
+            return
+        volumes: list[dict[str, Any]] = spec.setdefault("volumes", [])
+        name = next((v["name"] for v in volumes if v["name"].startswith(VOLUME_PREFIX) and "projected" in v), "")
+        if not name:
+            name = VOLUME_PREFIX + self._names.name_suffix()
+            volumes.append({"name": name, "projected": _projection()})
+        for container in bare:
+            mount = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}
+            container.setdefault("volumeMounts", []).append(mount)
+
+
+def _automounts(account: Object, spec: Object) -> bool:
+    """The Pod's word counts before its account's."""
+    if "automountServiceAccountToken" in spec:
+        return bool(spec["automountServiceAccountToken"])
+    return bool(account.get("automountServiceAccountToken", True))
+
+
+def _projection() -> Object:
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    return {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [namespace]}},
+        ],
+        "defaultMode": 420,
+    }

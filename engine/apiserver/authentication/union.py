@@ -1,0 +1,62 @@
+"""The chain of authenticators (apiserver pkg/authentication/request/union, group and anonymous)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from engine.api.errors import ApiError, unauthorized
+from engine.api.wire import Request
+from engine.apiserver.authentication.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, UserInfo
+
+
+class Authenticator(Protocol):
+    """Knows one kind of credential. None: there is none of that kind. A bad one raises ApiError 401."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def authenticate(self, request: Request) -> UserInfo | None: ...
+
+
+class Authentication(NamedTuple):
+    user: UserInfo
+    authenticator: str
+    tried: tuple[str, ...]
+
+
+class UnionAuthenticator:
+    """Asks each in order. Every known user is in `system:authenticated`; without a credential one is anonymous.
+
+    A credential that is there and wrong is refused, never taken for anonymous.
+    """
+
+    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+        self._authenticators = tuple(authenticators)
+        self._anonymous = anonymous
+        self._complete: dict[UserInfo, UserInfo] = {}
+
+    async def authenticate(self, request: Request) -> Authentication:
+        tried: list[str] = []
+        refusal: ApiError | None = None
+        for authenticator in self._authenticators:
+            tried.append(authenticator.name)
+            try:
+                user = await authenticator.authenticate(request)
+            except ApiError as error:
+                refusal = error
+                continue
+            if user is not None:
+                return Authentication(self._with_group(user), authenticator.name, tuple(tried))
+        if refusal is not None or not self._anonymous:
+            raise refusal or unauthorized()
+        return Authentication(UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,)), "anonymous", (*tried, "anonymous"))
+
+    def _with_group(self, user: UserInfo) -> UserInfo:
+        complete = self._complete.get(user)
+        if complete is None:
+            groups = user.groups if AUTHENTICATED in user.groups else (*user.groups, AUTHENTICATED)
+            if len(self._complete) > 10_000:
+                self._complete.clear()
+            complete = self._complete[user] = user._replace(groups=groups)
+        return complete

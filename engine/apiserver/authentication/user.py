@@ -1,0 +1,43 @@
+"""Who makes a request, in the words of authentication.k8s.io UserInfo (apiserver pkg/authentication/user)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.api.types import Object
+
+SYSTEM_MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+ANONYMOUS = "system:anonymous"
+NODES_GROUP = "system:nodes"
+NODE_PREFIX = "system:node:"
+SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
+SERVICE_ACCOUNTS_GROUP = "system:serviceaccounts"
+
+
+class UserInfo(NamedTuple):
+    """Hashable, so that what was decided for a user can be kept."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def to_json(self) -> Object:
+        shown: Object = {"username": self.name}
+        if self.uid:
+            shown["uid"] = self.uid
+        if self.groups:
+            shown["groups"] = list(self.groups)
+        if self.extra:
+            shown["extra"] = {key: list(values) for key, values in self.extra}
+        return shown
+
+
+def service_account_user(namespace: str, name: str, uid: str = "") -> UserInfo:
+    return UserInfo(
+        f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}",
+        uid,
+        (SERVICE_ACCOUNTS_GROUP, f"{SERVICE_ACCOUNTS_GROUP}:{namespace}"),
+    )

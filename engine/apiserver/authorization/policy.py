@@ -1,0 +1,505 @@
+"""The ClusterRoles and bindings that every cluster is born with, as one table.
+
+Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy (policy.go, controller_policy.go, namespace_policy.go and their
+testdata). A rule is written `groups: resources: verbs`, each separated by commas; the core group is `core`, a role's
+non-resource rule is `url: paths: verbs`, and `(names)` after the resources are resourceNames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+R = "get,list,watch"
+W = "create,delete,deletecollection,patch,update"
+RW = "create,delete,deletecollection,get,list,patch,update,watch"
+EVENTS = "core,events.k8s.io: events: create,patch,update"
+RBAC = "rbac.authorization.k8s.io"
+
+
+class Role(NamedTuple):
+    """`aggregate_to` labels a role as a part of another; `aggregates` names the label that a role is made of."""
+
+    rules: tuple[str, ...] = ()
+    aggregate_to: tuple[str, ...] = ()
+    aggregates: str = ""
+
+
+def _signer(name: str) -> Role:
+    return Role((f"certificates.k8s.io: signers({name}): approve",))
+
+
+ROLES: Mapping[str, Role] = {
+    "cluster-admin": Role(("*: *: *", "url: *: *")),
+    "admin": Role(aggregates="admin"),
+    "edit": Role(aggregates="edit", aggregate_to=("admin",)),
+    "view": Role(aggregates="view", aggregate_to=("edit",)),
+    "system:aggregate-to-admin": Role(
+        (
+            "authorization.k8s.io: localsubjectaccessreviews: create",
+            f"{RBAC}: rolebindings,roles: {RW}",
+        ),
+        aggregate_to=("admin",),
+    ),
+    "system:aggregate-to-edit": Role(
+        (
+            f"core: pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy: {R}",
+            "core: serviceaccounts: impersonate",
+            f"core: pods,pods/attach,pods/exec,pods/portforward,pods/proxy: {W}",
+            "core: pods/eviction: create",
+            "core: configmaps,events,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,"
+            f"secrets,serviceaccounts,services,services/proxy: {W}",
+            "core: serviceaccounts/token: create",
+            "apps: daemonsets,deployments,deployments/rollback,deployments/scale,replicasets,replicasets/scale,"
+            f"statefulsets,statefulsets/scale: {W}",
+            f"autoscaling: horizontalpodautoscalers: {W}",
+            f"batch: cronjobs,jobs: {W}",
+            "extensions: daemonsets,deployments,deployments/rollback,deployments/scale,ingresses,networkpolicies,"
+            f"replicasets,replicasets/scale,replicationcontrollers/scale: {W}",
+            f"policy: poddisruptionbudgets: {W}",
+            f"networking.k8s.io: ingresses,networkpolicies: {W}",
+            f"coordination.k8s.io: leases: {RW}",
+            f"resource.k8s.io: resourceclaims,resourceclaimtemplates: {W}",
+        ),
+        aggregate_to=("edit",),
+    ),
+    "system:aggregate-to-view": Role(
+        (
+            "core: configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,pods,"
+            f"replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status: {R}",
+            "core: bindings,events,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,"
+            f"resourcequotas,resourcequotas/status: {R}",
+            f"core: namespaces: {R}",
+            f"discovery.k8s.io: endpointslices: {R}",
+            "apps: controllerrevisions,daemonsets,daemonsets/status,deployments,deployments/scale,"
+            f"deployments/status,replicasets,replicasets/scale,replicasets/status,statefulsets,"
+            f"statefulsets/scale,statefulsets/status: {R}",
+            f"autoscaling: horizontalpodautoscalers,horizontalpodautoscalers/status: {R}",
+            f"batch: cronjobs,cronjobs/status,jobs,jobs/status: {R}",
+            "extensions: daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,ingresses,"
+            "ingresses/status,networkpolicies,replicasets,replicasets/scale,replicasets/status,"
+            f"replicationcontrollers/scale: {R}",
+            f"policy: poddisruptionbudgets,poddisruptionbudgets/status: {R}",
+            f"networking.k8s.io: ingresses,ingresses/status,networkpolicies: {R}",
+            f"resource.k8s.io: resourceclaims,resourceclaims/status,resourceclaimtemplates: {R}",
+        ),
+        aggregate_to=("view",),
+    ),
+    "system:auth-delegator": Role(
+        (
+            "authentication.k8s.io: tokenreviews: create",
+            "authorization.k8s.io: subjectaccessreviews: create",
+        )
+    ),
+    "system:basic-user": Role(
+        (
+            "authorization.k8s.io: selfsubjectaccessreviews,selfsubjectrulesreviews: create",
+            "authentication.k8s.io: selfsubjectreviews: create",
+        )
+    ),
+    "system:certificates.k8s.io:certificatesigningrequests:nodeclient": Role(
+        ("certificates.k8s.io: certificatesigningrequests/nodeclient: create",)
+    ),
+    "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient": Role(
+        ("certificates.k8s.io: certificatesigningrequests/selfnodeclient: create",)
+    ),
+    "system:certificates.k8s.io:kube-apiserver-client-approver": _signer("kubernetes.io/kube-apiserver-client"),
+    "system:certificates.k8s.io:kube-apiserver-client-kubelet-approver": _signer(
+        "kubernetes.io/kube-apiserver-client-kubelet"
+    ),
+    "system:certificates.k8s.io:kubelet-serving-approver": _signer("kubernetes.io/kubelet-serving"),
+    "system:certificates.k8s.io:legacy-unknown-approver": _signer("kubernetes.io/legacy-unknown"),
+    "system:discovery": Role(
+        ("url: /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/: get",)
+    ),
+    "system:heapster": Role((f"core: events,namespaces,nodes,pods: {R}", f"extensions: deployments: {R}")),
+    "system:kube-aggregator": Role((f"core: endpoints,services: {R}",)),
+    "system:kube-controller-manager": Role(
+        (
+            EVENTS,
+            "coordination.k8s.io: leases: create",
+            "coordination.k8s.io: leases(kube-controller-manager): get,update",
+            "core: secrets,serviceaccounts: create",
+            "core: secrets: delete",
+            "core: configmaps,namespaces,secrets,serviceaccounts: get",
+            "core: secrets,serviceaccounts: update",
+            "authentication.k8s.io: tokenreviews: create",
+            "authorization.k8s.io: subjectaccessreviews: create",
+            "*: *: list,watch",
+            "core: serviceaccounts/token: create",
+        )
+    ),
+    "system:kube-dns": Role(("core: endpoints,services: list,watch",)),
+    "system:kube-scheduler": Role(
+        (
+            EVENTS,
+            "coordination.k8s.io: leases: create,list,watch",
+            "coordination.k8s.io: leases(kube-scheduler): get,update",
+            f"core: nodes: {R}",
+            f"core: pods: delete,{R}",
+            "core: bindings,pods/binding: create",
+            "core: pods/status: patch,update",
+            f"core: replicationcontrollers,services: {R}",
+            f"apps,extensions: replicasets: {R}",
+            f"apps: statefulsets: {R}",
+            f"policy: poddisruptionbudgets: {R}",
+            f"core: persistentvolumeclaims,persistentvolumes: {R}",
+            "authentication.k8s.io: tokenreviews: create",
+            "authorization.k8s.io: subjectaccessreviews: create",
+            f"storage.k8s.io: csinodes: {R}",
+            f"core: namespaces: {R}",
+            f"storage.k8s.io: csidrivers: {R}",
+            f"storage.k8s.io: csistoragecapacities: {R}",
+            f"storage.k8s.io: volumeattachments: {R}",
+            f"resource.k8s.io: deviceclasses: {R}",
+            f"resource.k8s.io: resourceclaims: {R},patch,update",
+            "resource.k8s.io: resourceclaims/status: patch,update",
+            f"resource.k8s.io: resourceslices: {R}",
+        )
+    ),
+    "system:kubelet-api-admin": Role(
+        (
+            f"core: nodes: {R}",
+            "core: nodes: proxy",
+            "core: nodes/log,nodes/metrics,nodes/proxy,nodes/stats: *",
+        )
+    ),
+    "system:monitoring": Role(
+        ("url: /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*: get",)
+    ),
+    "system:node": Role(
+        (
+            "authentication.k8s.io: tokenreviews: create",
+            "authorization.k8s.io: localsubjectaccessreviews,subjectaccessreviews: create",
+            f"core: services: {R}",
+            f"core: nodes: create,{R}",
+            "core: nodes/status: patch,update",
+            "core: nodes: patch,update",
+            "core: events: create,patch,update",
+            f"core: pods: {R}",
+            "core: pods: create,delete",
+            "core: pods/status: patch,update",
+            "core: pods/eviction: create",
+            f"core: configmaps,secrets: {R}",
+            "core: persistentvolumeclaims,persistentvolumes: get",
+            "core: endpoints: get",
+            f"certificates.k8s.io: certificatesigningrequests: create,{R}",
+            "coordination.k8s.io: leases: create,delete,get,patch,update",
+            "storage.k8s.io: volumeattachments: get",
+            "core: serviceaccounts/token: create",
+            "core: persistentvolumeclaims/status: get,patch,update",
+            f"storage.k8s.io: csidrivers: {R}",
+            "storage.k8s.io: csinodes: create,delete,get,patch,update",
+            f"node.k8s.io: runtimeclasses: {R}",
+            "resource.k8s.io: resourceclaims: get",
+            f"resource.k8s.io: resourceslices: create,delete,deletecollection,patch,update,{R}",
+        )
+    ),
+    "system:node-bootstrapper": Role((f"certificates.k8s.io: certificatesigningrequests: create,{R}",)),
+    "system:node-problem-detector": Role(("core: nodes: get", "core: nodes/status: patch", EVENTS)),
+    "system:node-proxier": Role(
+        (
+            "core: endpoints,services: list,watch",
+            f"core: nodes: {R}",
+            EVENTS,
+            "discovery.k8s.io: endpointslices: list,watch",
+            "networking.k8s.io: servicecidrs: list,watch",
+        )
+    ),
+    "system:persistent-volume-provisioner": Role(
+        (
+            f"core: persistentvolumes: create,delete,{R}",
+            f"core: persistentvolumeclaims: update,{R}",
+            f"storage.k8s.io: storageclasses: {R}",
+            "core: events: watch",
+            EVENTS,
+        )
+    ),
+    "system:public-info-viewer": Role(("url: /healthz,/livez,/readyz,/version,/version/: get",)),
+    "system:service-account-issuer-discovery": Role(
+        (
+            "url: /.well-known/openid-configuration,/.well-known/openid-configuration/,/openid/v1/jwks,"
+            "/openid/v1/jwks/: get",
+        )
+    ),
+    "system:volume-scheduler": Role(
+        (
+            f"core: persistentvolumes: patch,update,{R}",
+            f"storage.k8s.io: storageclasses: {R}",
+            f"core: persistentvolumeclaims: patch,update,{R}",
+        )
+    ),
+}
+
+# Each controller's role is system:controller:NAME and is bound to its service account in kube-system.
+CONTROLLERS: Mapping[str, tuple[str, ...]] = {
+    "attachdetach-controller": (
+        "core: persistentvolumeclaims,persistentvolumes: list,watch",
+        f"core: nodes: {R}",
+        "core: nodes/status: patch,update",
+        "core: pods: list,watch",
+        EVENTS,
+        f"storage.k8s.io: volumeattachments: create,delete,{R}",
+        f"storage.k8s.io: csidrivers: {R}",
+        f"storage.k8s.io: csinodes: {R}",
+    ),
+    "certificate-controller": (
+        f"certificates.k8s.io: certificatesigningrequests: delete,{R}",
+        "certificates.k8s.io: certificatesigningrequests/approval,certificatesigningrequests/status: update",
+        "certificates.k8s.io: signers(kubernetes.io/kube-apiserver-client-kubelet): approve",
+        "certificates.k8s.io: signers(kubernetes.io/legacy-unknown,kubernetes.io/kube-apiserver-client,"
+        "kubernetes.io/kube-apiserver-client-kubelet,kubernetes.io/kubelet-serving): sign",
+        "authorization.k8s.io: subjectaccessreviews: create",
+        EVENTS,
+    ),
+    "clusterrole-aggregation-controller": (f"{RBAC}: clusterroles: escalate,{R},patch,update",),
+    "cronjob-controller": (
+        f"batch: cronjobs: {R},update",
+        f"batch: jobs: create,delete,{R},patch,update",
+        "batch: cronjobs/status: update",
+        "batch: cronjobs/finalizers: update",
+        "core: pods: delete,list,watch",
+        EVENTS,
+    ),
+    "daemon-set-controller": (
+        f"apps,extensions: daemonsets: {R}",
+        "apps,extensions: daemonsets/status: update",
+        "apps,extensions: daemonsets/finalizers: update",
+        "core: nodes: list,watch",
+        "core: pods: create,delete,list,patch,watch",
+        "core: pods/binding: create",
+        f"apps: controllerrevisions: create,delete,{R},patch,update",
+        EVENTS,
+    ),
+    "deployment-controller": (
+        f"apps,extensions: deployments: {R},update",
+        "apps,extensions: deployments/status: update",
+        "apps,extensions: deployments/finalizers: update",
+        f"apps,extensions: replicasets: create,delete,{R},patch,update",
+        f"core: pods: {R},update",
+        EVENTS,
+    ),
+    "disruption-controller": (
+        f"apps,extensions: deployments: {R}",
+        f"apps,extensions: replicasets: {R}",
+        f"core: replicationcontrollers: {R}",
+        f"policy: poddisruptionbudgets: {R}",
+        f"apps: statefulsets: {R}",
+        "policy: poddisruptionbudgets/status: update",
+        "core: pods/status: patch,update",
+        "*: */scale: get",
+        EVENTS,
+    ),
+    "endpoint-controller": (
+        f"core: pods,services: {R}",
+        f"core: endpoints: create,delete,{R},update",
+        "core: endpoints/restricted: create",
+        EVENTS,
+    ),
+    "endpointslice-controller": (
+        f"core: nodes,pods,services: {R}",
+        "core: services/finalizers: update",
+        f"discovery.k8s.io: endpointslices: create,delete,{R},update",
+        EVENTS,
+    ),
+    "endpointslicemirroring-controller": (
+        f"core: endpoints,services: {R}",
+        "core: services/finalizers: update",
+        "core: endpoints/finalizers: update",
+        f"discovery.k8s.io: endpointslices: create,delete,{R},update",
+        EVENTS,
+    ),
+    "ephemeral-volume-controller": (
+        f"core: pods: {R}",
+        "core: pods/finalizers: update",
+        f"core: persistentvolumeclaims: create,{R}",
+        EVENTS,
+    ),
+    "expand-controller": (
+        f"core: persistentvolumes: {R},patch,update",
+        "core: persistentvolumeclaims/status: patch,update",
+        f"core: persistentvolumeclaims: {R}",
+        EVENTS,
+        "core: services: get",
+    ),
+    "generic-garbage-collector": (f"*: *: delete,{R},patch,update", EVENTS),
+    "horizontal-pod-autoscaler": (
+        f"autoscaling: horizontalpodautoscalers: {R}",
+        "autoscaling: horizontalpodautoscalers/status: update",
+        "*: */scale: get,update",
+        "core: pods: list,watch",
+        "metrics.k8s.io: pods: list,watch",
+        f"custom.metrics.k8s.io: *: {R}",
+        f"external.metrics.k8s.io: *: {R}",
+        EVENTS,
+    ),
+    "job-controller": (
+        f"batch: jobs: {R},patch,update",
+        "batch: jobs/status: update",
+        "batch: jobs/finalizers: update",
+        "core: pods: create,delete,list,patch,watch",
+        EVENTS,
+    ),
+    "legacy-service-account-token-cleaner": (
+        "core: configmaps(kube-apiserver-legacy-service-account-token-tracking): get",
+        "core: secrets: delete,patch",
+    ),
+    "namespace-controller": (
+        f"core: namespaces: delete,{R}",
+        "core: namespaces/finalize,namespaces/status: update",
+        f"*: *: delete,deletecollection,{R}",
+    ),
+    "node-controller": (
+        f"core: nodes: delete,{R},patch,update",
+        "core: nodes/status: patch,update",
+        "core: pods/status: patch,update",
+        f"core: pods: delete,{R}",
+        EVENTS,
+    ),
+    "persistent-volume-binder": (
+        f"core: persistentvolumes: create,delete,{R},update",
+        "core: persistentvolumes/status: update",
+        f"core: persistentvolumeclaims: {R},update",
+        "core: persistentvolumeclaims/status: update",
+        f"core: pods: create,delete,{R}",
+        f"storage.k8s.io: storageclasses: {R}",
+        "core: nodes: list,watch",
+        EVENTS,
+        "core: events: watch",
+        "core: services: get",
+    ),
+    "pod-garbage-collector": (
+        "core: pods: delete,list,watch",
+        f"core: nodes: {R}",
+        "core: pods/status: patch",
+    ),
+    "pv-protection-controller": (f"core: persistentvolumes: {R},update", EVENTS),
+    "pvc-protection-controller": (f"core: persistentvolumeclaims: {R},update", f"core: pods: {R}", EVENTS),
+    "replicaset-controller": (
+        f"apps,extensions: replicasets: {R},update",
+        "apps,extensions: replicasets/status: update",
+        "apps,extensions: replicasets/finalizers: update",
+        "core: pods: create,delete,list,patch,watch",
+        EVENTS,
+    ),
+    "replication-controller": (
+        f"core: replicationcontrollers: {R},update",
+        "core: replicationcontrollers/status: update",
+        "core: replicationcontrollers/finalizers: update",
+        "core: pods: create,delete,list,patch,watch",
+        EVENTS,
+    ),
+    "resource-claim-controller": (
+        f"core: pods: {R}",
+        "core: pods/finalizers: update",
+        f"resource.k8s.io: resourceclaims: create,delete,{R}",
+        "resource.k8s.io: resourceclaims,resourceclaims/status: patch,update",
+        "core: pods/status: patch,update",
+        EVENTS,
+    ),
+    "resourcequota-controller": ("*: *: list,watch", "core: resourcequotas/status: update", EVENTS),
+    "root-ca-cert-publisher": ("core: configmaps: create,update", EVENTS),
+    "route-controller": ("core: nodes: list,watch", "core: nodes/status: patch", EVENTS),
+    "service-account-controller": ("core: serviceaccounts: create", EVENTS),
+    "service-cidrs-controller": (
+        f"networking.k8s.io: servicecidrs: {R},patch,update",
+        "networking.k8s.io: servicecidrs/finalizers: patch,update",
+        "networking.k8s.io: servicecidrs/status: patch,update",
+        f"networking.k8s.io: ipaddresses: {R}",
+        EVENTS,
+    ),
+    "service-controller": (
+        f"core: services: {R}",
+        "core: services/status: patch,update",
+        "core: nodes: list,watch",
+        EVENTS,
+    ),
+    "statefulset-controller": (
+        "core: pods: list,watch",
+        f"apps: statefulsets: {R}",
+        "apps: statefulsets/status: update",
+        "apps: statefulsets/finalizers: update",
+        "core: pods: create,delete,get,patch,update",
+        f"apps: controllerrevisions: create,delete,{R},patch,update",
+        f"core: persistentvolumeclaims: create,{R}",
+        "core: persistentvolumeclaims: delete,update",
+        "core: pods/finalizers: update",
+        EVENTS,
+    ),
+    "ttl-after-finished-controller": (f"batch: jobs: delete,{R}", EVENTS),
+    "ttl-controller": ("core: nodes: list,patch,update,watch", EVENTS),
+    "validatingadmissionpolicy-status-controller": (
+        f"admissionregistration.k8s.io: validatingadmissionpolicies: {R}",
+        "admissionregistration.k8s.io: validatingadmissionpolicies/status: get,patch,update",
+        EVENTS,
+    ),
+}
+
+# ClusterRole: its subjects, a group or a user.
+BINDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "cluster-admin": (("Group", "system:masters"),),
+    "system:basic-user": (("Group", "system:authenticated"),),
+    "system:discovery": (("Group", "system:authenticated"),),
+    "system:kube-controller-manager": (("User", "system:kube-controller-manager"),),
+    "system:kube-dns": (("ServiceAccount", "kube-system/kube-dns"),),
+    "system:kube-scheduler": (("User", "system:kube-scheduler"),),
+    "system:monitoring": (("Group", "system:monitoring"),),
+    # Until a Node authorizer answers for nodes, as before Kubernetes 1.8.
+    "system:node": (("Group", "system:nodes"),),
+    "system:node-proxier": (("User", "system:kube-proxy"),),
+    "system:public-info-viewer": (("Group", "system:authenticated"), ("Group", "system:unauthenticated")),
+    "system:service-account-issuer-discovery": (("Group", "system:serviceaccounts"),),
+    "system:volume-scheduler": (("User", "system:kube-scheduler"),),
+}
+
+
+class LocalRole(NamedTuple):
+    namespace: str
+    rules: tuple[str, ...]
+    subjects: tuple[tuple[str, str], ...] = ()
+
+
+LOCAL_ROLES: Mapping[str, tuple[LocalRole, ...]] = {
+    "extension-apiserver-authentication-reader": (
+        LocalRole(
+            "kube-system",
+            (f"core: configmaps(extension-apiserver-authentication): {R}",),
+        ),
+    ),
+    "system:controller:bootstrap-signer": (
+        LocalRole("kube-system", (f"core: secrets: {R}",), (("ServiceAccount", "kube-system/bootstrap-signer"),)),
+        LocalRole(
+            "kube-public",
+            (f"core: configmaps: {R}", "core: configmaps(cluster-info): update", EVENTS),
+            (("ServiceAccount", "kube-system/bootstrap-signer"),),
+        ),
+    ),
+    "system:controller:cloud-provider": (
+        LocalRole(
+            "kube-system",
+            (f"core: configmaps: create,{R},update",),
+            (("ServiceAccount", "kube-system/cloud-provider"),),
+        ),
+    ),
+    "system:controller:token-cleaner": (
+        LocalRole(
+            "kube-system",
+            (f"core: secrets: delete,{R}", EVENTS),
+            (("ServiceAccount", "kube-system/token-cleaner"),),
+        ),
+    ),
+    "system::leader-locking-kube-controller-manager": (
+        LocalRole(
+            "kube-system",
+            ("core: configmaps: watch", "core: configmaps(kube-controller-manager): get,update"),
+            (("User", "system:kube-controller-manager"), ("ServiceAccount", "kube-system/kube-controller-manager")),
+        ),
+    ),
+    "system::leader-locking-kube-scheduler": (
+        LocalRole(
+            "kube-system",
+            ("core: configmaps: watch", "core: configmaps(kube-scheduler): get,update"),
+            (("User", "system:kube-scheduler"), ("ServiceAccount", "kube-system/kube-scheduler")),
+        ),
+    ),
+}

@@ -1,0 +1,144 @@
+"""The objects that a cluster is born with: namespaces, RBAC, priority classes, the Service of the API itself.
+
+Source: pkg/controlplane (controller/systemnamespaces, controller/kubernetesservice, reconcilers) and the RBAC and
+scheduling post-start hooks. What is there already is left as it is, so that a restart changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.api.apply import track_update
+from engine.api.defaults import apply_defaults
+from engine.api.resources import ResourceInfo
+from engine.api.strategy import prepare_for_create
+from engine.api.types import GVK, Object
+from engine.apiserver.authorization import policy_objects
+from engine.apiserver.backend import Backend
+from engine.apiserver.registry.metadata import fill_for_create
+
+NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
+_MANAGER = "kube-apiserver"
+
+
+def objects(*, service_ip: str, host: str, port: int) -> Iterator[Object]:
+    """All of them, in the order in which they are made."""
+    for name in NAMESPACES:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield from policy_objects.cluster_roles()
+    yield from policy_objects.cluster_role_bindings()
+    yield from policy_objects.roles()
+    yield from policy_objects.role_bindings()
+    yield from _priority_classes()
+    yield _service(service_ip, port)
+    yield _endpoints(host, port)
+    yield _endpoint_slice(host, port)
+
+
+def _priority_classes() -> Iterator[Object]:
+    for name, value, description in (
+        (
+            "system-node-critical",
+            2000001000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+        (
+            "system-cluster-critical",
+            2000000000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if "
+            "necessary.",
+        ),
+    ):
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+        }
+
+
+_SERVICE_LABELS = {"component": "apiserver", "provider": "kubernetes"}
+
+
+def _service(ip: str, port: int) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kubernetes", "namespace": "default", "labels": dict(_SERVICE_LABELS)},
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": ip,
+            "clusterIPs": [ip],
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
+        },
+    }
+
+
+def _endpoints(host: str, port: int) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+        },
+        "subsets": [{"addresses": [{"ip": host}], "ports": [{"name": "https", "port": port, "protocol": "TCP"}]}],
+    }
+
+
+def _endpoint_slice(host: str, port: int) -> Object:
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"kubernetes.io/service-name": "kubernetes"},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [host], "conditions": {"ready": True}}],
+        "ports": [{"name": "https", "port": port, "protocol": "TCP"}],
+    }
+
+
+def _gvk(obj: Object) -> GVK:
+    group, _, version = obj["apiVersion"].rpartition("/")
+    return GVK(group, version, obj["kind"])
+
+
+async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) -> int:
+    """Make what is not there; returns how many that were."""
+    missing: list[tuple[ResourceInfo, str, str, Object]] = []
+    for obj in objects(service_ip=service_ip, host=host, port=port):
+        info = backend.resources.by_kind(_gvk(obj))
+        if info is None:
+            continue
+        metadata = obj["metadata"]
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        if await backend.storage.get(info, namespace, name) is None:
+            missing.append((info, namespace, name, _complete(backend, info, obj)))
+    await backend.storage.create_all(missing)
+    return len(missing)
+
+
+def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:
+    fill_for_create(obj, uid=backend.uids.uid(), now=backend.world.clock.timestamp())
+    prepare_for_create(info, obj)
+    apply_defaults(info, obj)
+    schema = backend.definitions.kind(info.gvk)
+    if schema is None:
+        return obj
+    return track_update(
+        None,
+        obj,
+        manager=_MANAGER,
+        operation="Update",
+        now=backend.world.clock.now(),
+        schema=schema,
+        subresource="",
+        api_version=info.gvr.api_version,
+    )

@@ -1,0 +1,58 @@
+"""One request on its way through the chain: what is known of it, and the spans of its hops."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.api.wire import Request
+from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.request_info import RequestInfo
+from engine.trace import Hop, Span, SpanContext
+from engine.trace.tracer import Tracer
+
+
+@dataclass(slots=True)
+class Call:
+    """`cause` is the span that all hops of the request are children of."""
+
+    request: Request
+    info: RequestInfo
+    tracer: Tracer
+    cause: SpanContext | None = None
+    user: UserInfo = field(default_factory=lambda: UserInfo(""))
+    resource: ResourceInfo | None = None
+    object: str = ""  # in the words of spans: kind/namespace/name
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def gvr_resource(self) -> ResourceInfo:
+        assert self.resource is not None, "only requests for resources come here"
+        return self.resource
+
+    def span(
+        self, hop: Hop, *, component: str = "kube-apiserver", detail: dict[str, Any] | None = None
+    ) -> AbstractContextManager[Span]:
+        return self.tracer.span(
+            hop, component=component, verb=self.info.verb, object=self.object, cause=self.cause, detail=detail
+        )
+
+    def named(self, obj: Object) -> None:
+        """Note the name of an object that the path did not say (a create)."""
+        metadata = obj.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else ""
+        if name and self.resource is not None:
+            self.object = describe(self.resource, self.info.namespace, str(name))
+
+
+def describe(resource: ResourceInfo, namespace: str, name: str) -> str:
+    """`kind/namespace/name` in lower case, as spans name an object; a collection is without the name."""
+    parts = [resource.singular]
+    if resource.namespaced and namespace:
+        parts.append(namespace)
+    if name:
+        parts.append(name)
+    return "/".join(parts)

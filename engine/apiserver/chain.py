@@ -1,0 +1,182 @@
+"""The order in which a request is looked at, and the spans that show it (apiserver pkg/server/config.go,
+DefaultBuildHandlerChain).
+
+A write records every hop from 2 on, as children of the span that the request's `traceparent` names. A read records one
+span for authentication and authorisation together, so that informers cost little. A client that sends no
+`traceparent` gets a hop-1 span of its own around the whole; the control plane's own components do not, for they are no
+clients: their hop 2 then starts the trace. What is asked of `/debug/ktui/` is never traced.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from engine.api.errors import ApiError, internal, unavailable
+from engine.api.wire import Request, Response
+from engine.apiserver.authentication import UnionAuthenticator
+from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+from engine.apiserver.call import Call, describe
+from engine.apiserver.nonresource import NonResource
+from engine.apiserver.registry.options import manager_of
+from engine.apiserver.request_info import RequestInfo, parse
+from engine.apiserver.rest import Rest
+from engine.store.types import StoreError
+from engine.trace import Hop, Span, SpanContext
+from engine.world import World
+
+log = logging.getLogger(__name__)
+
+DEBUG_PREFIX = "/debug/ktui"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+Step = Callable[[Call], Awaitable[Response]]
+
+
+class Chain:
+    def __init__(
+        self,
+        *,
+        world: World,
+        authenticator: UnionAuthenticator,
+        authorizer: UnionAuthorizer,
+        rest: Rest,
+        nonresource: NonResource,
+    ) -> None:
+        self._world = world
+        self._authenticator = authenticator
+        self._authorizer = authorizer
+        self._rest = rest
+        self._nonresource = nonresource
+
+    async def handle(self, request: Request) -> Response:
+        """The answer to a request; never raises but when it is cancelled."""
+        info = parse(request)
+        cause = SpanContext.parse(request.headers.get("traceparent", ""))
+        call = Call(request, info, self._world.tracer, cause)
+        try:
+            response = await self._traced(call)
+        except ApiError as error:
+            response = _failed(error)
+        except StoreError as error:
+            response = _failed(unavailable(str(error)))
+        except Exception as error:
+            log.exception("%s %s", request.method, request.path)
+            response = _failed(internal(f"{type(error).__name__}: {error}"))
+        if call.warnings:
+            response.headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in call.warnings)
+        return response
+
+    async def _traced(self, call: Call) -> Response:
+        request = call.request
+        if request.path.startswith(DEBUG_PREFIX):
+            return await self._untraced(call)
+        if call.cause is not None or _component(request):
+            return await self._run(call)
+        detail: dict[str, Any] = {"method": request.method, "path": request.path, "query": request.query}
+        with self._world.tracer.span(
+            Hop.CLIENT,
+            component=manager_of(request.headers.get("user-agent", "")),
+            verb=call.info.verb,
+            object=self._object(call.info),
+            detail=detail,
+        ) as span:
+            call.cause = span.context
+            try:
+                response = await self._run(call)
+            except ApiError as error:
+                detail["status"] = error.code
+                raise
+            finally:
+                span.object = call.object or span.object
+            detail["status"] = response.status
+            _note_revision(span, response)
+            return response
+
+    def _object(self, info: RequestInfo) -> str:
+        if not info.is_resource:
+            return info.path
+        resource = self._rest.backend.resources.get(info.group, info.version, info.resource)
+        return describe(resource, info.namespace, info.name) if resource is not None else info.path
+
+    async def _run(self, call: Call) -> Response:
+        info = call.info
+        call.object = self._object(info)
+        if not info.is_resource or info.reading:
+            await self._admit_read(call)
+        else:
+            await self._admit_write(call)
+        if not info.is_resource:
+            return await self._nonresource.answer(call)
+        call.resource = self._rest.resolve(call)
+        return await self._rest.answer(call)
+
+    # -- hops 2 and 3
+
+    async def _admit_write(self, call: Call) -> None:
+        with call.span(Hop.AUTHENTICATION) as span:
+            await self._world.latency.pause("authentication")
+            await self._authenticate(call, span.detail)
+        with call.span(Hop.AUTHORIZATION) as span:
+            await self._world.latency.pause("authorization")
+            await self._authorize(call, span.detail)
+
+    async def _admit_read(self, call: Call) -> None:
+        with call.span(Hop.AUTHENTICATION) as span:
+            await self._world.latency.pause("authentication")
+            await self._authenticate(call, span.detail)
+            await self._world.latency.pause("authorization")
+            await self._authorize(call, span.detail)
+
+    async def _untraced(self, call: Call) -> Response:
+        await self._authenticate(call, {})
+        await self._authorize(call, {})
+        return await self._nonresource.answer(call)
+
+    async def _authenticate(self, call: Call, detail: dict[str, Any]) -> None:
+        found = await self._authenticator.authenticate(call.request)
+        call.user = found.user
+        detail["user"] = found.user.name
+        detail["groups"] = found.user.groups
+        detail["authenticator"] = found.authenticator
+        detail["tried"] = found.tried
+        detail["userAgent"] = call.request.headers.get("user-agent", "")
+
+    async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
+        if call.request.method not in _METHODS:
+            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        question = Attributes.of(call.user, call.info)
+        answer = await self._authorizer.authorize(question)
+        decision = answer.decision
+        detail["verdicts"] = answer.verdicts
+        detail["verdict"] = "allow" if decision.verdict is Verdict.ALLOW else "deny"
+        detail["authorizer"] = decision.authorizer
+        detail["reason"] = decision.reason
+        if decision.verdict is not Verdict.ALLOW:
+            raise forbidden(question, decision.reason)
+
+
+def _component(request: Request) -> bool:
+    """Whether a part of the control plane asks, in this process."""
+    certificate = request.certificate
+    return request.in_process and certificate is not None and certificate.common_name.startswith("system:")
+
+
+def _note_revision(span: Span, response: Response) -> None:
+    body = response.body
+    if isinstance(body, dict) and not span.revision:
+        version = (body.get("metadata") or {}).get("resourceVersion", "")
+        if isinstance(version, str) and version.isdigit():
+            span.revision = int(version)
+
+
+def _failed(error: ApiError) -> Response:
+    headers = {"retry-after": str(error.retry_after)} if error.retry_after else {}
+    return Response(error.code, error.status, headers)
+
+
+def _quoted(text: str) -> str:
+    return orjson.dumps(text).decode()

@@ -1,0 +1,46 @@
+"""One change of one object, as it comes from the store and goes to every watcher."""
+
+from __future__ import annotations
+
+import orjson
+
+from engine.api.types import Object
+from engine.api.wire import WatchEvent
+
+
+def decode_stored(value: bytes, revision: int) -> Object:
+    """The object of a stored value. Its resourceVersion is the revision that wrote it and is never stored itself."""
+    obj: Object = orjson.loads(value)
+    obj["metadata"]["resourceVersion"] = str(revision)
+    return obj
+
+
+def with_resource_version(obj: Object, revision: int) -> Object:
+    """A copy of a frozen object at another revision; all but its metadata is shared."""
+    return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
+
+
+class Change:
+    """`type` is ADDED, MODIFIED or DELETED; `old` is the state before. The wire events are made once and shared."""
+
+    __slots__ = ("_event", "cause", "key", "object", "old", "revision", "type")
+
+    def __init__(self, type: str, object: Object, old: Object | None, revision: int, cause: str, key: str) -> None:
+        self.type = type
+        self.object = object
+        self.old = old
+        self.revision = revision
+        self.cause = cause
+        self.key = key
+        self._event: dict[str, WatchEvent] = {}
+
+    def event(self, type: str) -> WatchEvent:
+        """This change as a watcher sees it to whom the object appears, changes or goes."""
+        event = self._event.get(type)
+        if event is None:
+            obj = self.object
+            if type == "DELETED" and self.type != "DELETED" and self.old is not None:
+                # To a selector that it no longer matches the object is gone: its last state that matched is sent.
+                obj = with_resource_version(self.old, self.revision)
+            event = self._event[type] = WatchEvent(type, obj, self.revision, self.cause)
+        return event

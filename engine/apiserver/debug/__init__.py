@@ -1,0 +1,1 @@
+"""What can be seen of a cluster's inside, under /debug/ktui/ (design, section 4)."""

@@ -1,0 +1,183 @@
+"""The debug endpoints: JSON, or a stream of newline-delimited JSON. Whatever the screen shows comes from here.
+
+| path | answer |
+| --- | --- |
+| status | name, versions, revision, profile, seed, clock |
+| clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} |
+| trace | {"spans", "ended"}; with follow=true a stream of spans, the kept ones after `after` first |
+| traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
+| watches | every cache with its ring and its open watches |
+| views, views/NAME | the views that components offer |
+| store/... | see `debug.store` |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from engine.api.errors import ApiError, bad_request, path_not_found
+from engine.api.wire import Request, Response
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.debug.store import StoreEndpoints
+from engine.apiserver.debug.streams import SpanStream
+from engine.clock import Clock
+from engine.config import ClusterConfig
+from engine.trace.archive import TraceSource
+
+PREFIX = "/debug/ktui"
+NDJSON = "application/x-ndjson"
+
+
+class DebugEndpoints:
+    def __init__(self, backend: Backend, config: ClusterConfig, traces: TraceSource) -> None:
+        self._backend = backend
+        self._config = config
+        self._traces = traces
+        self._store = StoreEndpoints(backend.storage.store)
+
+    async def answer(self, call: Call) -> Response:
+        """Raises ApiError 404, 405."""
+        request = call.request
+        parts = request.path.removeprefix(PREFIX).strip("/").split("/")
+        if parts[0] == "clock":
+            return self._clock(request)
+        if request.method not in ("GET", "HEAD"):
+            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        match parts:
+            case ["status"]:
+                return Response(200, self.status())
+            case ["trace"]:
+                return self._trace(request)
+            case ["traces"]:
+                return await self._find(request)
+            case ["watches"]:
+                return Response(200, {"caches": [cache.describe() for cache in self._backend.caches]})
+            case ["views"]:
+                return Response(200, {"views": list(self._backend.world.views)})
+            case ["views", *name]:
+                return self._view("/".join(name), request)
+            case ["store", name]:
+                return await self._store.answer(name, request)
+            case [""]:
+                return Response(200, {"paths": _PATHS})
+        raise path_not_found()
+
+    def status(self) -> dict[str, Any]:
+        world, config = self._backend.world, self._config
+        return {
+            "name": config.name,
+            "version": _version(),
+            "kubernetesVersion": self._backend.definitions.version,
+            "revision": self._backend.storage.store.revision,
+            "profile": world.latency.name,
+            "seed": world.rng.seed,
+            "clock": _clock(world.clock),
+        }
+
+    def _trace(self, request: Request) -> Response:
+        tracer = self._backend.world.tracer
+        after = _integer(request, "after")
+        if request.parameter("follow") in ("true", "1"):
+            return Response(200, headers={"content-type": NDJSON}, stream=SpanStream(tracer, after=after))
+        spans = [span.to_json() for span in tracer.recent if span.sequence > after]
+        return Response(200, {"spans": spans, "ended": tracer.ended})
+
+    async def _find(self, request: Request) -> Response:
+        trace = request.parameter("trace")
+        if not trace:
+            kind, name = request.parameter("kind"), request.parameter("name")
+            if not kind or not name:
+                raise bad_request("give a trace, or a kind and a name")
+            namespace = request.parameter("namespace")
+            trace = await self._traces.find("/".join(filter(None, (kind.lower(), namespace, name))))
+        spans = await self._traces.spans(trace) if trace else []
+        return Response(200, {"trace": trace, "spans": spans})
+
+    def _view(self, name: str, request: Request) -> Response:
+        parameters = {key: values[0] for key, values in request.query.items() if values}
+        try:
+            return Response(200, self._backend.world.views.look(name, parameters))
+        except KeyError:
+            raise ApiError(
+                404, "NotFound", f'view "{name}" not found', details={"kind": "views", "name": name}
+            ) from None
+
+    def _clock(self, request: Request) -> Response:
+        clock = self._backend.world.clock
+        if request.method == "PUT":
+            _steer(clock, _body(request))
+        elif request.method not in ("GET", "HEAD"):
+            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        return Response(200, _clock(clock))
+
+
+_PATHS = [
+    f"{PREFIX}/{name}"
+    for name in (
+        "clock",
+        "status",
+        "store/keys",
+        "store/log",
+        "store/status",
+        "store/value",
+        "trace",
+        "traces",
+        "views",
+        "watches",
+    )
+]
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("ktui")
+    except PackageNotFoundError:
+        return "0.0.0"
+
+
+def _clock(clock: Clock) -> dict[str, Any]:
+    return {"mode": clock.mode, "speed": clock.speed, "now": clock.micro_timestamp(), "monotonic": clock.monotonic()}
+
+
+def _steer(clock: Clock, wanted: dict[str, Any]) -> None:
+    """Raises ApiError 400."""
+    action, speed = wanted.get("action"), wanted.get("speed")
+    try:
+        if isinstance(speed, int | float) and not isinstance(speed, bool):
+            clock.set_speed(float(speed))
+        elif action == "pause":
+            clock.pause()
+        elif action == "resume":
+            clock.resume()
+        elif action == "step":
+            clock.step()
+        else:
+            raise bad_request('give a "speed", or an "action" of pause, resume or step')
+    except ValueError as error:
+        raise bad_request(str(error)) from None
+
+
+def _body(request: Request) -> dict[str, Any]:
+    body = request.body
+    if isinstance(body, bytes):
+        try:
+            body = orjson.loads(body)
+        except ValueError as error:
+            raise bad_request(f"json: {error}") from None
+    if not isinstance(body, dict):
+        raise bad_request("the body must be an object")
+    return body
+
+
+def _integer(request: Request, name: str) -> int:
+    text = request.parameter(name)
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdigit():
+        raise bad_request(f'{name}: "{text}" is no number')
+    return int(text)

@@ -1,0 +1,97 @@
+"""store/status, store/keys, store/value, store/log: the store as etcdctl would show it, for the screen and for curl.
+
+| path | parameters | answer |
+| --- | --- | --- |
+| store/status | | sizes, revisions, alarms, details of the backend |
+| store/keys | prefix, limit, revision, after (a key) | keys with create and mod revision, version, size, lease |
+| store/value | key, revision | one key-value, the value as JSON |
+| store/log | after (a revision), prefix | what changed since, oldest first, with causes |
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from engine.api.errors import ApiError, bad_request, expired, path_not_found
+from engine.api.wire import Request, Response
+from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
+
+_LIMIT = 1000
+
+
+class StoreEndpoints:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def answer(self, name: str, request: Request) -> Response:
+        """Raises ApiError 404, 410."""
+        try:
+            match name:
+                case "status":
+                    return Response(200, asdict(await self._store.status()))
+                case "keys":
+                    return Response(200, await self._keys(request))
+                case "value":
+                    return Response(200, await self._value(request))
+                case "log":
+                    return Response(200, await self._log(request))
+        except CompactedError as error:
+            raise expired(str(error)) from None
+        except FutureRevisionError as error:
+            raise bad_request(str(error)) from None
+        raise path_not_found()
+
+    async def _keys(self, request: Request) -> dict[str, Any]:
+        prefix = (request.parameter("prefix") or "/").encode()
+        after = request.parameter("after").encode()
+        start = after + b"\0" if after else prefix
+        limit = _number(request, "limit") or _LIMIT
+        revision = _number(request, "revision")
+        response = await self._store.range(Range(start, prefix_end(prefix), revision=revision, limit=limit))
+        return {
+            "revision": response.revision,
+            "count": response.count,
+            "more": response.more,
+            "keys": [_described(kv) for kv in response.kvs],
+        }
+
+    async def _value(self, request: Request) -> dict[str, Any]:
+        key = request.parameter("key")
+        if not key:
+            raise bad_request("give a key")
+        response = await self._store.range(Range(key.encode(), revision=_number(request, "revision")))
+        if not response.kvs:
+            raise ApiError(404, "NotFound", f'key "{key}" not found', details={"kind": "keys", "name": key})
+        kv = response.kvs[0]
+        return {**_described(kv), "revision": response.revision, "value": _json(kv.value)}
+
+    async def _log(self, request: Request) -> dict[str, Any]:
+        raise path_not_found()
+
+
+def _described(kv: KeyValue) -> dict[str, Any]:
+    return {
+        "key": kv.key.decode(),
+        "createRevision": kv.create_revision,
+        "modRevision": kv.mod_revision,
+        "version": kv.version,
+        "size": len(kv.value),
+        "lease": kv.lease,
+    }
+
+
+def _json(value: bytes) -> Any:
+    try:
+        return orjson.loads(value)
+    except ValueError:
+        return value.decode(errors="replace")
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.parameter(name)
+    if text and not (text.isascii() and text.isdigit()):
+        raise bad_request(f'{name}: "{text}" is no number')
+    return int(text or 0)

@@ -1,0 +1,168 @@
+"""What is served besides resources: discovery, OpenAPI, version, health, metrics, debug endpoints.
+
+Documents that do not change are made once, as bytes, with an ETag (apiserver pkg/endpoints/discovery, kube-openapi
+handlers).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from engine.api import discovery
+from engine.api.errors import ApiError, path_not_found
+from engine.api.openapi import OpenApi
+from engine.api.wire import JSON, Response
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
+from engine.apiserver.health import health
+from engine.apiserver.metrics import metrics
+
+_HEALTH = ("/healthz", "/livez", "/readyz")
+Make = Callable[[], Any]
+
+
+class NonResource:
+    def __init__(self, backend: Backend, debug: DebugEndpoints) -> None:
+        self.ready = False
+        self._backend = backend
+        self._debug = debug
+        self._made: dict[str, tuple[bytes, str]] = {}
+
+    async def answer(self, call: Call) -> Response:
+        """Raises ApiError 404."""
+        request = call.request
+        path = request.path if request.path == "/" else request.path.rstrip("/")
+        if path.startswith(PREFIX):
+            return await self._debug.answer(call)
+        if request.method not in ("GET", "HEAD"):
+            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        if path.startswith(_HEALTH):
+            return health(request, path, ready=self.ready)
+        if path == "/metrics":
+            return await metrics(self._backend)
+        if path.startswith("/openapi/"):
+            return self._openapi(call, path)
+        if path in ("/api", "/apis") and _wants_aggregated(request.headers.get("accept", "")):
+            resources, core = self._backend.resources, path == "/api"
+            return self._document(
+                call,
+                f"{path} aggregated",
+                lambda: discovery.aggregated(resources, core=core),
+                kind=discovery.AGGREGATED_MEDIA_TYPE,
+            )
+        make = self._discovery(path, call)
+        if make is None:
+            raise path_not_found()
+        return self._document(call, path, make)
+
+    def _discovery(self, path: str, call: Call) -> Make | None:
+        resources = self._backend.resources
+        parts = path.strip("/").split("/")
+        match parts:
+            case [""]:
+                return lambda: {"paths": self._paths}
+            case ["version"]:
+                return self._version
+            case ["api"]:
+                address = call.request.headers.get("host", "")
+                return lambda: discovery.api_versions(address)
+            case ["apis"]:
+                return lambda: discovery.api_group_list(resources)
+            case ["api", version]:
+                return _present(discovery.api_resource_list(resources, "", version))
+            case ["apis", group]:
+                return _present(discovery.api_group(resources, group))
+            case ["apis", group, version]:
+                return _present(discovery.api_resource_list(resources, group, version))
+        return None
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        paths = ["/api", "/apis"]
+        for group, versions in self._backend.resources.groups.items():
+            if group:
+                paths.append(f"/apis/{group}")
+            paths += [f"/apis/{group}/{version}" if group else f"/api/{version}" for version in versions]
+        paths += [*_HEALTH, "/metrics", "/openapi/v2", "/openapi/v3", "/version", PREFIX]
+        return sorted(paths)
+
+    def _version(self) -> Any:
+        version = self._backend.definitions.version
+        major, minor = version.split(".")[:2]
+        return {
+            "major": major,
+            "minor": minor,
+            "emulationMajor": major,
+            "emulationMinor": minor,
+            "minCompatibilityMajor": major,
+            "minCompatibilityMinor": str(max(int(minor) - 1, 0)),
+            "gitVersion": f"v{version}",
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": "",
+            "compiler": "ktui",
+            "platform": "linux/amd64",
+        }
+
+    def _openapi(self, call: Call, path: str) -> Response:
+        documents = self._documents
+        parts = path.strip("/").split("/")
+        match parts[1:]:
+            case ["v2"]:
+                body, tag = documents.v2, documents.v2_hash
+            case ["v3"]:
+                return self._document(call, path, lambda: documents.index)
+            case ["v3", "api", version] if found := documents.v3("", version):
+                body, tag = found, documents.hash("", version)
+            case ["v3", "apis", group, version] if found := documents.v3(group, version):
+                body, tag = found, documents.hash(group, version)
+            case _:
+                raise path_not_found()
+        headers = {"content-type": JSON, "etag": f'"{tag}"', "vary": "Accept"}
+        asked = call.request.parameter("hash")
+        if asked == tag:  # the URL names the content: it may be kept for ever
+            headers |= {"cache-control": "public, immutable", "expires": "Thu, 31 Dec 2099 23:59:59 GMT"}
+        if call.request.headers.get("if-none-match") == headers["etag"]:
+            return Response(304, None, headers)
+        return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+
+    @cached_property
+    def _documents(self) -> OpenApi:
+        return OpenApi(self._backend.resources, self._backend.definitions)
+
+    def _document(self, call: Call, key: str, make: Make, *, kind: str = JSON) -> Response:
+        """A document with its ETag; 304 for who has it. In-process callers get the value itself."""
+        made = self._made.get(key)
+        if made is None:
+            body = orjson.dumps(make())
+            made = self._made[key] = (body, f'"{hashlib.sha512(body).hexdigest().upper()}"')
+        body, tag = made
+        headers = {"content-type": kind, "etag": tag, "vary": "Accept", "cache-control": "public"}
+        if call.request.headers.get("if-none-match") == tag:
+            return Response(304, None, headers)
+        return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+
+
+def _wants_aggregated(accept: str) -> bool:
+    """Whether the first form of an Accept header that is served is the aggregated one."""
+    for clause in accept.split(","):
+        kind, *parameters = (part.strip() for part in clause.split(";"))
+        if kind not in (JSON, "*/*", "application/*"):
+            continue
+        asked = dict(part.partition("=")[::2] for part in parameters)
+        if not asked.get("as"):
+            return False
+        if asked["as"] == "APIGroupDiscoveryList" and asked.get("v") == "v2":
+            return True
+    return False
+
+
+def _present(document: Any) -> Make | None:
+    return None if document is None else lambda: document

@@ -1,0 +1,100 @@
+"""Bodies of requests: from bytes, or a caller's own value, to a private object of the right kind.
+
+Source of the texts: apiserver pkg/endpoints/handlers/create.go, rest.go and negotiation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import yaml
+
+from engine.api.decoding import Decoded, decode, load_json
+from engine.api.errors import ApiError, bad_request, unsupported_media_type
+from engine.api.schema import Definitions
+from engine.api.types import GVK, Object
+from engine.api.wire import JSON, YAML, Request
+from engine.apiserver.call import Call
+from engine.trace import Hop
+
+ACCEPTED = (JSON, YAML)
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+_MAX_WARNINGS_BYTES = 4096
+
+
+class _YamlLoader(yaml.CSafeLoader):
+    """YAML as JSON: no dates, and keys are strings."""
+
+
+_YamlLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").split(";")[0].strip().lower()
+
+
+def read_yaml(text: bytes) -> Any:
+    """Raises ApiError 400."""
+    try:
+        value = yaml.load(text, _YamlLoader)  # a safe loader: it makes plain values only
+        return orjson.loads(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
+    except (yaml.YAMLError, orjson.JSONEncodeError) as error:
+        raise bad_request(f"error converting YAML to JSON: yaml: {error}") from None
+
+
+def read_json(text: bytes, *, strict: bool = True) -> Any:
+    """Raises ApiError 400."""
+    try:
+        return load_json(text) if strict else orjson.loads(text)
+    except ValueError as error:
+        raise bad_request(f"json: {error}") from None
+
+
+def read_value(request: Request, *, strict: bool = True) -> Any:
+    """The JSON value of a body. Raises ApiError 400 for none or a broken one, 415 for another media type."""
+    body = request.body
+    if not isinstance(body, bytes):
+        return body
+    kind = media_type(request)
+    if kind not in ("", JSON, YAML):
+        raise unsupported_media_type((JSON, YAML, _PROTOBUF))
+    if not body:
+        return None
+    return read_yaml(body) if kind == YAML else read_json(body, strict=strict)
+
+
+def decode_value(call: Call, definitions: Definitions, gvk: GVK, *, value: Any, validation: str) -> Object:
+    """The object of a value; fields that its kind does not have are errors, warnings or nothing, as asked.
+
+    A value that is no such object is refused in the hop of the schema, before any admission.
+    """
+    try:
+        decoded: Decoded = decode(definitions, gvk, value)
+        if decoded.unknown and validation == "Strict":
+            raise strict_error(gvk, decoded.unknown)
+    except ApiError:
+        with call.span(Hop.SCHEMA):
+            raise
+    if decoded.unknown and validation == "Warn":
+        warn(call, decoded.unknown)
+    return decoded.object
+
+
+def strict_error(gvk: GVK, unknown: list[str]) -> ApiError:
+    return bad_request(
+        f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: strict decoding error: '
+        + ", ".join(unknown)
+    )
+
+
+def warn(call: Call, texts: list[str]) -> None:
+    """Add Warning headers, as many as fit."""
+    for text in texts:
+        if sum(map(len, call.warnings)) + len(text) > _MAX_WARNINGS_BYTES:
+            return
+        if text not in call.warnings:
+            call.warnings.append(text)

@@ -1,0 +1,32 @@
+"""Between the version that a request speaks and the one that is stored.
+
+Versions of one schema differ in their apiVersion alone. Those that differ in more have their pair of functions in
+`_PAIRS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVK, Object
+
+Convert = Callable[[Object], Object]
+
+_PAIRS: dict[tuple[GVK, GVK], Convert] = {}
+
+
+def from_storage(info: ResourceInfo, obj: Object) -> Object:
+    """A stored object in the version of a resource; shares what is the same, so it is frozen as its source is."""
+    return obj if info.storage_gvk == info.gvk else _convert(obj, info.storage_gvk, info.gvk)
+
+
+def to_storage(info: ResourceInfo, obj: Object) -> Object:
+    return obj if info.storage_gvk == info.gvk else _convert(obj, info.gvk, info.storage_gvk)
+
+
+def _convert(obj: Object, source: GVK, target: GVK) -> Object:
+    pair = _PAIRS.get((source, target))
+    converted = pair(obj) if pair is not None else dict(obj)
+    converted["apiVersion"], converted["kind"] = target.api_version, target.kind
+    return converted

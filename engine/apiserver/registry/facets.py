@@ -1,0 +1,170 @@
+"""Subresources that are another view of the object: what is shown of it, and what of the view is taken back.
+
+Source of the behaviour: pkg/registry/apps/deployment/storage (ScaleREST), pkg/registry/core/pod/strategy.go
+(ephemeralcontainers, resize), pkg/registry/core/namespace/strategy.go (finalize),
+pkg/registry/certificates/certificates/strategy.go (approval).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.api.errors import Cause, field_invalid
+from engine.api.resources import ResourceInfo
+from engine.api.selectors import format_label_selector, format_labels
+from engine.api.types import GVK, Object, copy_object
+
+SCALE = GVK("autoscaling", "v1", "Scale")
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """`show` makes the view of a frozen object; `take` makes a private object of a frozen one and a changed view.
+
+    `check` stands in place of the kind's own update rules; None leaves those in force.
+    """
+
+    gvk: GVK
+    show: Callable[[Object], Object]
+    take: Callable[[Object, Object], Object]
+    check: Callable[[Object, Object], list[Cause]] | None = None
+
+
+def facet_of(info: ResourceInfo, subresource: str) -> Facet | None:
+    """The facet that a subresource is; None if it is none (the object itself and its status are facets too)."""
+    if subresource in ("", "status"):
+        return Facet(info.gvk, _same, _replace)
+    if subresource == "scale":
+        return Facet(SCALE, _show_scale, _take_scale)
+    make = _FACETS.get((info.gvr.group_resource, subresource))
+    return make(info) if make is not None else None
+
+
+def _same(obj: Object) -> Object:
+    return obj
+
+
+def _replace(_: Object, view: Object) -> Object:
+    return view
+
+
+def _no_causes(new: Object, old: Object) -> list[Cause]:
+    return []
+
+
+# -- scale
+
+
+def _show_scale(obj: Object) -> Object:
+    metadata, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
+    shown = {
+        key: metadata[key]
+        for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        if key in metadata
+    }
+    selector = spec.get("selector")
+    replication_controller = obj["kind"] == "ReplicationController"
+    text = format_labels(selector) if replication_controller else format_label_selector(selector)
+    scale: Object = {
+        "kind": SCALE.kind,
+        "apiVersion": SCALE.api_version,
+        "metadata": shown,
+        "spec": {},
+        "status": {"replicas": status.get("replicas", 0)},
+    }
+    if replicas := spec.get("replicas", 0):
+        scale["spec"]["replicas"] = replicas
+    if selector is not None:
+        scale["status"]["selector"] = text
+    return scale
+
+
+def _take_scale(old: Object, scale: Object) -> Object:
+    new = copy_object(old)
+    new["spec"]["replicas"] = (scale.get("spec") or {}).get("replicas", 0)
+    metadata = scale.get("metadata") or {}
+    new["metadata"]["resourceVersion"] = metadata.get("resourceVersion", "")
+    if metadata.get("uid"):
+        new["metadata"]["uid"] = metadata["uid"]
+    return new
+
+
+# -- parts of a Pod, a Namespace, a CertificateSigningRequest
+
+
+def _part(info: ResourceInfo, take: Callable[[Object, Object], None]) -> Facet:
+    """A facet that shows the whole object and takes one part of it back."""
+
+    def take_part(old: Object, view: Object) -> Object:
+        new = copy_object(old)
+        new["metadata"]["resourceVersion"] = view["metadata"].get("resourceVersion", "")
+        if "managedFields" in view["metadata"]:
+            new["metadata"]["managedFields"] = view["metadata"]["managedFields"]
+        take(new, view)
+        return new
+
+    return Facet(info.gvk, _same, take_part, _no_causes)
+
+
+def _ephemeral_containers(info: ResourceInfo) -> Facet:
+    def take(new: Object, view: Object) -> None:
+        new["spec"]["ephemeralContainers"] = (view.get("spec") or {}).get("ephemeralContainers") or []
+
+    def check(new: Object, old: Object) -> list[Cause]:
+        kept = {container["name"]: container for container in new["spec"]["ephemeralContainers"]}
+        return [
+            field_invalid(
+                "spec.ephemeralContainers", container["name"], "existing ephemeral containers may not be changed"
+            )
+            for container in old["spec"].get("ephemeralContainers") or ()
+            if kept.get(container["name"]) != container
+        ]
+
+    facet = _part(info, take)
+    return Facet(facet.gvk, facet.show, facet.take, check)
+
+
+def _resize(info: ResourceInfo) -> Facet:
+    def take(new: Object, view: Object) -> None:
+        for field in ("containers", "initContainers"):
+            wanted = {container["name"]: container for container in (view.get("spec") or {}).get(field) or ()}
+            for container in new["spec"].get(field) or ():
+                source = wanted.get(container["name"], {})
+                for part in ("resources", "resizePolicy"):
+                    if part in source:
+                        container[part] = source[part]
+        if new["metadata"].get("generation"):
+            new["metadata"]["generation"] += 1
+
+    return _part(info, take)
+
+
+def _finalize(info: ResourceInfo) -> Facet:
+    def take(new: Object, view: Object) -> None:
+        finalizers = (view.get("spec") or {}).get("finalizers")
+        spec = new.setdefault("spec", {})
+        if finalizers:
+            spec["finalizers"] = finalizers
+        else:
+            spec.pop("finalizers", None)
+
+    return _part(info, take)
+
+
+def _approval(info: ResourceInfo) -> Facet:
+    def take(new: Object, view: Object) -> None:
+        status = new.setdefault("status", {})
+        kept = [c for c in status.get("conditions") or () if c["type"] not in ("Approved", "Denied")]
+        asked = [c for c in (view.get("status") or {}).get("conditions") or () if c["type"] in ("Approved", "Denied")]
+        status["conditions"] = [*kept, *asked]
+
+    return _part(info, take)
+
+
+_FACETS: dict[tuple[str, str], Callable[[ResourceInfo], Facet]] = {
+    ("pods", "ephemeralcontainers"): _ephemeral_containers,
+    ("pods", "resize"): _resize,
+    ("namespaces", "finalize"): _finalize,
+    ("certificatesigningrequests.certificates.k8s.io", "approval"): _approval,
+}

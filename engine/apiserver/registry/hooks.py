@@ -1,0 +1,39 @@
+"""What single kinds do besides the generic verbs: a Service's addresses, a Namespace's finalizers.
+
+A hook is registered for a resource and called by the verbs at fixed points (apiserver pkg/registry/generic
+store.go: BeginCreate, BeginUpdate, AfterDelete).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.api.types import Object
+
+
+class Hook(Protocol):
+    """`begin_create` and `begin_update` complete an object that has passed validation, before it is stored, or raise
+    ApiError. Then one of the others is called, when it is known what became of it."""
+
+    def begin_create(self, obj: Object) -> None: ...
+
+    def begin_update(self, obj: Object, old: Object) -> None: ...
+
+    def after_success(self, obj: Object, old: Object) -> None:
+        """The update is stored: `old` is no longer."""
+        ...
+
+    def after_failure(self, obj: Object, old: Object | None) -> None: ...
+
+    def after_delete(self, obj: Object) -> None: ...
+
+
+class Hooks:
+    def __init__(self) -> None:
+        self._hooks: dict[str, Hook] = {}
+
+    def register(self, group_resource: str, hook: Hook) -> None:
+        self._hooks[group_resource] = hook
+
+    def of(self, group_resource: str) -> Hook | None:
+        return self._hooks.get(group_resource)

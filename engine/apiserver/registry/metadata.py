@@ -1,0 +1,96 @@
+"""The metadata that the server alone decides (apiserver pkg/registry/rest meta.go, create.go, update.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import bad_request, conflict
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.apiserver.request_info import RequestInfo
+
+_SUFFIX = 5
+_MAX_BASE = 63 - _SUFFIX
+# Fields that a client may send and that count for nothing.
+_SERVER_OWNED = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "selfLink",
+)
+_KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+
+
+def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
+    """The object must belong to the namespace and name of the path; a namespace that it leaves out is filled in."""
+    metadata: dict[str, Any] = obj.setdefault("metadata", {})
+    namespace = metadata.get("namespace", "")
+    if info.namespaced:
+        if not namespace:
+            if request.namespace:
+                metadata["namespace"] = request.namespace
+        elif namespace != request.namespace:
+            raise bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request"
+                if not request.name
+                else f"the namespace of the object ({namespace}) does not match the namespace on the URL "
+                f"({request.namespace})"
+            )
+    elif namespace:
+        raise (
+            bad_request("namespace should not be set on cluster-scoped objects")
+            if request.name
+            else bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        )
+    if request.name:
+        name = metadata.get("name", "")
+        if not name:
+            metadata["name"] = request.name
+        elif name != request.name:
+            raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
+
+
+def fill_for_create(obj: Object, *, uid: str, now: str) -> None:
+    metadata = obj["metadata"]
+    for field in _SERVER_OWNED:
+        metadata.pop(field, None)
+    metadata["uid"] = uid
+    metadata["creationTimestamp"] = now
+
+
+def generated_name(base: str, suffix: str) -> str:
+    return base[:_MAX_BASE] + suffix
+
+
+def carry_over(info: ResourceInfo, new: Object, old: Object) -> None:
+    """Keep what an update cannot change. Raises ApiError 409 where the request is for another object of that name."""
+    kept, metadata = old["metadata"], new["metadata"]
+    uid = metadata.get("uid")
+    if uid and uid != kept.get("uid"):
+        raise conflict(
+            info.gvr,
+            kept["name"],
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {kept.get('uid', '')}",
+        )
+    for field in _KEPT:
+        if field in kept:
+            metadata[field] = kept[field]
+        else:
+            metadata.pop(field, None)
+    metadata.pop("selfLink", None)
+
+
+def same_but_revision(new: Object, old: Object) -> bool:
+    """Whether an update changes nothing."""
+    if new.keys() != old.keys():
+        return False
+    for field, value in new.items():
+        if field != "metadata" and value != old[field]:
+            return False
+    return _without_version(new["metadata"]) == _without_version(old["metadata"])
+
+
+def _without_version(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in metadata.items() if field != "resourceVersion"}

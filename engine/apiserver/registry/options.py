@@ -1,0 +1,168 @@
+"""The query parameters of requests, checked (apimachinery pkg/apis/meta/v1/validation and internalversion)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.api.errors import (
+    Cause,
+    bad_request,
+    field_forbidden,
+    field_invalid,
+    field_not_supported,
+    field_required,
+    field_too_long,
+    invalid,
+)
+from engine.api.types import GVK
+from engine.api.wire import APPLY_PATCH, Request
+from engine.apiserver.registry.resource_versions import parse_resource_version
+
+VALIDATIONS = ("Ignore", "Strict", "Warn")
+_MANAGER_LIMIT = 128
+_OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
+
+
+def truthy(value: str) -> bool:
+    return value.lower() not in ("", "0", "false", "f")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """`manager` is what the write is recorded under in managedFields."""
+
+    dry_run: bool = False
+    manager: str = ""
+    validation: str = "Warn"
+    force: bool = False
+
+    @classmethod
+    def of(cls, request: Request, verb: str) -> WriteOptions:
+        """Raises ApiError 422."""
+        causes = dry_run_causes(request.query.get("dryRun", []))
+        manager = request.parameter("fieldManager")
+        if len(manager) > _MANAGER_LIMIT:
+            causes.append(field_too_long("fieldManager", _MANAGER_LIMIT))
+        elif not manager.isprintable():
+            causes.append(field_invalid("fieldManager", manager, "should only contain printable characters"))
+        validation = request.parameter("fieldValidation") or "Warn"
+        if validation not in VALIDATIONS:
+            causes.append(field_not_supported("fieldValidation", validation, ("", *VALIDATIONS)))
+        force = request.parameter("force")
+        if verb == "patch":
+            applying = request.headers.get("content-type", "").split(";")[0].strip() == APPLY_PATCH
+            if applying and not manager:
+                causes.append(field_required("fieldManager", "is required for apply patch"))
+            if not applying and force:
+                causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
+        if causes:
+            raise invalid(GVK("meta.k8s.io", "v1", _OPTIONS.get(verb, "CreateOptions")), "", causes)
+        return cls(
+            dry_run="dryRun" in request.query,
+            manager=manager or manager_of(request.headers.get("user-agent", "")),
+            validation=validation,
+            force=truthy(force),
+        )
+
+
+def dry_run_causes(values: list[str]) -> list[Cause]:
+    return [field_not_supported("dryRun", values, ("All",)) for value in values if value != "All"][:1]
+
+
+def manager_of(user_agent: str) -> str:
+    """The manager of a client that names none: the first word of its user agent (handlers/create.go)."""
+    word = user_agent.split("/")[0]
+    return "".join(letter for letter in word if letter.isprintable())[:_MANAGER_LIMIT] or "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """`resource_version` is None where it is not given, 0 for "0"."""
+
+    resource_version: int | None = None
+    match: str = ""
+    limit: int = 0
+    continue_: str = ""
+    bookmarks: bool = False
+    initial_events: bool | None = None
+    timeout: float | None = None
+
+    @classmethod
+    def of(cls, request: Request, *, watching: bool) -> ListOptions:
+        """Raises ApiError 400 or 422."""
+        match = request.parameter("resourceVersionMatch")
+        version = request.parameter("resourceVersion")
+        token = request.parameter("continue")
+        initial = request.parameter("sendInitialEvents")
+        causes = (
+            _watch_causes(match, initial)
+            if watching
+            else _list_causes(match=match, version=version, token=token, initial=initial)
+        )
+        if causes:
+            raise invalid(GVK("meta.k8s.io", "v1", "ListOptions"), "", causes)
+        timeout = _integer(request.parameter("timeoutSeconds"), "timeoutSeconds")
+        return cls(
+            resource_version=parse_resource_version(version) if version else None,
+            match=match,
+            limit=_integer(request.parameter("limit"), "limit") or 0,
+            continue_=token,
+            bookmarks=truthy(request.parameter("allowWatchBookmarks")),
+            initial_events=truthy(initial) if initial else None,
+            timeout=float(timeout) if timeout else None,
+        )
+
+
+def _integer(text: str, name: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[Cause]:
+    causes = []
+    if initial:
+        causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    if match:
+        if token:
+            causes.append(
+                field_forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+            )
+        if not version:
+            causes.append(
+                field_forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden unless resourceVersion is provided",
+                )
+            )
+        if match not in ("Exact", "NotOlderThan"):
+            causes.append(field_not_supported("resourceVersionMatch", match, ("Exact", "NotOlderThan", "")))
+        elif match == "Exact" and version == "0":
+            causes.append(
+                field_forbidden(
+                    "resourceVersionMatch",
+                    'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+                )
+            )
+    return causes
+
+
+def _watch_causes(match: str, initial: str) -> list[Cause]:
+    causes = []
+    if match and not initial:
+        causes.append(
+            field_forbidden(
+                "resourceVersionMatch",
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            )
+        )
+    if initial and match != "NotOlderThan":
+        causes.append(
+            field_forbidden(
+                "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            )
+        )
+    return causes

@@ -1,0 +1,129 @@
+"""get and list (apiserver pkg/registry/generic/registry/store.go Get, ListPredicate; pkg/storage/etcd3 GetList).
+
+What a resourceVersion means is as the API concepts page defines it. `0` is answered from the watch cache, all else
+from the store.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import not_found
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.registry.conversion import from_storage
+from engine.apiserver.registry.options import ListOptions
+from engine.apiserver.registry.resource_versions import (
+    Continue,
+    continue_expired,
+    parse_resource_version,
+    too_large,
+    too_old,
+)
+from engine.apiserver.registry.selection import Selection, select
+from engine.apiserver.storage import Page
+from engine.store.types import CompactedError, FutureRevisionError
+
+# A list is made in chunks, so that a long one does not hold the loop.
+CHUNK = 500
+
+
+class Reader:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def get(self, call: Call) -> Object:
+        """Raises ApiError 404."""
+        info, request = call.gvr_resource, call.info
+        version = call.request.parameter("resourceVersion")
+        if version == "0":
+            cache = self._backend.caches.of(info)
+            known = cache.get(info.key(request.namespace, request.name)) if cache is not None else None
+            if known is not None:
+                return from_storage(info, known)
+        elif version and (asked := parse_resource_version(version)) > self._backend.storage.store.revision:
+            raise too_large(asked, self._backend.storage.store.revision)
+        stored = await self._backend.storage.get(info, request.namespace, request.name)
+        if stored is None:
+            raise not_found(info.gvr, request.name)
+        return stored.object
+
+    async def list(self, call: Call) -> Object:
+        info = call.gvr_resource
+        options = ListOptions.of(call.request, watching=False)
+        selection = select(info, call.info.namespace, call.request)
+        # From here on the cache follows, so that a watch from the list's revision finds each event.
+        await self._backend.caches.started(info)
+        if options.resource_version == 0 and not options.limit and options.match in ("", "NotOlderThan"):
+            return await self._from_cache(selection)
+        return await self._from_store(selection, options)
+
+    async def _from_cache(self, selection: Selection) -> Object:
+        cache = await self._backend.caches.started(selection.info)
+        revision = cache.revision
+        found = [
+            from_storage(selection.info, obj)
+            for obj in cache.objects(selection.namespace, selection.node)
+            if selection.contains(obj)
+        ]
+        return list_object(selection.info, found, revision=revision)
+
+    async def _from_store(self, selection: Selection, options: ListOptions) -> Object:
+        revision, after = self._start(options)
+        found: list[Object] = []
+        left = 0
+        while True:
+            page = await self._page(selection, revision=revision, after=after, options=options)
+            revision = page.revision
+            for number, (key, obj) in enumerate(page.items):
+                after = key
+                if selection.wants(obj):
+                    found.append(obj)
+                    if len(found) == options.limit:
+                        left = page.remaining + len(page.items) - number - 1
+                        break
+            if len(found) == options.limit and options.limit:
+                break
+            if not page.remaining:
+                left = 0
+                break
+            await self._backend.world.clock.sleep(0)
+        if not left:
+            return list_object(selection.info, found, revision=revision)
+        token = Continue(revision, after).encode()
+        remaining = None if selection.selective else left
+        return list_object(selection.info, found, revision=revision, token=token, remaining=remaining)
+
+    def _start(self, options: ListOptions) -> tuple[int, str]:
+        """The revision to list at (0 for the newest) and the key to start after."""
+        current = self._backend.storage.store.revision
+        if options.continue_:
+            token = Continue.decode(options.continue_)
+            return max(token.revision, 0), token.after
+        asked = options.resource_version or 0
+        if asked > current:
+            raise too_large(asked, current)
+        exact = options.match == "Exact" or (options.limit > 0 and not options.match)
+        return (asked if exact else 0), ""
+
+    async def _page(self, selection: Selection, *, revision: int, after: str, options: ListOptions) -> Page:
+        limit = CHUNK if not options.limit or selection.selective else options.limit
+        try:
+            return await self._backend.storage.page(
+                selection.info, selection.namespace, revision=revision, after=after, limit=limit
+            )
+        except CompactedError:
+            raise continue_expired(after) if options.continue_ else too_old() from None
+        except FutureRevisionError:
+            raise too_large(revision, self._backend.storage.store.revision) from None
+
+
+def list_object(
+    info: ResourceInfo, items: list[Object], *, revision: int, token: str = "", remaining: int | None = None
+) -> Object:
+    metadata: Object = {"resourceVersion": str(revision)}
+    if token:
+        metadata["continue"] = token
+        if remaining is not None:
+            metadata["remainingItemCount"] = remaining
+    return {"kind": info.list_kind, "apiVersion": info.gvr.api_version, "metadata": metadata, "items": items}

@@ -1,0 +1,80 @@
+"""Which objects a list, watch or deletecollection is for: namespace, label and field selector.
+
+Source of the texts: apiserver pkg/registry/generic matcher.go and each kind's field label conversion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.api.errors import bad_request
+from engine.api.resources import ResourceInfo
+from engine.api.selectors import FieldSelector, LabelSelector
+from engine.api.strategy import selectable_fields, unknown_field_text
+from engine.api.types import Object
+from engine.api.wire import Request
+
+_CHEAP = ("metadata.name", "metadata.namespace")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    info: ResourceInfo
+    namespace: str
+    labels: LabelSelector
+    fields: FieldSelector
+    node: str | None  # of Pods: the node that the field selector names, which is an index
+
+    @property
+    def selective(self) -> bool:
+        """Whether the namespace alone does not decide."""
+        return not (self.labels.empty and self.fields.empty)
+
+    @property
+    def name(self) -> str | None:
+        """The one name that the field selector asks for."""
+        return self.fields.exact("metadata.name")
+
+    def contains(self, obj: Object) -> bool:
+        """Whether an object, of whatever namespace, is selected."""
+        if self.namespace and obj["metadata"].get("namespace") != self.namespace:
+            return False
+        return self.wants(obj)
+
+    def wants(self, obj: Object) -> bool:
+        """Whether an object of the namespace is selected."""
+        return not self.selective or self.matches(obj)
+
+    def matches(self, obj: Object) -> bool:
+        """Whether the selectors match; the namespace is looked at elsewhere."""
+        metadata = obj["metadata"]
+        if not self.labels.empty and not self.labels.matches(metadata.get("labels")):
+            return False
+        if self.fields.empty:
+            return True
+        if all(requirement.field in _CHEAP for requirement in self.fields.requirements):
+            found = {"metadata.name": metadata["name"], "metadata.namespace": metadata.get("namespace", "")}
+            return self.fields.matches(found)
+        return self.fields.matches(selectable_fields(self.info, obj))
+
+
+def select(info: ResourceInfo, namespace: str, request: Request) -> Selection:
+    """The selection of a request. Raises ApiError 400 for a selector that is malformed or names an unknown field."""
+    labels = LabelSelector.parse(request.parameter("labelSelector"))
+    fields = FieldSelector.parse(request.parameter("fieldSelector"))
+    if not fields.empty:
+        _check_fields(info, labels, fields)
+    node = fields.exact("spec.nodeName") if info.gvr.resource == "pods" and not info.gvr.group else None
+    return Selection(info, namespace, labels, fields, node)
+
+
+def _check_fields(info: ResourceInfo, labels: LabelSelector, fields: FieldSelector) -> None:
+    known = selectable_fields(info, {"metadata": {"name": "", "namespace": ""}})
+    for requirement in fields.requirements:
+        if requirement.field not in known:
+            gvr = info.gvr
+            where = f"{gvr.group}/{gvr.version}, Resource={gvr.resource}"
+            raise bad_request(
+                f'Unable to find "{where}" that match label selector "{labels}", field selector "{fields}": '
+                + unknown_field_text(info, requirement.field)
+            )

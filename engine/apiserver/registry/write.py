@@ -1,0 +1,289 @@
+"""Hops 04 to 07 of a write: mutating admission, schema, validating admission, store.
+
+All verbs that write end here (apiserver pkg/registry/generic/registry/store.go Create and Update, pkg/registry/rest
+create.go and update.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.api.apply import track_update
+from engine.api.defaults import apply_defaults
+from engine.api.errors import ApiError, Cause, already_exists, conflict, invalid, not_found
+from engine.api.resources import ResourceInfo
+from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
+from engine.api.types import Object
+from engine.api.validation import validate_create, validate_status_update, validate_update
+from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
+from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.resource_versions import parse_resource_version
+from engine.apiserver.storage import Stored
+from engine.trace import Hop
+
+NAME_ATTEMPTS = 8
+# An update without a resourceVersion is tried again while others write the same object.
+UPDATE_ATTEMPTS = 100
+
+Transform = Callable[[Object], Object]
+# Metadata that other code of the server fills in by itself; a subresource whose rules are not those of the main one.
+Rules = Callable[[Object, Object], list[Cause]]
+
+
+class Writer:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._world = backend.world
+
+    # -- create
+
+    async def create(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False) -> Object:
+        """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`."""
+        info = call.gvr_resource
+        attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._world.latency.pause("mutating-admission")
+            await self._backend.admission.mutate(attributes, span)
+        generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
+        with call.span(Hop.SCHEMA):
+            await self._world.latency.pause("schema")
+            if generate:
+                obj["metadata"]["name"] = self._name(generate)
+            obj = self._complete_new(info, obj, options, tracked=tracked)
+            attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
+            call.named(obj)
+        await self._validate(call, attributes)
+        hook = self._backend.hooks.of(info.gvr.group_resource)
+        if hook is not None:
+            hook.begin_create(obj)
+        created: Object | None = None
+        try:
+            if options.dry_run:
+                return await self._would_create(call, obj)
+            created = await self._insert(call, obj, generate)
+            return created
+        finally:
+            if hook is not None and created is None:
+                hook.after_failure(obj, None)
+
+    def _complete_new(self, info: ResourceInfo, obj: Object, options: WriteOptions, *, tracked: bool) -> Object:
+        backend = self._backend
+        if obj["metadata"].pop("resourceVersion", "") not in ("", "0"):
+            raise ApiError(400, "BadRequest", "resourceVersion should not be set on objects to be created")
+        fill_for_create(obj, uid=backend.uids.uid(), now=self._world.clock.timestamp())
+        prepare_for_create(info, obj)
+        apply_defaults(info, obj)
+        if causes := validate_create(info, obj):
+            raise invalid(info.gvk, obj["metadata"].get("name", ""), causes)
+        return obj if tracked else self._tracked(info, obj, None, options=options, subresource="")
+
+    def _name(self, base: str) -> str:
+        return generated_name(base, self._backend.names.name_suffix())
+
+    async def _would_create(self, call: Call, obj: Object) -> Object:
+        info = call.gvr_resource
+        name = obj["metadata"]["name"]
+        if await self._backend.storage.get(info, call.info.namespace, name) is not None:
+            raise already_exists(info.gvr, name)
+        return obj
+
+    async def _insert(self, call: Call, obj: Object, generate: str) -> Object:
+        info = call.gvr_resource
+        metadata = obj["metadata"]
+        namespace = call.info.namespace if info.namespaced else ""
+        for attempt in range(NAME_ATTEMPTS):
+            if attempt:
+                metadata["name"] = self._name(generate)
+                call.named(obj)
+            name = metadata["name"]
+            with call.span(Hop.STORE, component="etcd", detail={"key": info.key(namespace, name)}) as span:
+                await self._world.latency.pause("store")
+                created = await self._backend.storage.create(info, namespace, name, obj, cause=span.context.traceparent)
+                if created is not None:
+                    span.revision = int(created["metadata"]["resourceVersion"])
+                    return created
+                span.outcome = "AlreadyExists"
+            if not generate:
+                break
+        raise already_exists(info.gvr, metadata["name"])
+
+    # -- update
+
+    async def update(
+        self,
+        call: Call,
+        options: WriteOptions,
+        transform: Transform,
+        *,
+        tracked: bool = False,
+        rules: Rules | None = None,
+    ) -> Object:
+        """Replace the object of the request by what `transform` makes of it.
+
+        `transform` gets the frozen object and returns a private one, decoded and defaulted; it is called again when
+        another write came between. `tracked` says that it has kept managedFields itself (server-side apply). `rules`
+        stand in place of the kind's own preparation and validation (a subresource that is neither spec nor status).
+        Raises ApiError 404, 409.
+        """
+        for _ in range(UPDATE_ATTEMPTS):
+            stored = await self._load(call)
+            new = transform(stored.object)
+            written = await self._update_once(call, options, stored, new, tracked=tracked, rules=rules)
+            if written is not None:
+                return written
+        info = call.gvr_resource
+        raise conflict(info.gvr, call.info.name)
+
+    async def _load(self, call: Call) -> Stored:
+        info, request = call.gvr_resource, call.info
+        stored = await self._backend.storage.get(info, request.namespace, request.name)
+        if stored is None:
+            raise not_found(info.gvr, request.name)
+        return stored
+
+    async def _update_once(
+        self, call: Call, options: WriteOptions, stored: Stored, new: Object, *, tracked: bool, rules: Rules | None
+    ) -> Object | None:
+        info, old = call.gvr_resource, stored.object
+        version = new["metadata"].get("resourceVersion") or "0"
+        if (asked := parse_resource_version(version)) and asked != stored.revision:
+            raise conflict(info.gvr, call.info.name)
+        new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+        carry_over(info, new, old)
+        attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._world.latency.pause("mutating-admission")
+            await self._backend.admission.mutate(attributes, span)
+        with call.span(Hop.SCHEMA):
+            await self._world.latency.pause("schema")
+            new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
+            attributes.object = new
+        await self._validate(call, attributes)
+        hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
+        if hook is not None:
+            hook.begin_update(new, old)
+        written: Object | None = None
+        try:
+            if same_but_revision(new, old):
+                written = old
+            elif options.dry_run:
+                return new
+            else:
+                written = await self._swap(call, new, stored)
+            return written
+        finally:
+            if hook is not None and written is None:
+                hook.after_failure(new, old)
+            elif hook is not None:
+                hook.after_success(new, old)
+
+    def _complete_changed(
+        self, call: Call, new: Object, old: Object, *, options: WriteOptions, tracked: bool, rules: Rules | None
+    ) -> Object:
+        info, subresource = call.gvr_resource, call.info.subresource
+        if rules is not None:
+            causes = rules(new, old)
+        elif subresource == "status":
+            prepare_for_status_update(info, new, old)
+            causes = validate_status_update(info, new, old)
+        else:
+            prepare_for_update(info, new, old)
+            apply_defaults(info, new)
+            causes = validate_update(info, new, old)
+        if causes:
+            raise invalid(info.gvk, new["metadata"].get("name", ""), causes)
+        if tracked:
+            return new
+        if "managedFields" not in new["metadata"] and "managedFields" in old["metadata"]:
+            new["metadata"]["managedFields"] = old["metadata"]["managedFields"]
+        if same_but_revision(new, old):
+            return new
+        return self._tracked(info, new, old, options=options, subresource=subresource)
+
+    async def _swap(self, call: Call, new: Object, stored: Stored) -> Object | None:
+        info, request = call.gvr_resource, call.info
+        name = request.name
+        detail: dict[str, Any] = {"key": info.key(request.namespace, name), "expected": stored.revision}
+        with call.span(Hop.STORE, component="etcd", detail=detail) as span:
+            await self._world.latency.pause("store")
+            cause = span.context.traceparent
+            if deletes_now(info, new, stored.object):
+                removed = await self._backend.storage.remove(
+                    info, request.namespace, name, expected=stored.revision, cause=cause
+                )
+                if removed is not None:
+                    span.revision = removed
+                    self.deleted(info, new)
+                    return new
+            else:
+                written = await self._backend.storage.replace(
+                    info, request.namespace, name, new, expected=stored.revision, cause=cause
+                )
+                if written is not None:
+                    span.revision = int(written["metadata"]["resourceVersion"])
+                    return written
+            span.outcome = "Conflict"
+            return None
+
+    def deleted(self, info: ResourceInfo, obj: Object) -> None:
+        hook = self._backend.hooks.of(info.gvr.group_resource)
+        if hook is not None:
+            hook.after_delete(obj)
+
+    # -- shared
+
+    async def _validate(self, call: Call, attributes: Attributes) -> None:
+        with call.span(Hop.VALIDATING_ADMISSION) as span:
+            await self._world.latency.pause("validating-admission")
+            await self._backend.admission.validate(attributes, span)
+
+    def _attributes(
+        self, call: Call, operation: Operation, obj: Object, old: Object | None, *, options: WriteOptions
+    ) -> Attributes:
+        info = call.info
+        return Attributes(
+            operation,
+            call.gvr_resource,
+            info.subresource,
+            info.namespace,
+            info.name or obj["metadata"].get("name", ""),
+            call.user,
+            obj,
+            old,
+            options.dry_run,
+        )
+
+    def _tracked(
+        self, info: ResourceInfo, new: Object, old: Object | None, *, options: WriteOptions, subresource: str
+    ) -> Object:
+        """`new` with its managedFields kept up to date."""
+        schema = self._backend.definitions.kind(info.gvk)
+        if schema is None:
+            return new
+        return track_update(
+            old,
+            new,
+            manager=options.manager,
+            operation="Update",
+            now=self._world.clock.now(),
+            schema=schema,
+            subresource=subresource,
+            api_version=info.gvr.api_version,
+        )
+
+
+def deletes_now(info: ResourceInfo, new: Object, old: Object) -> bool:
+    """Whether an update takes away the last thing that kept a deleted object (store.go ShouldDeleteDuringUpdate)."""
+    kept = old["metadata"]
+    if "deletionTimestamp" not in kept or new["metadata"].get("finalizers"):
+        return False
+    if kept.get("deletionGracePeriodSeconds"):
+        return False
+    return not (info.kind == "Namespace" and (new.get("spec") or {}).get("finalizers"))
+
+
+__all__ = ["Rules", "Transform", "Writer", "deletes_now"]

@@ -1,0 +1,104 @@
+"""What a request is about, read from its path: the first link of the chain.
+
+Source of the behaviour: apiserver pkg/endpoints/request requestinfo.go. Paths come back again and again, so what the
+path alone says is kept; the verb also depends on the query (`watch`, a name in a field selector).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from engine.api.types import GVR
+from engine.api.wire import Request
+
+_VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_SPECIAL_VERBS = ("proxy", "watch")  # /api/v1/watch/..., long out of use and still parsed
+# Subresources of a namespace; anything else after /namespaces/NAME/ is a resource in it.
+_NAMESPACE_SUBRESOURCES = frozenset(("status", "finalize"))
+_NAME_SELECTOR = re.compile(r"(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)")
+
+
+class RequestInfo(NamedTuple):
+    """`verb` is the RBAC verb; of a request that is for no resource it is the method in lower case."""
+
+    is_resource: bool
+    path: str
+    verb: str
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+    parts: tuple[str, ...] = ()  # what follows the subresource, as in nodes/NAME/proxy/healthz
+
+    @property
+    def gvr(self) -> GVR:
+        return GVR(self.group, self.version, self.resource)
+
+    @property
+    def watching(self) -> bool:
+        return self.verb == "watch"
+
+    @property
+    def reading(self) -> bool:
+        return self.verb in ("get", "list", "watch")
+
+
+@lru_cache(maxsize=65_536)
+def _parse(method: str, path: str) -> RequestInfo:
+    other = RequestInfo(False, path, method.lower())
+    parts = [unquote(part) for part in path.strip("/").split("/")]
+    if len(parts) < 3 or parts[0] not in ("api", "apis"):
+        return other
+    if parts[0] == "api":
+        group, version, rest = "", parts[1], parts[2:]
+    elif len(parts) < 4:
+        return other
+    else:
+        group, version, rest = parts[1], parts[2], parts[3:]
+    verb = _VERBS.get(method, "")
+    if rest[0] in _SPECIAL_VERBS:
+        if len(rest) < 2:
+            return other
+        verb, rest = rest[0], rest[1:]
+    namespace, rest = _namespace_of(rest)
+    resource, name, subresource = (*rest[:3], "", "", "")[:3]
+    if not name and verb == "get":
+        verb = "list"
+    if not name and verb == "delete":
+        verb = "deletecollection"
+    return RequestInfo(True, path, verb, group, version, namespace, resource, subresource, name, tuple(rest[3:]))
+
+
+def _namespace_of(parts: list[str]) -> tuple[str, list[str]]:
+    """The namespace and the path below it; a namespace is itself an object with subresources of its own."""
+    if parts[0] != "namespaces" or len(parts) < 2:
+        return "", parts
+    if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
+        return parts[1], parts[2:]
+    return parts[1], parts
+
+
+def parse(request: Request) -> RequestInfo:
+    info = _parse(request.method, request.path)
+    if not info.is_resource:
+        return info
+    if info.verb == "list":
+        # A list or watch of one name is authorised as one of that name.
+        if "fieldSelector" in request.query and (found := _NAME_SELECTOR.search(request.parameter("fieldSelector"))):
+            info = info._replace(name=found[1])
+        if "watch" in request.query and _truthy(request.parameter("watch")):
+            return info._replace(verb="watch")
+    elif info.verb == "deletecollection" and "fieldSelector" in request.query:
+        found = _NAME_SELECTOR.search(request.parameter("fieldSelector"))
+        return info._replace(name=found[1]) if found else info
+    return info
+
+
+def _truthy(value: str) -> bool:
+    """Query booleans as Go's strconv reads them, with the bare `?watch` meaning true."""
+    return value.lower() not in ("0", "false", "f")

@@ -1,0 +1,254 @@
+"""From an authorised request to the verb that answers it (apiserver pkg/endpoints/installer.go and handlers)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from engine.api.defaults import apply_defaults
+from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVK, Object
+from engine.api.wire import EventStream, Response
+from engine.apiserver.actions.reviews import Reviews
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.delete import Deleter
+from engine.apiserver.registry.facets import Facet, facet_of
+from engine.apiserver.registry.metadata import check_place
+from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.patch import Patcher
+from engine.apiserver.registry.read import Reader
+from engine.apiserver.registry.representation import Form, event_mapper, negotiate, represent
+from engine.apiserver.registry.watch import WatchOpener
+from engine.apiserver.registry.write import Writer
+from engine.apiserver.streams import MappedEvents
+
+# Creating on update: the kinds for which a PUT to a name that is not there makes the object.
+_CREATE_ON_UPDATE = frozenset(
+    (
+        "endpoints",
+        "events",
+        "limitranges",
+        "services",
+        "leases.coordination.k8s.io",
+        "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "clusterrolebindings.rbac.authorization.k8s.io",
+    )
+)
+_CONNECT = frozenset(("attach", "exec", "portforward", "proxy", "log"))
+
+
+class Action(Protocol):
+    """A POST to a subresource that creates no object of the resource."""
+
+    async def post(self, call: Call, options: WriteOptions) -> Object: ...
+
+
+class Connector(Protocol):
+    """Answers what is for a node to answer: logs, exec, attach, port-forward, proxy."""
+
+    async def connect(self, call: Call) -> Response: ...
+
+
+@dataclass(slots=True)
+class Rest:
+    backend: Backend
+    reader: Reader
+    writer: Writer
+    patcher: Patcher
+    deleter: Deleter
+    watches: WatchOpener
+    reviews: Reviews
+    actions: dict[tuple[str, str], Action]
+    connector: Connector | None = None
+
+    def resolve(self, call: Call) -> ResourceInfo:
+        """The resource of the request's path. Raises ApiError 404, 405."""
+        request = call.info
+        info = self.backend.resources.get(request.group, request.version, request.resource)
+        if info is None:
+            raise path_not_found()
+        if (
+            info.namespaced
+            and not request.namespace
+            and (request.name or request.verb in ("create", "deletecollection"))
+        ):
+            raise path_not_found() if request.name and not request.watching else _without_namespace(info, request.verb)
+        if not info.namespaced and request.namespace and info.kind != "Namespace":
+            raise path_not_found()
+        return info
+
+    async def answer(self, call: Call) -> Response:
+        """Run the verb of a resource request. Raises ApiError."""
+        info, request = call.gvr_resource, call.info
+        form = negotiate(call.request.headers.get("accept", ""))
+        if request.subresource:
+            return await self._subresource(call, info, form)
+        match request.verb:
+            case "get":
+                body, status = await self.reader.get(call), 200
+            case "list":
+                body, status = await self.reader.list(call), 200
+            case "watch":
+                return await self._watch(call, info, form)
+            case "create":
+                return await self._create(call, info, form)
+            case "update":
+                status, body = await self._update(call, info, _facet(info, ""))
+            case "patch":
+                options = WriteOptions.of(call.request, "patch")
+                status, body = await self.patcher.patch(call, _facet(info, ""), options)
+            case "delete":
+                body, status = await self.deleter.delete(call), 200
+            case "deletecollection":
+                body, status = await self.deleter.delete_collection(call), 200
+            case _:
+                raise method_not_supported(info.gvr, call.request.method.lower())
+        return self._shown(call, info, form, body=body, status=status)
+
+    # -- the verbs
+
+    async def _create(self, call: Call, info: ResourceInfo, form: Form) -> Response:
+        if call.info.name:
+            raise method_not_supported(info.gvr, "create")
+        options = WriteOptions.of(call.request, "create")
+        obj = self._decoded(call, info.gvk, options)
+        if not info.stored:
+            if info.kind == "Binding":
+                return await self._legacy_binding(call, obj, options)
+            return Response(201, await self.reviews.answer(call, obj))
+        check_place(info, call.info, obj)
+        apply_defaults(info, obj)
+        call.named(obj)
+        body = await self.writer.create(call, obj, options)
+        return self._shown(call, info, form, body=body, status=201)
+
+    async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
+        options = WriteOptions.of(call.request, "update")
+        value = read_value(call.request)
+        if value is None:
+            raise _empty_body()
+        try:
+            return 200, await self.writer.update(
+                call, options, lambda old: facet.take(old, self._view(call, facet, value, options)), rules=facet.check
+            )
+        except ApiError as error:
+            creates = info.gvr.group_resource in _CREATE_ON_UPDATE and not call.info.subresource
+            if error.reason != "NotFound" or not creates or _names_version(value):
+                raise
+        obj = self._view(call, facet, value, options)
+        return 201, await self.writer.create(call, obj, options)
+
+    def _view(self, call: Call, facet: Facet, value: Any, options: WriteOptions) -> Object:
+        info = call.gvr_resource
+        view = decode_value(call, self.backend.definitions, facet.gvk, value=value, validation=options.validation)
+        check_place(info, call.info, view)
+        if facet.gvk == info.gvk:
+            apply_defaults(info, view)
+        return view
+
+    async def _watch(self, call: Call, info: ResourceInfo, form: Form) -> Response:
+        events: EventStream = await self.watches.open(call)
+        if form.kind:
+            include = call.request.parameter("includeObject")
+            events = MappedEvents(
+                events,
+                event_mapper(
+                    form,
+                    info,
+                    now=self.backend.world.clock.now,
+                    definitions=self.backend.definitions,
+                    include=include,
+                ),
+            )
+        return Response(200, headers={"content-type": "application/json"}, events=events)
+
+    # -- subresources
+
+    async def _subresource(self, call: Call, info: ResourceInfo, form: Form) -> Response:
+        request = call.info
+        if request.subresource not in info.subresources:
+            raise path_not_found()
+        verb = "get" if request.verb == "list" else request.verb
+        if request.subresource in _CONNECT:
+            return await self._connect(call, info)
+        if verb not in info.subresources[request.subresource].verbs:
+            raise method_not_supported(info.gvr, verb)
+        if verb == "create":
+            action = self.actions.get((info.gvr.group_resource, request.subresource))
+            if action is None:
+                raise method_not_supported(info.gvr, verb)
+            return Response(201, await action.post(call, WriteOptions.of(call.request, "create")))
+        facet = _facet(info, request.subresource)
+        if verb == "get":
+            return self._shown(call, info, form, body=facet.show(await self.reader.get(call)), status=200)
+        if verb == "patch":
+            status, body = await self.patcher.patch(call, facet, WriteOptions.of(call.request, "patch"))
+        else:
+            status, body = await self._update(call, info, facet)
+        return self._shown(call, info, form, body=facet.show(body), status=status)
+
+    async def _connect(self, call: Call, info: ResourceInfo) -> Response:
+        if await self.backend.storage.get(info, call.info.namespace, call.info.name) is None:
+            raise not_found(info.gvr, call.info.name)
+        if self.connector is None:
+            raise ApiError(501, "NotImplemented", f"{call.info.subresource} needs a node that serves it", details={})
+        return await self.connector.connect(call)
+
+    async def _legacy_binding(self, call: Call, obj: Object, options: WriteOptions) -> Response:
+        """POST bindings: the same as pods/NAME/binding, with the Pod's name in the body."""
+        pods = self.backend.resources.get("", "v1", "pods")
+        name = (obj.get("metadata") or {}).get("name", "")
+        if pods is None or not name:
+            raise bad_request("name is required")
+        call.resource = pods
+        call.info = call.info._replace(resource="pods", name=name, subresource="binding")
+        call.named(obj)
+        return Response(201, await self.actions["pods", "binding"].post(call, options))
+
+    # -- shared
+
+    def _decoded(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
+        value = read_value(call.request, strict=options.validation != "Ignore")
+        if value is None:
+            raise _empty_body()
+        return decode_value(call, self.backend.definitions, gvk, value=value, validation=options.validation)
+
+    def _shown(self, call: Call, info: ResourceInfo, form: Form, *, body: Object, status: int) -> Response:
+        if form.kind and body.get("kind") in (info.kind, info.list_kind):
+            body = represent(
+                form,
+                info,
+                body,
+                now=self.backend.world.clock.now(),
+                definitions=self.backend.definitions,
+                include=call.request.parameter("includeObject"),
+            )
+        return Response(status, body)
+
+
+def _facet(info: ResourceInfo, subresource: str) -> Facet:
+    facet = facet_of(info, subresource)
+    if facet is None:
+        raise method_not_supported(info.gvr, subresource)
+    return facet
+
+
+def _names_version(value: Any) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and metadata.get("resourceVersion") not in (None, "", "0")
+
+
+def _empty_body() -> ApiError:
+    return bad_request("EOF")
+
+
+def _without_namespace(info: ResourceInfo, verb: str) -> ApiError:
+    return method_not_supported(info.gvr, verb)
+
+
+__all__ = ["Action", "Connector", "Rest"]

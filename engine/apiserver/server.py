@@ -1,0 +1,158 @@
+"""The API server: one `handle` behind which the whole chain lies (design, sections 2 and 4).
+
+    request info → authentication → authorization → [decode → mutating admission → schema → validating admission →
+    store | read | watch] → response
+
+Failures come back as a Status. `start` fills the caches that the chain itself needs and makes the bootstrap objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.resources import ResourceRegistry
+from engine.api.schema import load_definitions
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, ROLE_BINDINGS, ROLES, SERVICES
+from engine.api.wire import Request, Response
+from engine.apiserver.actions.binding import BindingAction
+from engine.apiserver.actions.eviction import EvictionAction
+from engine.apiserver.actions.reviews import Reviews
+from engine.apiserver.admission import AdmissionChain, Plugin
+from engine.apiserver.admission.plugins import default_plugins
+from engine.apiserver.authentication import Authenticator, UnionAuthenticator
+from engine.apiserver.authentication.x509 import X509Authenticator
+from engine.apiserver.authorization import UnionAuthorizer
+from engine.apiserver.authorization.rbac import RBACAuthorizer
+from engine.apiserver.authorization.union import PrivilegedGroups
+from engine.apiserver.backend import Backend
+from engine.apiserver.bootstrap import bootstrap
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.chain import Chain
+from engine.apiserver.debug.endpoints import DebugEndpoints
+from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.nonresource import NonResource
+from engine.apiserver.registry.delete import Deleter
+from engine.apiserver.registry.hooks import Hooks
+from engine.apiserver.registry.patch import Patcher
+from engine.apiserver.registry.read import Reader
+from engine.apiserver.registry.watch import WatchOpener
+from engine.apiserver.registry.write import Writer
+from engine.apiserver.rest import Connector, Rest
+from engine.apiserver.service_ips import AddressPool, PortPool, ServiceHook
+from engine.apiserver.storage import Storage, StorageLookup
+from engine.apiserver.watch_cache import WatchCache
+from engine.config import ClusterConfig
+from engine.store.types import Store
+from engine.tasks import Supervisor
+from engine.trace.archive import RecentTraces, TraceSource
+from engine.world import World
+
+
+class ApiServer:
+    """A `wire.Handler`. `authenticators` come after x509; `plugins` stand in place of the default admission chain."""
+
+    def __init__(
+        self,
+        world: World,
+        store: Store,
+        *,
+        config: ClusterConfig | None = None,
+        authenticators: Sequence[Authenticator] = (),
+        plugins: Sequence[Plugin] | None = None,
+        connector: Connector | None = None,
+        traces: TraceSource | None = None,
+    ) -> None:
+        self.config = config or ClusterConfig()
+        self._world = world
+        self._tasks = Supervisor("kube-apiserver")
+        definitions = load_definitions(self.config.kubernetes_version)
+        resources = ResourceRegistry.for_version(self.config.kubernetes_version)
+        self.kubernetes_version = definitions.version
+        self._caches = WatchCaches(world, store, self._tasks, size=self.config.watch_cache_size)
+        rng = world.rng.stream("apiserver")
+        storage = Storage(store, self._caches, EventLeases(store, world.clock))
+        lookup = StorageLookup(storage, resources)
+        self._resources = resources
+        rbac = RBACAuthorizer(
+            roles=self._cache(ROLES),
+            role_bindings=self._cache(ROLE_BINDINGS),
+            cluster_roles=self._cache(CLUSTER_ROLES),
+            cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
+        )
+        authenticator = UnionAuthenticator((X509Authenticator(), *authenticators))
+        authorizer = UnionAuthorizer((PrivilegedGroups(), rbac))
+        if plugins is None:
+            plugins = default_plugins(
+                lookup=lookup, caches=self._caches, resources=resources, names=rng.stream("volumes")
+            )
+        self._service_hook = ServiceHook(
+            AddressPool(self.config.service_cidr, rng.stream("service-ips")), PortPool(rng.stream("node-ports"))
+        )
+        hooks = Hooks()
+        hooks.register("services", self._service_hook)
+        self.backend = Backend(
+            world=world,
+            definitions=definitions,
+            resources=resources,
+            storage=storage,
+            caches=self._caches,
+            authorizer=authorizer,
+            admission=AdmissionChain(plugins),
+            hooks=hooks,
+            uids=rng.stream("uids"),
+            names=rng.stream("names"),
+            times=rng.stream("watch-timeouts"),
+        )
+        writer = Writer(self.backend)
+        deleter = Deleter(self.backend, writer)
+        rest = Rest(
+            self.backend,
+            reader=Reader(self.backend),
+            writer=writer,
+            patcher=Patcher(self.backend, writer),
+            deleter=deleter,
+            watches=WatchOpener(self.backend),
+            reviews=Reviews(authorizer, rbac, authenticator),
+            actions={
+                ("pods", "binding"): BindingAction(self.backend, writer),
+                ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
+            },
+            connector=connector,
+        )
+        self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer))
+        self._nonresource = NonResource(self.backend, self._debug)
+        self._chain = Chain(
+            world=world, authenticator=authenticator, authorizer=authorizer, rest=rest, nonresource=self._nonresource
+        )
+
+    def _cache(self, gvr: GVR) -> WatchCache:
+        info = self._resources.get(*gvr)
+        assert info is not None, f"every version serves {gvr.group_resource}"
+        return self._caches.make(info)
+
+    async def start(self) -> None:
+        """Make the bootstrap objects and fill the caches that the chain reads."""
+        for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES):
+            await self._cache(gvr).start(self._tasks)
+        self._service_hook.load(self._cache(SERVICES).objects())
+        made = await bootstrap(
+            self.backend,
+            service_ip=self._service_hook.addresses.first,
+            host=self.config.host,
+            port=6443,
+        )
+        if made:
+            self._service_hook.addresses.take(self._service_hook.addresses.first)
+            revision = self.backend.storage.store.revision
+            for cache in self._caches:
+                await cache.catch_up(revision)
+        self._nonresource.ready = True
+
+    async def stop(self) -> None:
+        """End all watches and tasks."""
+        self._nonresource.ready = False
+        self._caches.close()
+        await self._tasks.close()
+
+    async def handle(self, request: Request) -> Response:
+        return await self._chain.handle(request)

@@ -1,0 +1,138 @@
+"""Between the REST verbs and the store: keys, encoding, compare-and-swap (apiserver pkg/storage/etcd3/store.go).
+
+Reads are consistent: the key comes from the store, its decoded object from the watch cache where the revision is the
+same, so that no reader pays for decoding again. Values are the objects as JSON without their resourceVersion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import orjson
+
+from engine.api.resources import ResourceInfo, ResourceRegistry
+from engine.api.types import GVR, Object
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.changes import decode_stored
+from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.registry.conversion import from_storage, to_storage
+from engine.store.types import Compare, DeleteRange, KeyValue, Put, Range, Store, prefix_end
+
+_MAX_OPERATIONS = 128  # of one transaction, etcd's --max-txn-ops
+
+
+class Stored(NamedTuple):
+    object: Object
+    revision: int
+
+
+class Page(NamedTuple):
+    """Keys (below the resource's prefix) and objects at one revision; `remaining` is how many keys come after."""
+
+    items: list[tuple[str, Object]]
+    revision: int
+    remaining: int
+
+
+class Storage:
+    def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases) -> None:
+        self.store = store
+        self._caches = caches
+        self._leases = leases
+
+    # -- reading
+
+    async def get(self, info: ResourceInfo, namespace: str, name: str) -> Stored | None:
+        key = info.key(namespace, name)
+        response = await self.store.range(Range(key.encode()))
+        if not response.kvs:
+            return None
+        kv = response.kvs[0]
+        return Stored(from_storage(info, self._decode(info, key, kv)), kv.mod_revision)
+
+    async def page(
+        self, info: ResourceInfo, namespace: str, *, revision: int = 0, after: str = "", limit: int = 0
+    ) -> Page:
+        """Objects of a namespace ("" for all), in the order of their keys, after a key; revision 0 is the newest.
+
+        Raises CompactedError or FutureRevisionError.
+        """
+        root = f"{info.storage_prefix}/"
+        prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
+        start = f"{root}{after}".encode() + b"\0" if after else prefix.encode()
+        end = prefix_end(prefix.encode())
+        response = await self.store.range(Range(start, end, revision=revision, limit=limit))
+        items = []
+        for kv in response.kvs:
+            key = kv.key.decode()
+            items.append((key[len(root) :], from_storage(info, self._decode(info, key, kv))))
+        return Page(items, revision or response.revision, response.count - len(response.kvs))
+
+    def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:
+        cache = self._caches.of(info)
+        known = cache.lookup(key, kv.mod_revision) if cache is not None else None
+        return known if known is not None else decode_stored(kv.value, kv.mod_revision)
+
+    # -- writing
+
+    async def create(self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, cause: str) -> Object | None:
+        """The object as it was stored; None if there is one of that name already."""
+        key = info.key(namespace, name).encode()
+        put = Put(key, _encode(info, obj), await self._lease(info))
+        response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
+        return _at(obj, response.revision) if response.succeeded else None
+
+    async def replace(
+        self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, expected: int, cause: str
+    ) -> Object | None:
+        """The object as it was stored; None if the stored one is no longer at the expected revision."""
+        key = info.key(namespace, name).encode()
+        put = Put(key, _encode(info, obj), await self._lease(info))
+        response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
+        return _at(obj, response.revision) if response.succeeded else None
+
+    async def remove(self, info: ResourceInfo, namespace: str, name: str, *, expected: int, cause: str) -> int | None:
+        """The revision of the deletion; None if the stored object is no longer at the expected revision."""
+        key = info.key(namespace, name).encode()
+        response = await self.store.txn([Compare(key, "mod", "=", expected)], [DeleteRange(key)], cause=cause)
+        return response.revision if response.succeeded else None
+
+    async def create_all(self, objects: Sequence[tuple[ResourceInfo, str, str, Object]]) -> None:
+        """Create objects (resource, namespace, name, object) that nobody else makes, many in one revision."""
+        for start in range(0, len(objects), _MAX_OPERATIONS):
+            puts = []
+            for info, namespace, name, obj in objects[start : start + _MAX_OPERATIONS]:
+                puts.append(Put(info.key(namespace, name).encode(), _encode(info, obj)))
+            await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
+
+    async def _lease(self, info: ResourceInfo) -> int:
+        return await self._leases.current() if info.kind == "Event" else 0
+
+
+class StorageLookup:
+    """The `Lookup` of this server."""
+
+    def __init__(self, storage: Storage, resources: ResourceRegistry) -> None:
+        self._storage = storage
+        self._resources = resources
+
+    async def find(self, gvr: GVR, namespace: str, name: str) -> Object | None:
+        info = self._resources.get(*gvr)
+        if info is None:
+            return None
+        stored = await self._storage.get(info, namespace, name)
+        return stored.object if stored is not None else None
+
+
+def _encode(info: ResourceInfo, obj: Object) -> bytes:
+    metadata = obj["metadata"]
+    if "resourceVersion" in metadata:
+        metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
+        obj = {**obj, "metadata": metadata}
+    return orjson.dumps(to_storage(info, obj))
+
+
+def _at(obj: Object, revision: int) -> Object:
+    obj["metadata"]["resourceVersion"] = str(revision)
+    return obj

@@ -1,0 +1,348 @@
+"""Hop 08: the watch cache of one resource, filled by exactly one store watch, and the fan-out to every open stream.
+
+Source of the behaviour: apiserver pkg/storage/cacher (watch_cache.go, cache_watcher.go, cacher.go). The newest state of
+each object is kept decoded and shared, and the last events in a ring, so that a watch that starts at a revision of the
+ring neither misses nor repeats one. A watcher whose buffer is full is cut off, never waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from engine.api.errors import expired
+from engine.api.types import Object
+from engine.api.wire import WatchEvent
+from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.watcher import Interest, Watcher
+from engine.store.types import CompactedError, Event, Range, Store, prefix_end
+from engine.store.types import Watcher as StoreWatcher
+from engine.tasks import Supervisor
+from engine.trace import Hop, SpanContext
+from engine.world import World
+
+BOOKMARK_PERIOD = 60.0
+# So many events are handed out in a row before the loop may run whoever reads them.
+DISPATCH_BATCH = 64
+
+Index = Callable[[Object], str]
+
+
+class WatchCache:
+    """`generation` counts the changes since the start; `revision` is the newest store revision that was seen."""
+
+    def __init__(
+        self,
+        world: World,
+        store: Store,
+        *,
+        prefix: str,
+        kind: str,
+        size: int = 1000,
+        index_by_node: bool = False,
+    ) -> None:
+        self.prefix = prefix
+        self.kind = kind
+        self.size = size
+        self.revision = 0
+        self.generation = 0
+        self.resource = prefix.removeprefix("/registry/")
+        self.received = 0
+        self.cut_off = 0  # watchers that were too slow
+        self._world = world
+        self._store = store
+        self._first = prefix.encode() + b"/"
+        self._entries: dict[str, tuple[int, Object]] = {}
+        self._ordered: list[str] | None = None
+        self._indexes: dict[str, Index] = {"namespace": _namespace}
+        if index_by_node:
+            self._indexes["node"] = _node_name
+        self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
+        self._ring: deque[Change] = deque(maxlen=size)
+        self._listed_at = 0
+        self._watchers: dict[int, Watcher] = {}
+        self._general: dict[int, Watcher] = {}
+        self._by_node: dict[str, dict[int, Watcher]] = {}
+        self._next_watcher = 0
+        self._started: asyncio.Future[None] | None = None
+        self._source: StoreWatcher | None = None
+        self._bookmarks_due = False
+        self._behind: list[asyncio.Future[None]] = []
+
+    # -- life
+
+    async def start(self, tasks: Supervisor) -> None:
+        """List and begin to watch, once; whoever comes later waits for the first."""
+        if self._started is None:
+            self._started = asyncio.get_running_loop().create_future()
+            try:
+                watcher = await self._list()
+            except BaseException as error:
+                started, self._started = self._started, None
+                started.set_exception(error)
+                started.exception()  # it is raised here; nobody else need be waiting
+                raise
+            self._started.set_result(None)
+            self._source = watcher
+            tasks.spawn(self._run(), f"watch-cache {self.prefix}")
+            tasks.spawn(self._bookmark(), f"bookmarks {self.prefix}")
+        elif not self._started.done():
+            await self._started
+
+    @property
+    def ready(self) -> bool:
+        return self._started is not None and self._started.done() and self._started.exception() is None
+
+    def close(self) -> None:
+        """End all open watches."""
+        for watcher in list(self._watchers.values()):
+            watcher.end()
+        self._wake_behind()
+
+    async def _list(self) -> StoreWatcher:
+        end = prefix_end(self._first)
+        while True:
+            response = await self._store.range(Range(self._first, end))
+            self._entries.clear()
+            self._ring.clear()
+            self._ordered = None
+            for index in self._indexed.values():
+                index.clear()
+            for kv in response.kvs:
+                key = kv.key.decode()
+                obj = decode_stored(kv.value, kv.mod_revision)
+                self._entries[key] = (kv.mod_revision, obj)
+                self._enter(key, obj)
+            self._listed_at = self.revision = response.revision
+            self.generation += 1
+            try:
+                return await self._store.watch(self._first, end, start_revision=response.revision + 1)
+            except CompactedError:
+                continue
+
+    async def _run(self) -> None:
+        while self._source is not None:
+            source = self._source
+            try:
+                async for response in source:
+                    await self._apply(response.events)
+                    self.revision = max(self.revision, response.revision)
+                    self._send_bookmarks()
+                    self._wake_behind()
+                return
+            except CompactedError:
+                # Overtaken: what lies between is lost to those who watch, so they must list again, as we do.
+                self.close()
+                self._source = await self._list()
+            finally:
+                await source.aclose()
+
+    async def _bookmark(self) -> None:
+        """Now and then tell those who asked how far the cache has come, also where nothing of theirs has changed."""
+        while True:
+            await self._world.clock.sleep(BOOKMARK_PERIOD)
+            if self._source is not None and any(w.interest.bookmarks for w in self._watchers.values()):
+                self._bookmarks_due = True
+                self._source.request_progress()
+
+    def _send_bookmarks(self) -> None:
+        if self._bookmarks_due:
+            self._bookmarks_due = False
+            for watcher in list(self._watchers.values()):
+                watcher.bookmark(self.revision)
+
+    def _wake_behind(self) -> None:
+        behind, self._behind = self._behind, []
+        for waiting in behind:
+            if not waiting.done():
+                waiting.set_result(None)
+
+    # -- changes coming in
+
+    async def _apply(self, events: list[Event]) -> None:
+        for number, event in enumerate(events):
+            change = self._change(event)
+            if change is None:
+                continue
+            with self._world.tracer.span(
+                Hop.WATCH,
+                component="kube-apiserver",
+                verb="watch",
+                object=_described(self.kind, change.object),
+                cause=SpanContext.parse(change.cause),
+                revision=change.revision,
+            ) as span:
+                if not number:
+                    await self._world.latency.pause("watch")
+                self._keep(change)
+                sent = self._dispatch(change)
+                span.detail = {"event": change.type, "watchers": sent, "resource": self.resource}
+            if number % DISPATCH_BATCH == DISPATCH_BATCH - 1:
+                await self._world.clock.sleep(0)
+
+    def _change(self, event: Event) -> Change | None:
+        key, revision = event.kv.key.decode(), event.kv.mod_revision
+        known = self._entries.get(key)
+        old = known[1] if known is not None else None
+        if event.type == "DELETE":
+            if old is None:
+                return None
+            return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
+        obj = decode_stored(event.kv.value, revision)
+        return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)
+
+    def _keep(self, change: Change) -> None:
+        key = change.key
+        if change.old is not None:
+            self._leave(key, change.old)
+        else:
+            self._ordered = None
+        if change.type == "DELETED":
+            self._entries.pop(key, None)
+            self._ordered = None
+        else:
+            self._entries[key] = (change.revision, change.object)
+            self._enter(key, change.object)
+        self.revision = change.revision
+        self.generation += 1
+        self.received += 1
+        self._ring.append(change)
+
+    def _dispatch(self, change: Change) -> int:
+        watchers = list(self._general.values())
+        if self._by_node:
+            for node in dict.fromkeys((_node_name(change.object), _node_name(change.old or change.object))):
+                watchers.extend(self._by_node.get(node, {}).values())
+        return sum([watcher.offer(change) for watcher in watchers])
+
+    def _enter(self, key: str, obj: Object) -> None:
+        for name, value_of in self._indexes.items():
+            self._indexed[name].setdefault(value_of(obj), {})[key] = None
+
+    def _leave(self, key: str, obj: Object) -> None:
+        for name, value_of in self._indexes.items():
+            value = value_of(obj)
+            keys = self._indexed[name].get(value)
+            if keys is not None:
+                keys.pop(key, None)
+                if not keys:
+                    del self._indexed[name][value]
+
+    async def catch_up(self, revision: int) -> None:
+        """Wait until the cache has seen all up to a revision that is committed."""
+        while self.revision < revision and self._source is not None:
+            caught_up = asyncio.get_running_loop().create_future()
+            self._behind.append(caught_up)
+            self._source.request_progress()
+            await caught_up
+
+    # -- reading
+
+    def lookup(self, key: str, revision: int) -> Object | None:
+        """The decoded object of a key, if it is the one of that revision."""
+        known = self._entries.get(key)
+        return known[1] if known is not None and known[0] == revision else None
+
+    def get(self, key: str) -> Object | None:
+        known = self._entries.get(key)
+        return known[1] if known is not None else None
+
+    def objects(self, namespace: str = "", node: str | None = None) -> Iterator[Object]:
+        """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
+        entries = self._entries
+        if node is not None and "node" in self._indexed:
+            keys = sorted(self._indexed["node"].get(node, ()))
+        elif namespace:
+            keys = sorted(self._indexed["namespace"].get(namespace, ()))
+        else:
+            if self._ordered is None:
+                self._ordered = sorted(entries)
+            keys = self._ordered
+        return (entries[key][1] for key in keys)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    # -- watching
+
+    @property
+    def oldest(self) -> int:
+        """The oldest revision that a watch may start after."""
+        if len(self._ring) == self.size:
+            return self._ring[0].revision - 1
+        return self._listed_at
+
+    def watch(self, interest: Interest, *, after: int, initial: list[WatchEvent]) -> Watcher:
+        """Open a watch: first `initial`, then every event of interest with a revision above `after`.
+
+        Raises ApiError 410 for a cursor that the ring has passed.
+        """
+        if after < self.oldest:
+            raise expired(f"too old resource version: {after} ({self.oldest + 1})")
+        self._next_watcher += 1
+        watcher = Watcher(
+            self._world.clock,
+            interest,
+            number=self._next_watcher,
+            after=after,
+            initial=initial,
+            on_end=self._ended,
+        )
+        self._watchers[watcher.number] = watcher
+        self._bucket(watcher)[watcher.number] = watcher
+        for change in self._ring:
+            if change.revision > after:
+                watcher.replay(change)
+        return watcher
+
+    @property
+    def watcher_count(self) -> int:
+        return len(self._watchers)
+
+    def _bucket(self, watcher: Watcher) -> dict[int, Watcher]:
+        """Watchers of one node's Pods are kept apart: a change is offered to those of its node and to nobody else's."""
+        node = watcher.interest.node
+        return self._general if node is None else self._by_node.setdefault(node, {})
+
+    def _ended(self, watcher: Watcher) -> None:
+        if self._watchers.pop(watcher.number, None) is None:
+            return
+        self._bucket(watcher).pop(watcher.number, None)
+        if watcher.interest.node is not None and not self._by_node[watcher.interest.node]:
+            del self._by_node[watcher.interest.node]
+        if watcher.too_slow:
+            self.cut_off += 1
+
+    def describe(self) -> dict[str, Any]:
+        """For `/debug/ktui/watches`."""
+        return {
+            "prefix": self.prefix,
+            "kind": self.kind,
+            "revision": self.revision,
+            "objects": len(self._entries),
+            "ring": {
+                "size": self.size,
+                "used": len(self._ring),
+                "oldest": self.oldest,
+                "newest": self._ring[-1].revision if self._ring else self._listed_at,
+                "revisions": [change.revision for change in self._ring],
+            },
+            "cutOff": self.cut_off,
+            "watchers": [watcher.describe() for watcher in self._watchers.values()],
+        }
+
+
+def _namespace(obj: Object) -> str:
+    return str(obj["metadata"].get("namespace", ""))
+
+
+def _node_name(obj: Object) -> str:
+    return str((obj.get("spec") or {}).get("nodeName") or "")
+
+
+def _described(kind: str, obj: Object) -> str:
+    metadata = obj["metadata"]
+    namespace = metadata.get("namespace")
+    return f"{kind}/{namespace}/{metadata['name']}" if namespace else f"{kind}/{metadata['name']}"

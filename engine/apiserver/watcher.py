@@ -1,0 +1,178 @@
+"""One open watch: what it is interested in, its buffer, its end (apiserver pkg/storage/cacher cache_watcher.go)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api.types import Object
+from engine.api.wire import WatchEvent
+from engine.apiserver.changes import Change
+from engine.clock import Clock, Timer
+
+BUFFER = 1000
+# The last bookmark of a watch is sent so long before its time is up (cacher.go, bookmarkFrequency).
+BOOKMARK_BEFORE_END = 2.0
+
+
+def _all(_: Object) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """What a watch wants to see. `matches` stands for label and field selectors, `namespace` and `node` for the
+    parts that are looked at first; `who` and `selector` are for display."""
+
+    namespace: str = ""
+    node: str | None = None
+    matches: Callable[[Object], bool] = _all
+    selective: bool = False
+    bookmarks: bool = False
+    bookmark: Callable[[int], Object] | None = None
+    who: str = ""
+    user_agent: str = ""
+    selector: dict[str, str] = field(default_factory=dict)
+
+    def wants(self, obj: Object) -> bool:
+        if self.namespace and obj["metadata"].get("namespace") != self.namespace:
+            return False
+        if self.node is not None and ((obj.get("spec") or {}).get("nodeName") or "") != self.node:
+            return False
+        return self.matches(obj) if self.selective else True
+
+
+class Watcher:
+    """An `EventStream`. The server pushes and never waits; a full buffer ends the watch."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        interest: Interest,
+        *,
+        number: int,
+        after: int,
+        initial: list[WatchEvent],
+        on_end: Callable[[Watcher], None],
+    ) -> None:
+        self.interest = interest
+        self.number = number
+        self.too_slow = False
+        self.sent = 0
+        self._after = after
+        self._clock = clock
+        self._opened = clock.monotonic()
+        self._initial = deque(initial)
+        self._buffer: deque[WatchEvent] = deque()
+        self._on_end = on_end
+        self._waiter: asyncio.Future[None] | None = None
+        self._ended = False
+        self._timers: list[Timer] = []
+        self._cursor = after
+
+    # -- the server's side
+
+    def offer(self, change: Change) -> bool:
+        """Take a change if it is of interest. Says whether it was."""
+        if change.revision <= self._after:
+            return False
+        event = self._seen(change)
+        if event is None:
+            return False
+        if len(self._buffer) >= BUFFER:
+            self.too_slow = True
+            self.end()
+            return False
+        self._push(event)
+        return True
+
+    def replay(self, change: Change) -> None:
+        """Take a change of the ring, from before the watch was opened; these never make it too slow."""
+        event = self._seen(change)
+        if event is not None:
+            self._initial.append(event)
+
+    def _seen(self, change: Change) -> WatchEvent | None:
+        """What the change is to this watcher, whose selector the object may have begun or ceased to match."""
+        interest = self.interest
+        now = change.type != "DELETED" and interest.wants(change.object)
+        before = change.old is not None and interest.wants(change.old)
+        if now:
+            return change.event("MODIFIED" if before else "ADDED")
+        return change.event("DELETED") if before else None
+
+    def bookmark(self, revision: int) -> None:
+        """Tell the client how far it has seen, if it wants to know and keeps up."""
+        interest = self.interest
+        if interest.bookmarks and interest.bookmark is not None and len(self._buffer) < BUFFER:
+            self._push(WatchEvent("BOOKMARK", interest.bookmark(max(revision, self._after)), revision))
+
+    def end_after(self, seconds: float, revision: Callable[[], int]) -> None:
+        """End the watch when its time is up, with a bookmark shortly before."""
+        early = seconds - BOOKMARK_BEFORE_END
+        if self.interest.bookmarks and early > 0:
+            self._timers.append(self._clock.call_later(early, lambda: self.bookmark(revision())))
+        self._timers.append(self._clock.call_later(seconds, self.end))
+
+    def end(self) -> None:
+        """No more events come; those that are buffered are still delivered."""
+        if self._ended:
+            return
+        self._ended = True
+        for timer in self._timers:
+            timer.cancel()
+        self._on_end(self)
+        self._wake()
+
+    def _push(self, event: WatchEvent) -> None:
+        if not self._ended:
+            self._buffer.append(event)
+            self._wake()
+
+    def _wake(self) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    # -- the client's side
+
+    def __aiter__(self) -> AsyncIterator[WatchEvent]:
+        return self
+
+    async def __anext__(self) -> WatchEvent:
+        while True:
+            if self._initial:
+                return self._deliver(self._initial.popleft())
+            if self._buffer:
+                return self._deliver(self._buffer.popleft())
+            if self._ended:
+                raise StopAsyncIteration
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+
+    def _deliver(self, event: WatchEvent) -> WatchEvent:
+        self.sent += 1
+        self._cursor = max(self._cursor, event.revision)
+        return event
+
+    async def aclose(self) -> None:
+        self._initial.clear()
+        self._buffer.clear()
+        self.end()
+
+    def describe(self) -> dict[str, Any]:
+        interest = self.interest
+        return {
+            "id": self.number,
+            "user": interest.who,
+            "userAgent": interest.user_agent,
+            "namespace": interest.namespace,
+            "selector": interest.selector,
+            "cursor": self._cursor,
+            "sent": self.sent,
+            "buffered": len(self._initial) + len(self._buffer),
+            "ageSeconds": round(self._clock.monotonic() - self._opened, 3),
+        }
