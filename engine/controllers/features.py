@@ -13,3 +13,8 @@ def _at_least(version: str, major: int, minor: int) -> bool:
 def counts_terminating_replicas(version: str) -> bool:
     """`status.terminatingReplicas` of Deployments and ReplicaSets (KEP-3973, beta in 1.35)."""
     return _at_least(version, 1, 35)
+
+
+def node_monitor_grace_period(version: str) -> float:
+    """Seconds without a sign of life after which a Node is held to be gone; raised in 1.32 above HTTP/2's time-outs."""
+    return 50.0 if _at_least(version, 1, 32) else 40.0

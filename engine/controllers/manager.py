@@ -16,19 +16,25 @@ from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.garbagecollector import GarbageCollector
 from engine.controllers.namespace import NamespaceController
 from engine.controllers.nodeipam import NodeIpamController
+from engine.controllers.nodelifecycle import NodeLifecycleController
+from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.serviceaccount import ServiceAccountController
+from engine.controllers.tainteviction import TaintEvictionController
 from engine.world import World
 
 MANAGER = "kube-controller-manager"
 
 CONTROLLERS: tuple[type[Controller], ...] = (
     NodeIpamController,
+    NodeLifecycleController,
+    TaintEvictionController,
     ServiceAccountController,
     DeploymentController,
     ReplicaSetController,
     EndpointSliceController,
     NamespaceController,
+    PodGarbageCollector,
     GarbageCollector,
 )
 

@@ -1,0 +1,212 @@
+"""The node lifecycle controller (pkg/controller/nodelifecycle/node_lifecycle_controller.go).
+
+The queue keeps the NoSchedule taints of a Node in step with its conditions; every five seconds all Nodes are checked
+for signs of life, and those that show none are marked, at a rate that depends on how much of their zone is down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.api.errors import ApiError
+from engine.api.types import LEASES, NODES, PODS, Object
+from engine.api.wire import MERGE_PATCH
+from engine.client import NORMAL, WARNING
+from engine.client.ratelimiter import TokenBucket
+from engine.controllers.conditions import Conditions, conditions_of
+from engine.controllers.controller import Controller
+from engine.controllers.endpointslice.endpoints import ZONE_LABEL
+from engine.controllers.features import node_monitor_grace_period
+from engine.controllers.nodelifecycle.health import Health, observe, ready_status, silent_conditions
+from engine.controllers.nodelifecycle.tainting import (
+    ZoneState,
+    eviction_qps,
+    no_execute_key,
+    no_execute_taints,
+    no_schedule_taints,
+    zone_state,
+)
+from engine.controllers.pods import is_ready
+from engine.controllers.taints import NO_EXECUTE, NOT_READY, UNREACHABLE, has_taint
+from engine.trace import Hop
+
+MONITOR_PERIOD = 5.0
+LEASE_NAMESPACE = "kube-node-lease"
+NODE_INDEX = "node-name"
+
+
+def by_node_name(pod: Object) -> Iterable[str]:
+    """Index: Pods by the Node that they are bound to."""
+    name = pod["spec"].get("nodeName")
+    return (name,) if name else ()
+
+
+class NodeLifecycleController(Controller):
+    name = "node-controller"
+    kind = "node"
+    view = "node-lifecycle-controller"
+    workers = 8
+
+    def set_up(self) -> None:
+        self._nodes = self.lister(NODES)
+        self._leases = self.lister(LEASES)
+        self._pods = self.lister(PODS)
+        self.index(PODS, NODE_INDEX, by_node_name)
+        self._grace = node_monitor_grace_period(self.config.kubernetes_version)
+        self._health: dict[str, Health] = {}
+        self._known: dict[str, Object] = {}
+        self._limits: dict[str, tuple[float, TokenBucket]] = {}
+        self.watch(NODES, self._changed)
+
+    def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        if new is None or no_schedule_taints(new, self.clock.now()) is None:
+            return []
+        return [new["metadata"]["name"]]
+
+    async def reconcile(self, key: str) -> None:
+        node = self._nodes.get(key)
+        taints = no_schedule_taints(node, self.clock.now()) if node is not None else None
+        if node is None or taints is None:
+            return
+        self.note(desired=_shown(taints), actual=_shown((node.get("spec") or {}).get("taints") or []))
+        await self._set_taints(node, taints)
+
+    # -- signs of life
+
+    async def run(self) -> None:
+        while True:
+            await self._monitor()
+            await self.clock.sleep(MONITOR_PERIOD)
+
+    async def _monitor(self) -> None:
+        nodes = self._nodes.list()
+        self._tell_of_comers_and_goers(nodes)
+        for node in nodes:
+            await self._attempt(node, self._check(node))
+        await self._taint_zones(self._nodes.list())
+
+    async def _attempt(self, node: Object, conditions: Conditions | None) -> None:
+        """Mark a Node that fell silent; a failure is no reason to forget the others."""
+        if conditions is None:
+            return
+        with self.world.tracer.span(
+            Hop.CONTROLLER, component=self.title, verb="monitor", object=f"node/{node['metadata']['name']}"
+        ) as span:
+            try:
+                await self._mark_silent(node, conditions)
+            except (ApiError, ConnectionError) as error:
+                span.outcome = getattr(error, "reason", "") or type(error).__name__
+
+    def _tell_of_comers_and_goers(self, nodes: list[Object]) -> None:
+        present = {node["metadata"]["name"]: node for node in nodes}
+        for name, node in present.items():
+            if name not in self._known:
+                message = f"Node {name} event: Registered Node {name} in Controller"
+                self._event(node, "RegisteredNode", message)
+        for name, node in self._known.items():
+            if name not in present:
+                self._health.pop(name, None)
+                self._event(node, "RemovingNode", f"Node {name} event: Removing Node {name} from Controller")
+        self._known = present
+
+    def _event(self, node: Object, reason: str, message: str) -> None:
+        self.recorder.event(node, NORMAL, reason, message)
+
+    def _check(self, node: Object) -> Conditions | None:
+        name, now = node["metadata"]["name"], self.clock.now()
+        lease = self._leases.get(name, LEASE_NAMESPACE)
+        self._health[name] = observe(node, lease, self._health.get(name), now)
+        return silent_conditions(node, self._health[name], now=now, grace=self._grace)
+
+    async def _mark_silent(self, node: Object, conditions: Conditions) -> None:
+        was_ready = ready_status(node) == "True"
+        status = {**(node.get("status") or {}), "conditions": conditions}
+        await self.client.update_status(NODES, {**node, "status": status})
+        if was_ready:
+            name = node["metadata"]["name"]
+            self._event(node, "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+            for pod in self._pods.by_index(NODE_INDEX, name):
+                await self._mark_pod(pod)
+
+    async def _mark_pod(self, pod: Object) -> None:
+        """A Pod on a silent Node is not ready, whatever its kubelet last said."""
+        if not is_ready(pod):
+            return
+        now = self.clock.timestamp()
+        conditions = [
+            {**each, "status": "False", "lastTransitionTime": now} if each["type"] == "Ready" else each
+            for each in conditions_of(pod["status"])
+        ]
+        self.recorder.event(pod, WARNING, "NodeNotReady", "Node is not ready")
+        try:
+            await self.client.update_status(PODS, {**pod, "status": {**pod["status"], "conditions": conditions}})
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise
+
+    # -- driving Pods off
+
+    async def _taint_zones(self, nodes: list[Object]) -> None:
+        zones: dict[str, list[Object]] = {}
+        for node in nodes:
+            zones.setdefault(_zone(node), []).append(node)
+        states = {zone: zone_state(members) for zone, members in zones.items()}
+        if states and all(state is ZoneState.FULL for state in states.values()):
+            # Nobody answers: the fault is more likely here. Drive nobody off, and take back what was begun.
+            for node in nodes:
+                await self._drive_off(node, "")
+            return
+        for zone, members in zones.items():
+            await self._taint_zone(zone, members, eviction_qps(states[zone], len(members)))
+
+    async def _taint_zone(self, zone: str, nodes: list[Object], qps: float) -> None:
+        bucket = self._bucket(zone, qps)
+        for node in nodes:
+            key = no_execute_key(node)
+            if no_execute_taints(node, key, self.clock.now()) is None:
+                continue
+            if not key or self._has_either(node) or (bucket is not None and bucket.try_accept()):
+                await self._drive_off(node, key)
+
+    @staticmethod
+    def _has_either(node: Object) -> bool:
+        """Swapping one of the two taints for the other drives nobody off anew."""
+        return has_taint(node, NOT_READY, NO_EXECUTE) or has_taint(node, UNREACHABLE, NO_EXECUTE)
+
+    def _bucket(self, zone: str, qps: float) -> TokenBucket | None:
+        if not qps:
+            self._limits.pop(zone, None)
+            return None
+        known = self._limits.get(zone)
+        if known is None or known[0] != qps:
+            known = self._limits[zone] = (qps, TokenBucket(self.clock, qps=qps, burst=1))
+        return known[1]
+
+    async def _drive_off(self, node: Object, key: str) -> None:
+        taints = no_execute_taints(node, key, self.clock.now())
+        if taints is None:
+            return
+        with self.world.tracer.span(
+            Hop.CONTROLLER,
+            component=self.title,
+            verb="taint",
+            object=f"node/{node['metadata']['name']}",
+            detail={"taint": key},
+        ) as span:
+            try:
+                await self._set_taints(node, taints)
+            except (ApiError, ConnectionError) as error:
+                span.outcome = getattr(error, "reason", "") or type(error).__name__
+
+    async def _set_taints(self, node: Object, taints: list[Object]) -> None:
+        metadata = node["metadata"]
+        patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "spec": {"taints": taints or None}}
+        await self.client.patch(NODES, metadata["name"], patch, content_type=MERGE_PATCH)
+
+
+def _zone(node: Object) -> str:
+    return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
+
+
+def _shown(taints: list[Object]) -> list[str]:
+    return [f"{taint['key']}:{taint['effect']}" for taint in taints]
