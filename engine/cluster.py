@@ -113,7 +113,9 @@ class Cluster:
         await start()
 
     async def _start_api_server(self) -> None:
-        store = await SqliteStore.open(self.folder.store if self.folder else None, clock=self.world.clock)
+        store = await SqliteStore.open(
+            self.folder.store if self.folder else None, clock=self.world.clock, rng=self.world.rng.stream("store")
+        )
         self._store = store
         self._stack.push_async_callback(store.close)
         self._api_server = ApiServer(
