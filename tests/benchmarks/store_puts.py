@@ -1,0 +1,64 @@
+"""Durable puts of 1 KiB a second, with 1 and with 64 writers, beside a local etcd on the same disk where there is one.
+
+Every put is acknowledged after its fsync. The figure is that of 64 writers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from engine.clock import Clock
+from engine.store import Put, SqliteStore
+from tests.benchmarks import Result, _etcd
+
+VALUE = bytes(range(256)) * 4
+WriteOne = Callable[[int, bytes], Awaitable[object]]  # writer, key
+
+
+async def rate(write: WriteOne, *, writers: int, puts: int) -> float:
+    """Puts a second of that many writers, each waiting for its own."""
+
+    async def work(writer: int) -> None:
+        for number in range(puts // writers):
+            await write(writer, b"/registry/pods/default/web-%d-%d" % (writer, number))
+
+    began = time.perf_counter()
+    await asyncio.gather(*(work(writer) for writer in range(writers)))
+    return puts / (time.perf_counter() - began)
+
+
+async def ours(folder: Path, writers: int, puts: int) -> float:
+    store = await SqliteStore.open(folder / "store.db", clock=Clock())
+    try:
+        return await rate(lambda _, key: store.txn([], [Put(key, VALUE)]), writers=writers, puts=puts)
+    finally:
+        await store.close()
+
+
+async def theirs(folder: Path, writers: int, puts: int) -> float:
+    async with _etcd.running(folder, writers) as connections:
+        return await rate(
+            lambda writer, key: connections[writer % len(connections)].put(key, VALUE), writers=writers, puts=puts
+        )
+
+
+async def run() -> Result:
+    figures: dict[tuple[str, int], float] = {}
+    contestants = {"ktui": ours, **({"etcd": theirs} if _etcd.executable() else {})}
+    for writers, puts in ((1, 2000), (64, 64_000)):
+        for name, contestant in contestants.items():
+            with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as folder:
+                figures[name, writers] = await contestant(Path(folder), writers, puts)
+            print(
+                f"{name}: {writers} writer(s), {puts} puts of {len(VALUE)} bytes: {figures[name, writers]:,.0f} puts/s"
+            )
+    if "etcd" not in contestants:
+        print("etcd: not on this machine (Debian: etcd-server), so no comparison")
+        return Result("store_puts", round(figures["ktui", 64]), "puts/s")
+    peer = figures["etcd", 64]
+    ratio = round(figures["ktui", 64] / peer, 2)
+    return Result("store_puts", round(figures["ktui", 64]), "puts/s", peer=round(peer), ratio=ratio)
