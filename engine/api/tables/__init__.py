@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from engine.api.schema import Definitions, load_definitions, resolve_version
-from engine.api.tables.columns import Row
+from engine.api.tables.columns import KindTable, Row
 from engine.api.tables.pods import pod_status
-from engine.api.tables.registry import DEFAULT, TABLES
+from engine.api.tables.registry import table_of
 from engine.api.types import GVK, Object
 
 __all__ = ["pod_status", "table"]
@@ -27,6 +27,9 @@ class Kind(Protocol):
 
     @property
     def gvk(self) -> GVK: ...
+
+    @property
+    def custom(self) -> bool: ...
 
 
 def table(
@@ -44,19 +47,16 @@ def table(
     `include_object` is `Metadata`, `Object` or `None`, as the parameter of a request. A watch sends the headers with
     its first event only. `definitions` give the columns' descriptions; without them it is those of the newest version.
     """
-    group_kind = (info.gvk.group, info.gvk.kind)
-    layout = TABLES.get(group_kind, DEFAULT)
+    layout = table_of(info.gvk.group, info.gvk.kind, custom=info.custom)
     if layout.order is not None:
         objects = sorted(objects, key=layout.order)
     rows = [_row(layout.row(item, now), layout.columns, include_object) for item in objects]
-    if headers:
-        version = definitions.version if definitions is not None else resolve_version()
-        columns = _definitions(group_kind, version)
+    version = definitions.version if definitions is not None else resolve_version()
     return {
         "kind": "Table",
         "apiVersion": _GROUP_VERSION,
         "metadata": dict(list_metadata),
-        "columnDefinitions": columns if headers else None,
+        "columnDefinitions": _definitions(layout, version) if headers else None,
         "rows": rows,
     }
 
@@ -78,6 +78,6 @@ def _included(item: Object, include_object: str) -> Object | None:
 
 
 @lru_cache(maxsize=512)
-def _definitions(group_kind: tuple[str, str], version: str) -> list[Object]:
+def _definitions(layout: KindTable[Any], version: str) -> list[Object]:
     definitions = load_definitions(version)
-    return [column.definition(definitions) for column in TABLES.get(group_kind, DEFAULT).columns]
+    return [column.definition(definitions) for column in layout.columns]
