@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 Span = dict[str, Any]
 
 LAMPS = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
+CHAIN = range(2, 7)
 LANES = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 
 
@@ -34,13 +35,44 @@ def in_tree_order(spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
         waiting.extend((depth + 1, child) for child in reversed(children[span["id"]]))
 
 
+def fold_chains(rows: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, str, Span]]:
+    """The rows with their lamps; the links of one request's chain (hops 2 to 6) stand in one row."""
+    chain: list[tuple[int, Span]] = []
+    for depth, span in rows:
+        if chain and not _continues(chain[-1], depth, span):
+            yield _folded(chain)
+            chain = []
+        chain.append((depth, span))
+    if chain:
+        yield _folded(chain)
+
+
+def _continues(last: tuple[int, Span], depth: int, span: Span) -> bool:
+    return (
+        depth == last[0]
+        and span["parent"] == last[1]["parent"]
+        and last[1]["hop"] < span["hop"]
+        and last[1]["hop"] in CHAIN
+        and span["hop"] in CHAIN
+        and last[1]["outcome"] == "ok"
+    )
+
+
+def _folded(chain: list[tuple[int, Span]]) -> tuple[int, str, Span]:
+    depth, last = chain[-1]
+    spans = [span for _, span in chain]
+    lamps = "".join(LAMPS[span["hop"] - 1] for span in spans)
+    whole = {**last, "wall_ms": sum(span["wall_ms"] for span in spans), "model_ms": sum(s["model_ms"] for s in spans)}
+    return depth, lamps, whole
+
+
 def table(spans: Sequence[Span]) -> list[str]:
     """The tree with its columns, ready to print."""
     rows = [("HOP", "STEP", "OBJECT", "REVISION", "WALL", "MODEL", "OUTCOME")]
-    for depth, span in in_tree_order(spans):
+    for depth, lamps, span in fold_chains(in_tree_order(spans)):
         rows.append(
             (
-                LAMPS[span["hop"] - 1],
+                lamps,
                 f"{'  ' * depth}{span['component']} {span['verb']}",
                 span["object"] or "-",
                 str(span["revision"] or "-"),

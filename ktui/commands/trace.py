@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,6 +22,7 @@ def trace(
     target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="As in deployment/web.")],
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The object's namespace.")] = "default",
     output: Annotated[Literal["table", "json", "mermaid"], typer.Option("--output", "-o")] = "table",
+    events: Annotated[bool, typer.Option("--events", help="In a table, also the writes of Event objects.")] = False,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Print the hops from the last write to an object until all had reacted."""
@@ -40,4 +42,7 @@ def trace(
         case "mermaid":
             print(mermaid(spans))
         case _:
-            print("\n".join(table(spans)))
+            shown = spans if events else [span for span in spans if not span["object"].startswith("event/")]
+            print("\n".join(table(shown)))
+            if hidden := len(spans) - len(shown):
+                print(f"{hidden} spans of Event objects not shown: --events shows them", file=sys.stderr)

@@ -46,3 +46,21 @@ def test_mermaid_draws_each_span_from_its_parents_lane() -> None:
 )
 def test_durations(value: float, text: str) -> None:
     assert milliseconds(value) == text
+
+
+def test_the_links_of_one_requests_chain_share_a_row() -> None:
+    spans = [
+        span("root", 1, start=1),
+        span("b", 2, parent="root", start=2),
+        span("c", 3, parent="root", start=3),
+        span("d", 4, parent="root", start=4, outcome="Forbidden"),
+        span("e", 2, parent="root", start=5),
+    ]
+    _, _, chain, second = table(spans)
+    assert chain.split() == ["②③④", "kubectl", "create", "pod/default/web", "-", "3.0", "ms", "6.0", "ms", "Forbidden"]
+    assert second.split()[0] == "②"
+
+
+def test_a_chain_never_takes_in_another_requests_links() -> None:
+    spans = [span("a", 2, parent="x", start=1), span("b", 3, parent="y", start=2)]
+    assert [line.split()[0] for line in table(spans)[1:]] == ["②", "③"]
