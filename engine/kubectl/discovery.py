@@ -77,7 +77,9 @@ class Discovery:
             self.invalidate()
             found = _match(await self.resources(client), word)
         if found is None:
-            raise CommandError(f'the server doesn\'t have a resource type "{word.split(".")[0]}"')
+            name, _, group = word.partition(".")
+            within = f' in group "{group}"' if group else ""
+            raise CommandError(f'the server doesn\'t have a resource type "{name}"{within}')
         return found
 
     async def for_kind(self, client: Client, gvk: GVK) -> Resource:

@@ -201,7 +201,7 @@ class Applier:
         if len(shown) == 1:
             printer(shown[0])
         else:
-            printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
+            printer({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": shown})
 
 
 def describe_info(info: Info) -> str:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+import orjson
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
@@ -64,8 +67,6 @@ async def run(session: Session) -> None:
 
 
 async def _raw(session: Session, path: str) -> None:
-    from urllib.parse import parse_qsl, urlsplit
-
     parts = urlsplit(path)
     query: dict[str, list[str]] = {}
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -75,9 +76,7 @@ async def _raw(session: Session, path: str) -> None:
     if isinstance(body, bytes):
         session.stdout.write(body.decode(errors="replace"))
     elif body is not None:
-        import json
-
-        session.out(json.dumps(body, separators=(",", ":"), ensure_ascii=False))
+        session.stdout.write(orjson.dumps(body).decode())
 
 
 # -- tables
@@ -90,15 +89,17 @@ async def _tables(session: Session, *, wide: bool) -> None:
     if watching and (several or errors):
         raise errors[0] if errors else CommandError("you may only specify a single resource type")
     printed = 0
+    tables: list[tuple[_Target, Object]] = []
     printers: dict[Resource, TablePrinter] = {}
     pending: list[str] = []
     for target in targets:
         try:
-            table = await _table(session, target)
+            tables.append((target, await _table(session, target)))
         except ApiError as error:
             if not (error.reason == "NotFound" and target.name and session.flags.on("ignore-not-found")):
                 errors.append(error)
-            continue
+    several = several and len({target.resource.gvk for target, _ in tables}) > 1
+    for target, table in tables:
         version = table.get("metadata", {}).get("resourceVersion", "")
         new = target.resource not in printers
         if new:
@@ -180,13 +181,29 @@ async def _table(session: Session, target: _Target) -> Object:
         }
     path = session.path_of(target.resource, target.namespace, target.name, session.flags.text("subresource"))
     headers = {"accept": TABLE}
-    table: Object = await session.request("GET", path, query=query, headers=headers)
+    try:
+        table: Object = await session.request("GET", path, query=query, headers=headers)
+    except ApiError as error:
+        raise error if target.name else list_error(error, target.resource, query) from error
     rows = list(table.get("rows") or ())
     while token := table.get("metadata", {}).get("continue"):
         more = await session.request("GET", path, query={**query, "continue": token}, headers=headers)
         rows += more.get("rows") or ()
         table = {**table, "metadata": more.get("metadata", {})}
     return {**table, "rows": rows}
+
+
+def list_error(error: ApiError, resource: Resource, query: dict[str, object]) -> ApiError:
+    """Say which list failed (EnhanceListError of cli-runtime)."""
+    if error.reason not in ("BadRequest", "NotFound"):
+        return error
+    gvr = resource.gvr
+    subject = f'"{gvr.group}/{gvr.version}, Resource={gvr.resource}"'
+    labels, fields = query.get("labelSelector") or "", query.get("fieldSelector") or ""
+    where = f'Unable to find {subject} that match label selector "{labels}", field selector "{fields}"'
+    if not labels and not fields:
+        where = f"Unable to list {subject}"
+    return ApiError(error.code, error.reason, f"{where}: {error.message}", details=error.details)
 
 
 def _printer(session: Session, resource: Resource, *, wide: bool, several: bool) -> TablePrinter:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
 from engine.api.types import Object
 from engine.api.wire import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -67,6 +69,11 @@ def _read(session: Session) -> Any:
             text = Path(name).read_text()
         except OSError as error:
             raise CommandError(f"unable to read patch file: open {name}: {(error.strerror or '').lower()}") from error
+    if text.lstrip().startswith("{"):  # JSON goes to the server as it is, which says what is wrong with it
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return text.encode()
     try:
         return yaml.load(text)
     except yaml.YamlError as error:

@@ -5,12 +5,14 @@ Source of the behaviour: kubectl pkg/cmd/version/version.go.
 
 from __future__ import annotations
 
+import json
+
 from engine.api.schema import resolve_version
+from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
-from engine.kubectl.printers.objects import json_text
 from engine.kubectl.session import Session
 
 
@@ -22,7 +24,7 @@ async def run(session: Session) -> None:
         raise CommandError("--output must be 'yaml' or 'json'")
     own = resolve_version()
     major, minor, _ = own.split(".")
-    shown = {"clientVersion": {"major": major, "minor": minor, "gitVersion": f"v{own}"}}
+    shown: Object = {"clientVersion": {"major": major, "minor": minor, "gitVersion": f"v{own}"}}
     failure: Exception | None = None
     if not session.flags.on("client"):
         try:
@@ -30,7 +32,7 @@ async def run(session: Session) -> None:
         except ConnectionError as error:
             failure = error
     if output == "json":
-        session.out(json_text(shown))
+        session.out(json.dumps(shown, indent=2))
     elif output == "yaml":
         session.stdout.write(yaml.dump(shown))
     else:

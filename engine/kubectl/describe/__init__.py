@@ -1,0 +1,1 @@
+"""`describe`: one object in words, with what belongs to it (kubectl pkg/describe)."""

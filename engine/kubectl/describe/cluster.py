@@ -1,0 +1,178 @@
+"""Namespaces, configuration, identities and rights in words.
+
+Source of the behaviour: kubectl pkg/describe (describeNamespace, describeSecret, describeServiceAccount, ...).
+"""
+
+from __future__ import annotations
+
+import base64
+from itertools import product
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.describe import events
+from engine.kubectl.describe.writer import NONE, Page
+from engine.kubectl.session import Session
+
+
+async def namespace(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    status = obj.get("status") or {}
+    page.field("Name", obj["metadata"]["name"])
+    page.labels_and_annotations(obj)
+    page.field("Status", status.get("phase", ""))
+    if conditions := status.get("conditions"):
+        page.line("Conditions:")
+        page.row("Type", "Status", "LastTransitionTime", "Reason", "Message", level=1)
+        page.row("----", "------", "------------------", "------", "-------", level=1)
+        for c in conditions:
+            when = page.date(c.get("lastTransitionTime"))
+            page.row(c["type"], c["status"], when, c.get("reason", ""), c.get("message", ""), level=1)
+    quotas = await _within(session, "resourcequotas", obj["metadata"]["name"])
+    if quotas is not None:
+        page.line()
+        _quotas(page, quotas)
+    ranges = await _within(session, "limitranges", obj["metadata"]["name"])
+    if ranges is not None:
+        page.line()
+        _limit_ranges(page, ranges)
+    return page.text()
+
+
+async def _within(session: Session, word: str, name: str) -> list[Object] | None:
+    try:
+        return await session.list(await session.discovery.resolve(session.client, word), name)
+    except ApiError as error:
+        if error.reason == "NotFound":
+            return None
+        raise
+
+
+def _quotas(page: Page, quotas: list[Object]) -> None:
+    if not quotas:
+        page.line("No resource quota.")
+        return
+    page.line("Resource Quotas")
+    for quota in sorted(quotas, key=lambda item: str(item["metadata"]["name"])):
+        page.field("Name", quota["metadata"]["name"], 1)
+        if scopes := (quota.get("spec") or {}).get("scopes"):
+            page.field("Scopes", ", ".join(sorted(scopes)), 1)
+        page.row("Resource", "Used", "Hard", level=1)
+        page.row("--------", "---", "---", level=1)
+        status = quota.get("status") or {}
+        for name, hard in sorted((status.get("hard") or {}).items()):
+            page.row(name, (status.get("used") or {}).get(name, "0"), hard, level=1)
+
+
+LIMIT_KEYS = ("min", "max", "defaultRequest", "default", "maxLimitRequestRatio")
+
+
+def _limit_ranges(page: Page, ranges: list[Object]) -> None:
+    if not ranges:
+        page.line("No LimitRange resource.")
+        return
+    page.line("Resource Limits\n Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio")
+    page.line(" ----\t--------\t---\t---\t---------------\t-------------\t-----------------------")
+    for one in ranges:
+        for item in (one.get("spec") or {}).get("limits") or ():
+            names = sorted({name: None for key in LIMIT_KEYS for name in item.get(key) or {}})
+            for name in names:
+                cells = [(item.get(key) or {}).get(name, "-") for key in LIMIT_KEYS]
+                page.line(" " + "\t".join([item.get("type", ""), name, *cells]))
+
+
+async def config_map(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.head(obj)
+    page.labels_and_annotations(obj)
+    page.write("\nData\n====\n")
+    for key, value in sorted((obj.get("data") or {}).items()):
+        page.write(f"{key}:\n----\n{value}\n\n")
+    page.write("\nBinaryData\n====\n")
+    for key, value in sorted((obj.get("binaryData") or {}).items()):
+        page.line(f"{key}: {len(base64.b64decode(value))} bytes")
+    page.line()
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def secret(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.head(obj)
+    page.labels_and_annotations(obj)
+    page.line(f"\nType:\t{obj.get('type', '')}")
+    page.write("\nData\n====\n")
+    for key, value in sorted((obj.get("data") or {}).items()):
+        data = base64.b64decode(value)
+        if key == "token" and obj.get("type") == "kubernetes.io/service-account-token":
+            page.field(key, data.decode(errors="replace"))
+        else:
+            page.field(key, f"{len(data)} bytes")
+    return page.text()
+
+
+async def service_account(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.head(obj)
+    page.labels_and_annotations(obj)
+    names = [secret["name"] for secret in obj.get("imagePullSecrets") or ()]
+    for index, name in enumerate(names or [NONE]):
+        page.line(f"{' ' * 19 if index else 'Image pull secrets:'}\t{name}")
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def role(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.labels_and_annotations(obj)
+    page.line("PolicyRule:")
+    page.row("Resources", "Non-Resource URLs", "Resource Names", "Verbs", level=1)
+    page.row("---------", "-----------------", "--------------", "-----", level=1)
+    for key, verbs in sorted(_compact(obj.get("rules") or []).items()):
+        target, urls, names = key
+        page.row(target, _listed(urls), _listed(names), f"[{' '.join(verbs)}]", level=1)
+    return page.text()
+
+
+def _listed(text: str) -> str:
+    return f"[{text}]"
+
+
+def _compact(rules: list[Object]) -> dict[tuple[str, str, str], list[str]]:
+    """Verbs by resource, URL and name: rules broken down to single ones and put together again."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for rule in rules:
+        targets = [
+            (_resource(resource, group), "", name)
+            for group, resource, name in product(
+                rule.get("apiGroups") or [""], rule.get("resources") or (), rule.get("resourceNames") or [""]
+            )
+        ]
+        targets += [("", url, "") for url in rule.get("nonResourceURLs") or ()]
+        for target in targets:
+            known = found.setdefault(target, [])
+            known += [verb for verb in rule.get("verbs") or () if verb not in known]
+    return found
+
+
+def _resource(resource: str, group: str) -> str:
+    name, slash, rest = resource.partition("/")
+    return (f"{name}.{group}" if group else name) + slash + rest
+
+
+async def binding(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.labels_and_annotations(obj)
+    page.line("Role:")
+    page.field("Kind", obj["roleRef"].get("kind", ""), 1)
+    page.field("Name", obj["roleRef"].get("name", ""), 1)
+    page.line("Subjects:")
+    page.row("Kind", "Name", "Namespace", level=1)
+    page.row("----", "----", "---------", level=1)
+    for subject in obj.get("subjects") or ():
+        page.row(subject.get("kind", ""), subject.get("name", ""), subject.get("namespace", ""), level=1)
+    return page.text()

@@ -1,0 +1,219 @@
+"""A Node in words: conditions, capacity, and the Pods that it runs with what they ask for.
+
+Source of the behaviour: kubectl pkg/describe (describeNode, describeNodeResource) and pkg/util/resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.api.errors import ApiError
+from engine.api.quantity import Quantity
+from engine.api.types import Object
+from engine.kubectl.describe import events
+from engine.kubectl.describe.writer import NONE, UNSET, Page, true_false
+from engine.kubectl.session import Session
+
+Amounts = dict[str, Quantity]
+ZERO = Quantity.parse("0")
+STANDARD = ("cpu", "memory", "ephemeral-storage", "pods")
+ROLE_PREFIX = "node-role.kubernetes.io/"
+SYSTEM_INFO = (
+    ("Machine ID", "machineID"),
+    ("System UUID", "systemUUID"),
+    ("Boot ID", "bootID"),
+    ("Kernel Version", "kernelVersion"),
+    ("OS Image", "osImage"),
+    ("Operating System", "operatingSystem"),
+    ("Architecture", "architecture"),
+    ("Container Runtime Version", "containerRuntimeVersion"),
+    ("Kubelet Version", "kubeletVersion"),
+)
+
+
+async def describe(session: Session, node: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    metadata, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
+    page.field("Name", metadata["name"])
+    page.field("Roles", ",".join(_roles(metadata.get("labels") or {})) or NONE)
+    page.labels_and_annotations(node)
+    page.field("CreationTimestamp", page.date(metadata.get("creationTimestamp")))
+    page.column("Taints", [taint_text(taint) for taint in sorted(spec.get("taints") or (), key=_taint_order)])
+    page.field("Unschedulable", true_false(spec.get("unschedulable")))
+    await _lease(session, page, metadata["name"])
+    _conditions(page, status)
+    page.line("Addresses:")
+    for address in status.get("addresses") or ():
+        page.field(address["type"], address["address"], 1)
+    for title, key in (("Capacity", "capacity"), ("Allocatable", "allocatable")):
+        if amounts := status.get(key):
+            page.line(f"{title}:")
+            for name in sorted(amounts):
+                page.field(f"  {name}", amounts[name])
+    page.line("System Info:")
+    info = status.get("nodeInfo") or {}
+    for title, key in SYSTEM_INFO:
+        page.field(f"  {title}", info.get(key, ""))
+    if spec.get("podCIDR"):
+        page.field("PodCIDR", spec["podCIDR"])
+    if spec.get("podCIDRs"):
+        page.field("PodCIDRs", ",".join(spec["podCIDRs"]))
+    if spec.get("providerID"):
+        page.field("ProviderID", spec["providerID"])
+    await _pods(session, page, node)
+    if show_events:
+        found = await events.search(session, node)
+        found += await events.search(session, node, uid=metadata["name"])
+        events.write(page, found)
+    return page.text()
+
+
+def _roles(labels: Mapping[str, str]) -> list[str]:
+    roles = {key.removeprefix(ROLE_PREFIX): None for key in labels if key.startswith(ROLE_PREFIX)}
+    roles |= {value: None for key, value in labels.items() if key == "kubernetes.io/role" and value}
+    return sorted(role for role in roles if role)
+
+
+def _taint_order(taint: Object) -> str:
+    return f"{taint.get('effect', '')},{taint.get('key', '')}"
+
+
+def taint_text(taint: Object) -> str:
+    key, value, effect = taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")
+    if not effect:
+        return f"{key}={value}:" if value else str(key)
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+
+
+async def _lease(session: Session, page: Page, name: str) -> None:
+    try:
+        resource = await session.discovery.resolve(session.client, "leases.coordination.k8s.io")
+        lease = await session.get(resource, name, "kube-node-lease")
+    except ApiError as error:
+        page.field("Lease", f"Failed to get lease: {error.message}")
+        return
+    spec = lease.get("spec") or {}
+    page.line("Lease:")
+    page.field("HolderIdentity", spec.get("holderIdentity", UNSET), 1)
+    for title, key in (("AcquireTime", "acquireTime"), ("RenewTime", "renewTime")):
+        page.field(title, page.date(spec[key]) if spec.get(key) else UNSET, 1)
+
+
+def _conditions(page: Page, status: Object) -> None:
+    conditions = status.get("conditions") or ()
+    if not conditions:
+        return
+    page.line("Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage")
+    page.row("----", "------", "-----------------", "------------------", "------", "-------", level=1)
+    for c in conditions:
+        page.line(
+            f"{c['type']} \t{c['status']} \t{page.date(c.get('lastHeartbeatTime'))} \t"
+            f"{page.date(c.get('lastTransitionTime'))} \t{c.get('reason', '')} \t{c.get('message', '')}",
+            1,
+        )
+
+
+# -- what the Pods ask for
+
+
+async def _pods(session: Session, page: Page, node: Object) -> None:
+    name = node["metadata"]["name"]
+    selector = f"spec.nodeName={name},status.phase!=Succeeded,status.phase!=Failed"
+    try:
+        resource = await session.discovery.resolve(session.client, "pods")
+        pods = await session.list(resource, "", fieldSelector=selector)
+    except ApiError as error:
+        if error.reason != "Forbidden":
+            raise
+        page.field("Pods", "not authorized")
+        return
+    status = node.get("status") or {}
+    allocatable = _parsed(status.get("allocatable") or status.get("capacity"))
+    page.field("Non-terminated Pods", f"({len(pods)} in total)")
+    page.line("Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge", 1)
+    page.line("---------\t----\t\t------------\t----------\t---------------\t-------------\t---", 1)
+    asked: Amounts = {}
+    allowed: Amounts = {}
+    for pod in pods:
+        requests, limits = pod_amounts(pod, "requests"), pod_amounts(pod, "limits")
+        _add(asked, requests)
+        _add(allowed, limits)
+        shares = [
+            _share(amounts.get(what, ZERO), allocatable.get(what, ZERO))
+            for what in ("cpu", "memory")
+            for amounts in (requests, limits)
+        ]
+        metadata = pod["metadata"]
+        age = page.since(metadata.get("creationTimestamp"))
+        page.line("\t".join([metadata["namespace"], metadata["name"], "", *shares, age]), 1)
+    _totals(page, asked, allowed, allocatable)
+
+
+def _totals(page: Page, asked: Amounts, allowed: Amounts, allocatable: Amounts) -> None:
+    page.line("Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)")
+    page.row("Resource", "Requests", "Limits", level=1)
+    page.row("--------", "--------", "------", level=1)
+    huge = sorted(name for name in allocatable if name.startswith("hugepages-"))
+    for name in ("cpu", "memory", "ephemeral-storage", *huge):
+        whole = allocatable.get(name, ZERO)
+        page.row(name, _share(asked.get(name, ZERO), whole), _share(allowed.get(name, ZERO), whole), level=1)
+    for name in sorted(allocatable):
+        if name not in STANDARD and name not in huge:
+            page.row(name, asked.get(name, ZERO), allowed.get(name, ZERO), level=1)
+
+
+def _share(amount: Quantity, whole: Quantity) -> str:
+    percent = int(float(amount) / float(whole) * 100) if whole else 0
+    return f"{amount} ({percent}%)"
+
+
+def _parsed(amounts: Mapping[str, str] | None) -> Amounts:
+    return {name: Quantity.parse(value) for name, value in (amounts or {}).items()}
+
+
+def _add(total: Amounts, more: Amounts) -> None:
+    for name, amount in more.items():
+        total[name] = total[name] + amount if name in total else amount
+
+
+def _maximum(total: Amounts, more: Amounts) -> None:
+    for name, amount in more.items():
+        if name not in total or total[name] < amount:
+            total[name] = amount
+
+
+def pod_amounts(pod: Object, kind: str) -> Amounts:
+    """What a Pod requests (or is limited to): its containers together, or its largest init container, and overhead."""
+    spec = pod.get("spec") or {}
+    total: Amounts = {}
+    sidecars: Amounts = {}
+    largest: Amounts = {}
+    for container in spec.get("containers") or ():
+        _add(total, _of(container, kind))
+    for container in _init_containers(spec):
+        amounts = _of(container, kind)
+        if container.get("restartPolicy") == "Always":
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            amounts = dict(sidecars)
+        else:
+            _add(amounts, sidecars)
+        _maximum(largest, amounts)
+    _maximum(total, largest)
+    own = _of(spec, kind)
+    total.update({name: amount for name, amount in own.items() if name in ("cpu", "memory")})
+    overhead = _parsed(spec.get("overhead"))
+    if kind == "requests":
+        _add(total, overhead)
+    else:
+        _add(total, {name: amount for name, amount in overhead.items() if name in total})
+    return total
+
+
+def _init_containers(spec: Object) -> Sequence[Object]:
+    listed: Sequence[Object] = spec.get("initContainers") or ()
+    return listed
+
+
+def _of(holder: Object, kind: str) -> Amounts:
+    return _parsed((holder.get("resources") or {}).get(kind))

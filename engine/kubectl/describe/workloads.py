@@ -1,0 +1,214 @@
+"""Deployments, ReplicaSets, StatefulSets, DaemonSets, ReplicationControllers and Jobs in words.
+
+Source of the behaviour: kubectl pkg/describe (describeDeployment, describeReplicaSet, ...) and pkg/util/deployment.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector, format_label_selector, format_labels
+from engine.api.types import Object
+from engine.kubectl.describe import events, pods
+from engine.kubectl.describe.writer import NONE, UNSET, Page
+from engine.kubectl.flags import duration_text
+from engine.kubectl.rollouts import owned_replica_sets, template_of
+from engine.kubectl.session import Session
+
+
+async def deployment(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    page.head(obj)
+    page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
+    page.labels_and_annotations(obj)
+    page.field("Selector", LabelSelector.from_object(spec.get("selector")))
+    page.field(
+        "Replicas",
+        f"{spec.get('replicas', 0)} desired | {status.get('updatedReplicas', 0)} updated | "
+        f"{status.get('replicas', 0)} total | {status.get('availableReplicas', 0)} available | "
+        f"{status.get('unavailableReplicas', 0)} unavailable",
+    )
+    strategy = spec.get("strategy") or {}
+    page.field("StrategyType", strategy.get("type", ""))
+    page.field("MinReadySeconds", spec.get("minReadySeconds", 0))
+    if rolling := strategy.get("rollingUpdate"):
+        page.field(
+            "RollingUpdateStrategy",
+            f"{rolling.get('maxUnavailable', 0)} max unavailable, {rolling.get('maxSurge', 0)} max surge",
+        )
+    pods.template(page, spec.get("template"))
+    page.conditions(obj)
+    await _replica_sets(session, page, obj)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def _replica_sets(session: Session, page: Page, obj: Object) -> None:
+    try:
+        owned = await owned_replica_sets(session, obj)
+    except ApiError:
+        return
+    wanted = template_of(obj)
+    new = next((rs for rs in owned if template_of(rs) == wanted), None)
+    old = [rs for rs in owned if rs is not new]
+    if old or new:
+        page.field("OldReplicaSets", ", ".join(map(_created, old)) or NONE)
+        page.field("NewReplicaSet", _created(new) if new else NONE)
+
+
+def _created(rs: Object) -> str:
+    current = (rs.get("status") or {}).get("replicas", 0)
+    return f"{rs['metadata']['name']} ({current}/{rs['spec'].get('replicas', 0)} replicas created)"
+
+
+async def _pod_counts(session: Session, obj: Object, selector: str) -> str:
+    resource = await session.discovery.resolve(session.client, "pods")
+    listed = await session.list(resource, obj["metadata"]["namespace"], labelSelector=selector)
+    uid = obj["metadata"].get("uid")
+    counts: Counter[str] = Counter()
+    for pod in listed:
+        owners = pod["metadata"].get("ownerReferences") or ()
+        if any(owner.get("controller") and owner["uid"] == uid for owner in owners):
+            counts[(pod.get("status") or {}).get("phase", "")] += 1
+    return (
+        f"{counts['Running']} Running / {counts['Pending']} Waiting / {counts['Succeeded']} Succeeded / "
+        f"{counts['Failed']} Failed"
+    )
+
+
+async def replica_set(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    page.head(obj)
+    page.field("Selector", format_label_selector(spec.get("selector")))
+    page.labels_and_annotations(obj)
+    if controller := pods.controlled_by(obj):
+        page.field("Controlled By", controller)
+    page.field("Replicas", f"{status.get('replicas', 0)} current / {spec.get('replicas', 0)} desired")
+    selector = str(LabelSelector.from_object(spec.get("selector")))
+    page.field("Pods Status", await _pod_counts(session, obj, selector))
+    pods.template(page, spec.get("template"))
+    page.conditions(obj)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def replication_controller(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    page.head(obj)
+    page.field("Selector", format_labels(spec.get("selector")))
+    page.labels_and_annotations(obj)
+    page.field("Replicas", f"{status.get('replicas', 0)} current / {spec.get('replicas', 0)} desired")
+    page.field("Pods Status", await _pod_counts(session, obj, format_labels(spec.get("selector"))))
+    pods.template(page, spec.get("template"))
+    page.conditions(obj)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    selector = str(LabelSelector.from_object(spec.get("selector")))
+    page.head(obj)
+    page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
+    page.field("Selector", selector)
+    page.labels_and_annotations(obj)
+    page.field("Replicas", f"{spec.get('replicas', 0)} desired | {status.get('replicas', 0)} total")
+    strategy = spec.get("updateStrategy") or {}
+    page.field("Update Strategy", strategy.get("type", ""))
+    rolling = strategy.get("rollingUpdate") or {}
+    if rolling.get("partition") is not None:
+        page.field("Partition", rolling["partition"], 1)
+        if rolling.get("maxUnavailable") is not None:
+            page.field("MaxUnavailable", rolling["maxUnavailable"], 1)
+    page.field("Pods Status", await _pod_counts(session, obj, selector))
+    pods.template(page, spec.get("template"))
+    _claims(page, spec.get("volumeClaimTemplates") or [])
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+def _claims(page: Page, templates: list[Object]) -> None:
+    if not templates:
+        page.field("Volume Claims", NONE)
+        return
+    page.line("Volume Claims:")
+    for claim in templates:
+        metadata, spec = claim.get("metadata") or {}, claim.get("spec") or {}
+        page.field("Name", metadata.get("name", ""), 1)
+        page.field("StorageClass", spec.get("storageClassName", ""), 1)
+        page.labels("  Labels", metadata.get("labels"))
+        page.labels("  Annotations", metadata.get("annotations"))
+        requests = (spec.get("resources") or {}).get("requests") or {}
+        page.field("Capacity", requests.get("storage", "<default>"), 1)
+        page.field("Access Modes", f"[{' '.join(spec.get('accessModes') or ())}]", 1)
+
+
+async def daemon_set(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    selector = str(LabelSelector.from_object(spec.get("selector")))
+    page.head(obj)
+    page.field("Selector", selector)
+    page.labels("Node-Selector", ((spec.get("template") or {}).get("spec") or {}).get("nodeSelector"))
+    page.labels_and_annotations(obj)
+    for title, key in (
+        ("Desired Number of Nodes Scheduled", "desiredNumberScheduled"),
+        ("Current Number of Nodes Scheduled", "currentNumberScheduled"),
+        ("Number of Nodes Scheduled with Up-to-date Pods", "updatedNumberScheduled"),
+        ("Number of Nodes Scheduled with Available Pods", "numberAvailable"),
+        ("Number of Nodes Misscheduled", "numberMisscheduled"),
+    ):
+        page.field(title, status.get(key, 0))
+    page.field("Pods Status", await _pod_counts(session, obj, selector))
+    pods.template(page, spec.get("template"))
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+JOB_FIELDS = (("Completion Mode", "completionMode"), ("Suspend", "suspend"), ("Backoff Limit", "backoffLimit"))
+
+
+async def job(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    spec, status = obj["spec"], obj.get("status") or {}
+    page.head(obj)
+    page.field("Selector", LabelSelector.from_object(spec.get("selector")))
+    page.labels_and_annotations(obj)
+    if controller := pods.controlled_by(obj):
+        page.field("Controlled By", controller)
+    page.field("Parallelism", spec.get("parallelism", UNSET))
+    page.field("Completions", spec.get("completions", UNSET))
+    for title, key in (
+        ("Completion Mode", "completionMode"),
+        ("Suspend", "suspend"),
+        ("Backoff Limit", "backoffLimit"),
+    ):
+        if spec.get(key) is not None:
+            value = spec[key]
+            page.field(title, str(value).lower() if isinstance(value, bool) else value)
+    if spec.get("ttlSecondsAfterFinished") is not None:
+        page.field("TTL Seconds After Finished", spec["ttlSecondsAfterFinished"])
+    if status.get("startTime"):
+        page.field("Start Time", page.date(status["startTime"]))
+    if status.get("completionTime"):
+        page.field("Completed At", page.date(status["completionTime"]))
+    if spec.get("activeDeadlineSeconds") is not None:
+        page.field("Active Deadline Seconds", duration_text(spec["activeDeadlineSeconds"]))
+    ready = f"{status.get('active', 0)} Active ({status.get('ready', 0)} Ready)"
+    page.field("Pods Statuses", f"{ready} / {status.get('succeeded', 0)} Succeeded / {status.get('failed', 0)} Failed")
+    if status.get("completedIndexes"):
+        page.field("Completed Indexes", status["completedIndexes"])
+    pods.template(page, spec.get("template"))
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()

@@ -1,0 +1,78 @@
+"""`describe`: objects in words, by name, by the start of a name, or by selector.
+
+Source of the behaviour: kubectl pkg/cmd/describe/describe.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.kubectl.command import Command
+from engine.kubectl.describe.registry import describer_for
+from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL_NAMESPACES, SELECTOR, filename
+from engine.kubectl.selection import Info, Selection, collect, split_arguments
+from engine.kubectl.session import Session
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    if not session.arguments and not flags.many("filename"):
+        raise CommandError(
+            f'You must specify the type of resource to describe. Use "{session.program} api-resources" for a '
+            "complete list of supported resources."
+        )
+    selection = Selection.of_flags(session)
+    selection.whole_types = True
+    found, errors = await collect(session, selection)
+    if errors and not found and (matching := await _by_prefix(session, errors)):
+        found, errors = matching, []
+    show_events = flags.on("show-events") and (flags.given("show-events") or len(found) == 1)
+    for index, info in enumerate(found):
+        describer = describer_for(info.resource.gvr.group, info.resource.kind)
+        try:
+            text = await describer(session, info.object, show_events=show_events)
+        except ApiError as error:
+            errors.append(error)
+            continue
+        if index:
+            session.out("\n")
+        session.stdout.write(text)
+    if errors:
+        raise Aggregate(errors)
+    if not found:
+        session.err(
+            "No resources found" if session.all_namespaces else f"No resources found in {session.namespace} namespace."
+        )
+
+
+async def _by_prefix(session: Session, errors: list[Exception]) -> list[Info]:
+    """The objects whose names start with the one that was not found."""
+    _, types, names = split_arguments(session.arguments, session.program)
+    not_found = all(isinstance(error, ApiError) and error.reason == "NotFound" for error in errors)
+    if not not_found or len(types) != 1 or len(names) != 1 or session.flags.many("filename"):
+        return []
+    resource = await session.discovery.resolve(session.client, types[0])
+    namespace = session.namespace if resource.namespaced else ""
+    listed = await session.list(resource, namespace)
+    return [
+        Info(resource, obj["metadata"].get("namespace", ""), obj["metadata"]["name"], object=obj)
+        for obj in listed
+        if obj["metadata"]["name"].startswith(names[0])
+    ]
+
+
+COMMAND = Command(
+    name="describe",
+    short="Show details of a specific resource or group of resources",
+    usage="(-f FILENAME | TYPE [NAME_PREFIX | -l label] | TYPE/NAME)",
+    run=run,
+    flags=(
+        *filename(),
+        *SELECTOR,
+        *ALL_NAMESPACES,
+        Flag("chunk-size", Type.INT, default=500, help="How many objects to ask for at once."),
+        Flag("show-events", Type.BOOL, default=True, help="Show the events of the object."),
+    ),
+    examples=("describe pod web-x2k9p", "describe nodes", "describe deployment/web"),
+)
