@@ -5,10 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from engine.api.resource_table import DISCOVERY, EVENTS, RBAC
+from engine.api.resource_table import (
+    ADMISSION,
+    APIEXTENSIONS,
+    APIREGISTRATION,
+    CERTIFICATES,
+    COORDINATION,
+    DISCOVERY,
+    EVENTS,
+    FLOWCONTROL,
+    NETWORKING,
+    NODE,
+    RBAC,
+    SCHEDULING,
+    STORAGE,
+)
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.api.validation import core, endpoints, pod_update, pods, services, text, workloads
+from engine.api.validation import (
+    batch,
+    core,
+    endpoints,
+    extensions,
+    networking,
+    pod_update,
+    pods,
+    policies,
+    rbac,
+    services,
+    storage,
+    text,
+    workloads,
+)
 from engine.api.validation.metadata import NameRule
 from engine.api.validation.problems import Problems
 
@@ -29,31 +57,73 @@ def _template_of_pod_template(obj: Object, problems: Problems) -> None:
     pods.pod_template(obj.get("template", {}), "template", problems)
 
 
-_RULES: Mapping[tuple[str, str], Rules] = {
-    ("", "Binding"): Rules(core.binding),
-    ("", "ConfigMap"): Rules(core.config_map, core.config_map_update),
-    ("", "Endpoints"): Rules(endpoints.endpoints),
-    ("", "Event"): Rules(core.event),
-    ("", "LimitRange"): Rules(core.limit_range),
-    ("", "Namespace"): Rules(core.namespace, status=core.namespace_status_update, name=text.dns_label),
-    ("", "Node"): Rules(core.node, core.node_update, core.node_update),
+_PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("", "Pod"): Rules(pods.pod, pod_update.pod_update, pod_update.pod_status_update),
     ("", "PodTemplate"): Rules(_template_of_pod_template),
     ("", "ReplicationController"): Rules(workloads.replication_controller, status=workloads.replica_status),
-    ("", "ResourceQuota"): Rules(core.resource_quota, core.resource_quota_update),
-    ("", "Secret"): Rules(core.secret, core.secret_update),
-    ("", "Service"): Rules(services.service, services.service_update, name=text.dns_1035_label),
+    ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
     ("apps", "DaemonSet"): Rules(workloads.daemon_set, workloads.daemon_set_update),
     ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workloads.replica_status),
     ("apps", "ReplicaSet"): Rules(workloads.replica_set, workloads.replica_set_update, workloads.replica_status),
     ("apps", "StatefulSet"): Rules(workloads.stateful_set, workloads.stateful_set_update, workloads.replica_status),
-    (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
-    (EVENTS, "Event"): Rules(core.new_event),
-    (RBAC, "ClusterRole"): Rules(name=text.path_segment),
-    (RBAC, "ClusterRoleBinding"): Rules(name=text.path_segment),
-    (RBAC, "Role"): Rules(name=text.path_segment),
-    (RBAC, "RoleBinding"): Rules(name=text.path_segment),
+    ("autoscaling", "HorizontalPodAutoscaler"): Rules(policies.horizontal_pod_autoscaler),
+    ("batch", "CronJob"): Rules(batch.cron_job, batch.cron_job_update),
+    ("batch", "Job"): Rules(batch.job, batch.job_update, batch.job_status),
+    ("policy", "PodDisruptionBudget"): Rules(
+        policies.pod_disruption_budget, status=policies.pod_disruption_budget_status
+    ),
 }
+_CONFIGURATION: Mapping[tuple[str, str], Rules] = {
+    ("", "Binding"): Rules(core.binding),
+    ("", "ConfigMap"): Rules(core.config_map, core.config_map_update),
+    ("", "Event"): Rules(core.event),
+    ("", "LimitRange"): Rules(core.limit_range),
+    ("", "Namespace"): Rules(core.namespace, status=core.namespace_status_update, name=text.dns_label),
+    ("", "Node"): Rules(core.node, core.node_update, core.node_update),
+    ("", "ResourceQuota"): Rules(core.resource_quota, core.resource_quota_update),
+    ("", "Secret"): Rules(core.secret, core.secret_update),
+    (CERTIFICATES, "CertificateSigningRequest"): Rules(policies.signing_request),
+    (COORDINATION, "Lease"): Rules(policies.lease),
+    (EVENTS, "Event"): Rules(core.new_event),
+    (NODE, "RuntimeClass"): Rules(policies.runtime_class, policies.runtime_class_update),
+    (RBAC, "ClusterRole"): Rules(rbac.cluster_role, name=text.path_segment),
+    (RBAC, "ClusterRoleBinding"): Rules(
+        rbac.cluster_role_binding, rbac.cluster_role_binding_update, name=text.path_segment
+    ),
+    (RBAC, "Role"): Rules(rbac.role, name=text.path_segment),
+    (RBAC, "RoleBinding"): Rules(rbac.role_binding, rbac.role_binding_update, name=text.path_segment),
+    (SCHEDULING, "PriorityClass"): Rules(policies.priority_class, policies.priority_class_update),
+}
+_NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
+    ("", "Endpoints"): Rules(endpoints.endpoints),
+    ("", "PersistentVolume"): Rules(storage.persistent_volume, storage.persistent_volume_update),
+    ("", "PersistentVolumeClaim"): Rules(storage.persistent_volume_claim, storage.persistent_volume_claim_update),
+    ("", "Service"): Rules(services.service, services.service_update, name=text.dns_1035_label),
+    (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
+    (NETWORKING, "IPAddress"): Rules(name=networking.ip_address_name),
+    (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update),
+    (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),
+    (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy),
+    (NETWORKING, "ServiceCIDR"): Rules(networking.service_cidr, networking.service_cidr_update),
+    (STORAGE, "CSIDriver"): Rules(update=storage.csi_driver_update),
+    (STORAGE, "StorageClass"): Rules(storage.storage_class, storage.storage_class_update),
+    (STORAGE, "VolumeAttachment"): Rules(storage.volume_attachment, storage.volume_attachment_update),
+}
+_EXTENSIONS: Mapping[tuple[str, str], Rules] = {
+    (ADMISSION, "MutatingAdmissionPolicy"): Rules(extensions.mutating_policy),
+    (ADMISSION, "MutatingAdmissionPolicyBinding"): Rules(extensions.policy_binding),
+    (ADMISSION, "MutatingWebhookConfiguration"): Rules(extensions.mutating_webhooks),
+    (ADMISSION, "ValidatingAdmissionPolicy"): Rules(extensions.validating_policy),
+    (ADMISSION, "ValidatingAdmissionPolicyBinding"): Rules(extensions.policy_binding),
+    (ADMISSION, "ValidatingWebhookConfiguration"): Rules(extensions.validating_webhooks),
+    (APIEXTENSIONS, "CustomResourceDefinition"): Rules(
+        extensions.custom_resource_definition, extensions.custom_resource_definition_update
+    ),
+    (APIREGISTRATION, "APIService"): Rules(extensions.api_service, name=text.path_segment),
+    (FLOWCONTROL, "FlowSchema"): Rules(extensions.flow_schema),
+    (FLOWCONTROL, "PriorityLevelConfiguration"): Rules(extensions.priority_level),
+}
+_RULES: Mapping[tuple[str, str], Rules] = {**_PODS_WORKLOADS, **_CONFIGURATION, **_NETWORK_STORAGE, **_EXTENSIONS}
 _PLAIN = Rules()
 
 

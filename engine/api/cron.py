@@ -1,0 +1,143 @@
+"""Cron schedules in the standard five fields, with names, steps and descriptors (robfig/cron ParseStandard).
+
+A schedule is the sets of minutes, hours, days, months and weekdays at which it is due.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ScheduleError(ValueError):
+    """Not a schedule; the message is that of robfig/cron."""
+
+
+class _Bounds(NamedTuple):
+    low: int
+    high: int
+    names: tuple[str, ...] = ()
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_MINUTE, _HOUR, _DAY = _Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31)
+_MONTH, _WEEKDAY = _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _WEEKDAYS)
+_FIELDS = (_MINUTE, _HOUR, _DAY, _MONTH, _WEEKDAY)
+_DESCRIPTORS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|µs|ns))+")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)")
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`every` is set for `@every DURATION`, in seconds, and then the rest is empty.
+
+    `any_day` and `any_weekday`: the field is a star. Where neither is, a day counts if one of the two matches.
+    """
+
+    minutes: frozenset[int] = frozenset()
+    hours: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+    months: frozenset[int] = frozenset()
+    weekdays: frozenset[int] = frozenset()
+    any_day: bool = False
+    any_weekday: bool = False
+    every: float = 0.0
+
+
+def parse(text: str) -> Schedule:
+    """Raises ScheduleError. A time zone in front of the schedule (`TZ=`) is skipped."""
+    if not text:
+        raise ScheduleError("empty spec string")
+    if text.startswith(("TZ=", "CRON_TZ=")):
+        zone, _, text = text.partition(" ")
+        if not text:
+            raise ScheduleError(f"provided bad location {zone.partition('=')[2]}: unknown time zone")
+    if text.startswith("@"):
+        return _descriptor(text)
+    fields = text.split()
+    if len(fields) != len(_FIELDS):
+        raise ScheduleError(f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]")
+    minutes, hours, days, months, weekdays = (
+        _field(field, bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
+    )
+    any_day, any_weekday = (fields[place].startswith(("*", "?")) for place in (2, 4))
+    return Schedule(minutes, hours, days, months, weekdays, any_day=any_day, any_weekday=any_weekday)
+
+
+def _descriptor(text: str) -> Schedule:
+    if text in _DESCRIPTORS:
+        return parse(_DESCRIPTORS[text])
+    if text.startswith("@every "):
+        duration = text.removeprefix("@every ")
+        if not _DURATION.fullmatch(duration):
+            raise ScheduleError(f'failed to parse duration {text}: time: invalid duration "{duration}"')
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(duration))
+        return Schedule(every=max(seconds, 1.0))
+    raise ScheduleError(f"unrecognized descriptor: {text}")
+
+
+def _field(field: str, bounds: _Bounds) -> frozenset[int]:
+    found: set[int] = set()
+    for expression in field.split(","):
+        found.update(_range(expression, bounds))
+    return frozenset(found)
+
+
+def _range(expression: str, bounds: _Bounds) -> range:
+    span, *steps = expression.split("/")
+    ends = span.split("-")
+    if ends[0] in ("*", "?"):
+        low, high = bounds.low, bounds.high
+    else:
+        low = _number(ends[0], bounds)
+        if len(ends) > 2:
+            raise ScheduleError(f"too many hyphens: {expression}")
+        high = _number(ends[1], bounds) if len(ends) == 2 else low
+    step = 1
+    if len(steps) > 1:
+        raise ScheduleError(f"too many slashes: {expression}")
+    if steps:
+        step = _integer(steps[0])
+        if len(ends) == 1 and ends[0] not in ("*", "?"):
+            high = bounds.high  # N/step: from N on
+    _check(expression, low, high, step=step, bounds=bounds)
+    return range(low, high + 1, step)
+
+
+def _check(expression: str, low: int, high: int, *, step: int, bounds: _Bounds) -> None:
+    if low < bounds.low:
+        raise ScheduleError(f"beginning of range ({low}) below minimum ({bounds.low}): {expression}")
+    if high > bounds.high:
+        raise ScheduleError(f"end of range ({high}) above maximum ({bounds.high}): {expression}")
+    if low > high:
+        raise ScheduleError(f"beginning of range ({low}) beyond end of range ({high}): {expression}")
+    if step == 0:
+        raise ScheduleError(f"step of range should be a positive number: {expression}")
+
+
+def _number(text: str, bounds: _Bounds) -> int:
+    name = text.lower()
+    if name in bounds.names:
+        return bounds.names.index(name) + bounds.low
+    return _integer(text)
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"[+-]?\d+", text):
+        raise ScheduleError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
+    value = int(text)
+    if value < 0:
+        raise ScheduleError(f"negative number ({value}) not allowed: {text}")
+    return value

@@ -1,0 +1,202 @@
+"""Smaller kinds of many groups: autoscalers, disruption budgets, leases, priorities, runtime classes, certificates."""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.labels import label_selector
+from engine.api.validation.problems import Problems
+from engine.api.validation.workloads import at_most_all, count_or_percent
+
+_HIGHEST_PRIORITY = 1_000_000_000
+_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_PREEMPTION = ("PreemptLowerPriority", "Never")
+_METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
+_POPULATE = "must populate information for the given metric source"
+_ONLY = "must populate the given metric source only"
+
+
+def horizontal_pod_autoscaler(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+    if least is not None and least < 1:
+        problems.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
+    if most < 1:
+        problems.invalid("spec.maxReplicas", most, "must be greater than 0")
+    if least is not None and most < least:
+        problems.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    _reference(spec.get("scaleTargetRef", {}), "spec.scaleTargetRef", problems)
+    for index, metric in enumerate(spec.get("metrics", ())):
+        _metric(metric, f"spec.metrics[{index}]", problems)
+    for direction in ("scaleUp", "scaleDown"):
+        if direction in spec.get("behavior", {}):
+            _scaling(spec["behavior"][direction], f"spec.behavior.{direction}", problems)
+
+
+def _reference(reference: Object, path: str, problems: Problems) -> None:
+    for field in ("kind", "name"):
+        value = reference.get(field, "")
+        if not value:
+            problems.required(f"{path}.{field}")
+        else:
+            problems.all_invalid(f"{path}.{field}", value, text.path_segment(value))
+
+
+def _metric(metric: Object, path: str, problems: Problems) -> None:
+    kind = metric.get("type", "")
+    if not kind:
+        problems.required(f"{path}.type", "must specify a metric source type")
+    if kind not in _METRICS:
+        problems.not_supported(f"{path}.type", kind, _METRICS)
+        return
+    expected = kind[:1].lower() + kind[1:]
+    found = [name[:1].lower() + name[1:] for name in _METRICS if name[:1].lower() + name[1:] in metric]
+    if expected not in found:
+        problems.required(f"{path}.{expected}", _POPULATE)
+    else:
+        _metric_target(metric[expected].get("target", {}), f"{path}.{expected}.target", problems)
+    for other in found:
+        if other != expected:
+            problems.forbidden(f"{path}.{other}", _ONLY)
+
+
+def _metric_target(target: Object, path: str, problems: Problems) -> None:
+    kind = target.get("type", "")
+    if not kind:
+        problems.required(f"{path}.type", "must specify a metric target type")
+    elif kind not in ("Utilization", "Value", "AverageValue"):
+        problems.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
+    utilization = target.get("averageUtilization")
+    if utilization is not None and utilization < 1:
+        problems.invalid(f"{path}.averageUtilization", utilization, "must be greater than 0")
+    for field in ("value", "averageValue"):
+        if field in target and Quantity.parse(target[field]) <= Quantity():
+            problems.invalid(f"{path}.{field}", target[field], "must be positive")
+
+
+def _scaling(rules: Object, path: str, problems: Problems) -> None:
+    window = rules.get("stabilizationWindowSeconds")
+    problems.not_negative(f"{path}.stabilizationWindowSeconds", window)
+    if window is not None and window > 3600:
+        problems.invalid(f"{path}.stabilizationWindowSeconds", window, "must be less than or equal to 3600")
+    if not rules.get("policies"):
+        problems.required(f"{path}.policies", "must specify at least one Policy")
+    for index, policy in enumerate(rules.get("policies", ())):
+        at = f"{path}.policies[{index}]"
+        if policy.get("type") not in ("Pods", "Percent"):
+            problems.not_supported(f"{at}.type", policy.get("type", ""), ("Pods", "Percent"))
+        for field, limit in (("value", 0), ("periodSeconds", 1800)):
+            value = policy.get(field, 0)
+            if value <= 0:
+                problems.invalid(f"{at}.{field}", value, "must be greater than zero")
+            if limit and value > limit:
+                problems.invalid(f"{at}.{field}", value, f"must be less than or equal to {limit}")
+
+
+def scale(obj: Object, problems: Problems) -> None:
+    """The Scale that a scale subresource is updated with."""
+    problems.not_negative("spec.replicas", obj.get("spec", {}).get("replicas", 0))
+
+
+def pod_disruption_budget(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    if "minAvailable" in spec and "maxUnavailable" in spec:
+        problems.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+    for field in ("minAvailable", "maxUnavailable"):
+        if field in spec:
+            count_or_percent(spec[field], f"spec.{field}", problems)
+            at_most_all(spec[field], f"spec.{field}", problems)
+    label_selector(spec.get("selector"), "spec.selector", problems)
+    eviction = spec.get("unhealthyPodEvictionPolicy")
+    if eviction is not None and eviction not in ("AlwaysAllow", "IfHealthyBudget"):
+        problems.not_supported("spec.unhealthyPodEvictionPolicy", eviction, ("AlwaysAllow", "IfHealthyBudget"))
+
+
+def pod_disruption_budget_status(new: Object, old: Object, problems: Problems) -> None:
+    status = new.get("status", {})
+    for field in ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"):
+        problems.not_negative(f"status.{field}", status.get(field))
+
+
+def lease(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    duration = spec.get("leaseDurationSeconds")
+    if duration is not None and duration <= 0:
+        problems.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0")
+    problems.not_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
+    strategy = spec.get("strategy")
+    if strategy is not None and "/" not in strategy and strategy != "OldestEmulationVersion":
+        problems.not_supported("spec.strategy.strategy", strategy, ("OldestEmulationVersion",))
+    if spec.get("preferredHolder") and not strategy:
+        problems.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined")
+
+
+def priority_class(obj: Object, problems: Problems) -> None:
+    name, value = obj.get("metadata", {}).get("name", ""), obj.get("value", 0)
+    if name.startswith("system-"):
+        _system_priority(obj, name, value, problems)
+    elif value > _HIGHEST_PRIORITY:
+        problems.forbidden("value", f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}")
+    if "preemptionPolicy" in obj:
+        problems.one_of("preemptionPolicy", obj["preemptionPolicy"], _PREEMPTION)
+
+
+def _system_priority(obj: Object, name: str, value: int, problems: Problems) -> None:
+    known = _SYSTEM_PRIORITIES.get(name)
+    if known is None:
+        why = f"{name} is not a known system priority class"
+    elif known != value:
+        why = f"value of {name} PriorityClass must be {known}"
+    elif obj.get("globalDefault"):
+        why = f"globalDefault of {name} must be false"
+    else:
+        return
+    detail = f"priority class names with 'system-' prefix are reserved for system use only. error: {why}"
+    problems.forbidden("metadata.name", detail)
+
+
+def priority_class_update(new: Object, old: Object, problems: Problems) -> None:
+    if new.get("value", 0) != old.get("value", 0):
+        problems.forbidden("value", "may not be changed in an update.")
+    problems.immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
+
+
+def runtime_class(obj: Object, problems: Problems) -> None:
+    handler = obj.get("handler", "")
+    problems.all_invalid("handler", handler, text.dns_label(handler))
+
+
+def runtime_class_update(new: Object, old: Object, problems: Problems) -> None:
+    problems.immutable("handler", new.get("handler"), old.get("handler"))
+
+
+def controller_revision(obj: Object, problems: Problems) -> None:
+    if "data" not in obj:
+        problems.required("data", "data is mandatory")
+    problems.not_negative("revision", obj.get("revision"))
+
+
+def controller_revision_update(new: Object, old: Object, problems: Problems) -> None:
+    controller_revision(new, problems)
+    problems.immutable("data", new.get("data"), old.get("data"))
+
+
+def signing_request(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    if not spec.get("request"):
+        problems.required("spec.request")
+    if not spec.get("usages"):
+        problems.required("spec.usages")
+    signer = spec.get("signerName", "")
+    if not signer:
+        problems.required("spec.signerName")
+    elif "/" not in signer:
+        problems.invalid(
+            "spec.signerName", signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        )
+    expiration = spec.get("expirationSeconds")
+    if expiration is not None and expiration < 600:
+        problems.invalid(
+            "spec.expirationSeconds", expiration, "may not specify a duration less than 600 seconds (10 minutes)"
+        )
