@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Lane(StrEnum):
@@ -100,7 +103,7 @@ class Span:
     object: str
     revision: int = 0
     woken_by: tuple[int, ...] = ()
-    start: str = ""  # RFC 3339 with microseconds, model time
+    start: datetime = EPOCH  # model time
     wall_ms: float = 0.0
     model_ms: float = 0.0
     outcome: str = "ok"
@@ -128,7 +131,7 @@ class Span:
             "object": self.object,
             "revision": self.revision,
             "wokenBy": list(self.woken_by),
-            "start": self.start,
+            "start": self.start.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "wall_ms": round(self.wall_ms, 3),
             "model_ms": round(self.model_ms, 3),
             "outcome": self.outcome,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Any
 
 from engine.clock import Clock, wall
@@ -65,6 +66,32 @@ class Subscription:
                 yield span
 
 
+class _OpenSpan:
+    """A span around a block. A class and not a generator: every request opens a dozen of them."""
+
+    __slots__ = ("_span", "_token", "_tracer")
+
+    def __init__(self, tracer: Tracer, span: Span) -> None:
+        self._tracer = tracer
+        self._span = span
+
+    def __enter__(self) -> Span:
+        self._token = _current.set(self._span)
+        self._span.began = wall()
+        return self._span
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        span = self._span
+        span.wall_ms = max(0.0, (wall() - span.began - span.slept_s) * 1000)
+        if error is not None and span.outcome == "ok":
+            span.outcome = getattr(error, "reason", None) or type(error).__name__
+        _current.reset(self._token)
+        span.outer = None
+        self._tracer.emit(span)
+
+
 class Tracer:
     def __init__(self, clock: Clock, rng: Rng, *, ring: int = RING) -> None:
         self.recent: deque[Span] = deque(maxlen=ring)
@@ -79,7 +106,6 @@ class Tracer:
     def new_span_id(self) -> str:
         return f"{self._rng.bits(64) or 1:016x}"
 
-    @contextmanager
     def span(
         self,
         hop: Hop,
@@ -92,7 +118,7 @@ class Tracer:
         revision: int = 0,
         woken_by: tuple[int, ...] = (),
         detail: dict[str, Any] | None = None,
-    ) -> Iterator[Span]:
+    ) -> AbstractContextManager[Span]:
         """Open a span around a block.
 
         Its parent is `cause` where given, else the span that the task is in, else it starts a trace. An exception
@@ -101,36 +127,22 @@ class Tracer:
         outer = _current.get()
         parent = cause or (outer.context if outer is not None else None)
         span = Span(
-            id=self.new_span_id(),
-            trace_id=parent.trace_id if parent else self.new_trace_id(),
-            parent=parent.span_id if parent else "",
-            hop=hop,
-            lane=lane or hop.lane,
-            component=component,
-            verb=verb,
-            object=object,
-            revision=revision,
-            woken_by=woken_by,
-            start=self._clock.micro_timestamp(),
-            detail=detail if detail is not None else {},
-            outer=outer,
-            began=wall(),
+            self.new_span_id(),
+            parent.trace_id if parent else self.new_trace_id(),
+            parent.span_id if parent else "",
+            hop,
+            lane or hop.lane,
+            component,
+            verb,
+            object,
+            revision,
+            woken_by,
+            self._clock.now(),
         )
-        token = _current.set(span)
-        try:
-            yield span
-        except BaseException as error:
-            if span.outcome == "ok":
-                span.outcome = getattr(error, "reason", None) or type(error).__name__
-            raise
-        finally:
-            _current.reset(token)
-            self._end(span)
-
-    def _end(self, span: Span) -> None:
-        span.wall_ms = max(0.0, (wall() - span.began - span.slept_s) * 1000)
-        span.outer = None
-        self.emit(span)
+        if detail is not None:
+            span.detail = detail
+        span.outer = outer
+        return _OpenSpan(self, span)
 
     def emit(self, span: Span) -> None:
         """Hand on a span that has ended (also the way in for spans that another process made)."""
