@@ -1,1 +1,5 @@
+"""The node side: SyncLoop, Pod workers, a simulated container runtime behind CRI, probes, status (hop 11)."""
 
+from engine.kubelet.kubelet import Kubelet
+
+__all__ = ["Kubelet"]

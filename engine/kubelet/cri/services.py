@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from engine.api.types import Object
 from engine.kubelet.cri.types import (
     ContainerConfig,
     ContainerEvent,
@@ -103,6 +104,10 @@ class Runtime(RuntimeService, ImageService, Protocol):
 
     def network_probe(self, container_id: str, port: int, path: str | None = None) -> tuple[str, str]:
         """Knock at a port of the container: (`ok`, ""), (`refused`, why) or (`status`, HTTP code)."""
+        ...
+
+    def snapshot(self) -> Object:
+        """Sandboxes and containers as they are now, for the view."""
         ...
 
     def log(self, container_id: str) -> ContainerLog | None:

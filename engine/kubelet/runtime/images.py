@@ -28,6 +28,10 @@ class ImageStore:
         self._pulls: list[PullProgress] = []
         self.pulled = 0
 
+    def now(self) -> float:
+        """The clock that the times of pulls are on."""
+        return self._clock.monotonic()
+
     def list_images(self) -> Sequence[Image]:
         return list(self._images.values())
 

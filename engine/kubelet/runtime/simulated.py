@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from engine.api.types import Object
 from engine.kubelet.cri import (
     ContainerConfig,
     ContainerEvent,
@@ -242,7 +243,8 @@ class SimulatedRuntime:
             raise CriError(
                 "Unknown",
                 f'failed to exec in container: failed to start exec "{container_id}": OCI runtime exec failed: '
-                f'exec failed: unable to start container process: exec: "{program}": executable file not found in $PATH: unknown',
+                f'exec failed: unable to start container process: exec: "{program}": '
+                "executable file not found in $PATH: unknown",
             )
         out: list[str] = []
         err: list[str] = []
@@ -297,6 +299,23 @@ class SimulatedRuntime:
             return "ok", ""
         return "status", str(container.http_status(path))
 
+    def snapshot(self) -> Object:
+        return {
+            "sandboxes": [
+                {
+                    "id": sandbox.id,
+                    "pod": f"{sandbox.config.namespace}/{sandbox.config.name}",
+                    "state": sandbox.state.value,
+                    "ips": list(sandbox.ips),
+                    "attempt": sandbox.config.attempt,
+                }
+                for sandbox in self._sandboxes.values()
+            ],
+            "containers": [_shown(container) for container in self._containers.values()],
+            "podCIDR": self.cni.cidr,
+            "ips": self.cni.used(),
+        }
+
     def log(self, container_id: str) -> LogFile | None:
         container = self._containers.get(container_id)
         return container.log if container is not None else None
@@ -304,6 +323,22 @@ class SimulatedRuntime:
     def read_file(self, container_id: str, path: str) -> str | None:
         container = self._containers.get(container_id)
         return container.machine.files.get(path) if container is not None else None
+
+
+def _shown(container: SimulatedContainer) -> Object:
+    status = container.status
+    return {
+        "id": status.id,
+        "sandbox": status.sandbox_id,
+        "name": status.name,
+        "attempt": status.attempt,
+        "image": status.image,
+        "state": status.state.value,
+        "exitCode": status.exit_code,
+        "reason": status.reason,
+        "listening": sorted(container.machine.listening),
+        "logLines": len(container.log.lines),
+    }
 
 
 def _drop(index: dict[str, dict[str, None]], key: str, value: str) -> None:

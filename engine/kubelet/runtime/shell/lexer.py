@@ -15,7 +15,7 @@ class ShellSyntaxError(ValueError):
 
 
 class Part(NamedTuple):
-    """A piece of a word. A variable may have an `operator` (`:-`, `:=`, `:+`, `#`, `%`, `len`, ...) with its `argument`."""
+    """A piece of a word. A variable may have an `operator` (`:-`, `:=`, `#`, `%`, `len`, ...) with its `argument`."""
 
     kind: Literal["text", "variable", "command", "arithmetic"]
     value: str

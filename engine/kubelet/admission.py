@@ -1,0 +1,156 @@
+"""Whether the node takes a Pod that was bound to it (pkg/kubelet/lifecycle predicate.go).
+
+The scheduler has asked the same before; what it did not know (a Pod bound by hand, a label that went) is caught here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from engine.api.quantity import Quantity
+from engine.api.types import Object
+from engine.kubelet import pods
+
+
+class Rejection(NamedTuple):
+    reason: str
+    message: str
+
+
+def admit(pod: Object, node: Object, others: Sequence[Object]) -> Rejection | None:
+    """None to admit. `others` are the Pods that the node has taken and that have not ended."""
+    return _selector(pod, node) or _host_ports(pod, others) or _resources(pod, node, others)
+
+
+# -- resources
+
+
+def _resources(pod: Object, node: Object, others: Sequence[Object]) -> Rejection | None:
+    allocatable = (node.get("status") or {}).get("allocatable") or {}
+    limit = int(Quantity.parse(allocatable.get("pods", "110")).value)
+    if len(others) + 1 > limit:
+        return _lacking("pods", 1, len(others), limit)
+    wanted = pod_requests(pod)
+    for name, amount in wanted.items():
+        if not amount:
+            continue
+        have = Quantity.parse(allocatable.get(name, "0"))
+        used = sum((pod_requests(other).get(name, Quantity()) for other in others), Quantity())
+        if used + amount > have:
+            number = _milli if name == "cpu" else _value
+            return _lacking(name, number(amount), number(used), number(have))
+    return None
+
+
+def _milli(quantity: Quantity) -> int:
+    return quantity.milli
+
+
+def _value(quantity: Quantity) -> int:
+    return quantity.value
+
+
+def _lacking(name: str, requested: int, used: int, capacity: int) -> Rejection:
+    return Rejection(
+        f"OutOf{name}",
+        f"Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: {capacity}",
+    )
+
+
+def pod_requests(pod: Object) -> dict[str, Quantity]:
+    """What a Pod needs at most at any time: its containers with its sidecars together, or its largest init container
+    beside the sidecars that run by then (component-helpers resource PodRequests)."""
+    total: dict[str, Quantity] = {}
+    for container in pods.containers_of(pod):
+        _add(total, _requests(container))
+    sidecars: dict[str, Quantity] = {}
+    peak: dict[str, Quantity] = {}
+    for container in pods.init_containers_of(pod):
+        need = dict(sidecars)
+        _add(need, _requests(container))
+        if pods.is_sidecar(container):
+            _add(total, _requests(container))
+            _add(sidecars, _requests(container))
+        _at_least(peak, need)
+    _at_least(total, peak)
+    _add(total, {name: Quantity.parse(value) for name, value in (pod["spec"].get("overhead") or {}).items()})
+    return total
+
+
+def _requests(container: Object) -> dict[str, Quantity]:
+    requests = (container.get("resources") or {}).get("requests") or {}
+    return {name: Quantity.parse(value) for name, value in requests.items()}
+
+
+def _add(total: dict[str, Quantity], more: Mapping[str, Quantity]) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, Quantity()) + amount
+
+
+def _at_least(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None:
+    for name, amount in least.items():
+        total[name] = max(total.get(name, Quantity()), amount)
+
+
+# -- ports
+
+
+def _host_ports(pod: Object, others: Sequence[Object]) -> Rejection | None:
+    wanted = set(_ports(pod))
+    if wanted and any(port in wanted for other in others for port in _ports(other)):
+        return Rejection(
+            "NodePorts", "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
+        )
+    return None
+
+
+def _ports(pod: Object) -> Iterable[tuple[str, int]]:
+    for container in pods.containers_of(pod):
+        for port in container.get("ports") or ():
+            if port.get("hostPort"):
+                yield port.get("protocol", "TCP"), port["hostPort"]
+
+
+# -- labels
+
+
+def _selector(pod: Object, node: Object) -> Rejection | None:
+    labels = node["metadata"].get("labels") or {}
+    spec = pod["spec"]
+    fits = all(labels.get(key) == value for key, value in (spec.get("nodeSelector") or {}).items())
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    if required is not None:
+        fits = fits and any(_term(term, labels, node) for term in required.get("nodeSelectorTerms") or ())
+    if fits:
+        return None
+    return Rejection("NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector")
+
+
+def _term(term: Object, labels: Mapping[str, str], node: Object) -> bool:
+    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not expressions and not fields:
+        return False
+    names = {"metadata.name": node["metadata"]["name"]}
+    return all(_matches(item, labels) for item in expressions) and all(_matches(item, names) for item in fields)
+
+
+def _matches(expression: Object, values: Mapping[str, str]) -> bool:
+    key, operator = expression["key"], expression["operator"]
+    wanted: list[str] = expression.get("values") or []
+    value = values.get(key)
+    if operator == "In":
+        return value in wanted
+    if operator == "NotIn":
+        return value not in wanted
+    if operator == "Exists":
+        return value is not None
+    if operator == "DoesNotExist":
+        return value is None
+    try:
+        number, bound = int(value or ""), int(wanted[0])
+    except (ValueError, IndexError):
+        return False
+    return number > bound if operator == "Gt" else number < bound

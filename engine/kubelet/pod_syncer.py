@@ -1,0 +1,168 @@
+"""What a Pod worker does in each of its states (kubelet.go SyncPod, SyncTerminatingPod, SyncTerminatedPod)."""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.client import NORMAL, WARNING, EventRecorder
+from engine.kubelet import events, pods
+from engine.kubelet.cri import Runtime
+from engine.kubelet.kuberuntime.env import References
+from engine.kubelet.kuberuntime.errors import BACK_OFFS
+from engine.kubelet.kuberuntime.manager import RuntimeManager, SyncResult
+from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.pod_workers import SyncOutcome
+from engine.kubelet.prober.manager import ProbeManager
+from engine.kubelet.status.generate import Override, StatusMaker
+from engine.kubelet.status.manager import StatusManager
+from engine.kubelet.status.reasons import ReasonCache
+from engine.kubelet.volumes import MountError, Volumes
+from engine.world import World
+
+# A reason that has just come up shows in the status of the next sync, a tick of the SyncLoop later.
+SYNC_FREQUENCY = 1.0
+# Upstream tries a container that cannot be configured, or a volume that cannot be mounted, again after so long.
+RETRY_AFTER = 10.0
+DEADLINE = Override("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+
+
+class Syncer:
+    """The PodSyncer of one node."""
+
+    def __init__(
+        self,
+        world: World,
+        runtime: Runtime,
+        manager: RuntimeManager,
+        statuses: StatusManager,
+        maker: StatusMaker,
+        probes: ProbeManager,
+        reasons: ReasonCache,
+        references: References,
+        recorder: EventRecorder,
+    ) -> None:
+        self.waiting_for_network: dict[str, None] = {}
+        self._world = world
+        self._runtime = runtime
+        self._manager = manager
+        self._statuses = statuses
+        self._maker = maker
+        self._probes = probes
+        self._reasons = reasons
+        self._references = references
+        self._recorder = recorder
+        self._volumes: dict[str, Volumes] = {}
+
+    # -- SyncPod
+
+    async def sync_pod(self, pod: Object) -> SyncOutcome:
+        uid = pods.uid_of(pod)
+        status = await self._manager.pod_status(uid)
+        override = self._overdue(pod)
+        self._probes.add_pod(pod)
+        made = self._set_status(pod, status, override=override)
+        if made["phase"] in pods.TERMINAL_PHASES:
+            if override is not None:
+                self._recorder.event(pod, NORMAL, events.DEADLINE_EXCEEDED, override.message)
+            return SyncOutcome(terminal=True)
+        if not pods.host_network(pod) and not await self._network_ready(pod):
+            self.waiting_for_network[uid] = None
+            return SyncOutcome(again_after=self._until_deadline(pod))
+        try:
+            volumes = await self._set_up(pod)
+        except MountError as error:
+            self._recorder.event(pod, WARNING, events.FAILED_MOUNT, str(error))
+            return SyncOutcome(again_after=self._earliest(pod, RETRY_AFTER))
+        result = await self._manager.sync_pod(pod, status, volumes)
+        await self._manager.remove_old_containers(await self._manager.pod_status(uid))
+        if result.error is not None:
+            raise result.error
+        return SyncOutcome(again_after=self._earliest(pod, self._again_after(uid, result)))
+
+    def _again_after(self, uid: str, result: SyncResult) -> float | None:
+        changed = self._reasons.update(uid, result)
+        if not result.failures:
+            return None
+        waits = [failure.retry_after if failure.retry_after is not None else RETRY_AFTER for failure in result.failures]
+        if any(failure.reason not in BACK_OFFS for failure in result.failures):
+            waits.append(RETRY_AFTER)
+        return min([*waits, SYNC_FREQUENCY]) if changed else min(waits)
+
+    def _set_status(
+        self, pod: Object, status: PodRuntimeStatus, *, terminal: bool = False, override: Override | None = None
+    ) -> Object:
+        previous = self._statuses.get(pods.uid_of(pod)) or pod.get("status") or {}
+        made = self._maker.make(pod, status, previous, terminal=terminal, override=override)
+        self._statuses.set_pod_status(pod, made)
+        return made
+
+    async def _network_ready(self, pod: Object) -> bool:
+        for condition in await self._runtime.status():
+            if condition.type == "NetworkReady" and not condition.status:
+                self._recorder.event(
+                    pod,
+                    WARNING,
+                    events.NETWORK_NOT_READY,
+                    "network is not ready: container runtime network not ready: NetworkReady=false "
+                    f"reason:{condition.reason} message:{condition.message}",
+                )
+                return False
+        return True
+
+    async def _set_up(self, pod: Object) -> Volumes:
+        uid = pods.uid_of(pod)
+        if uid not in self._volumes:
+            self._volumes[uid] = await Volumes.set_up(pod, self._references)
+        return self._volumes[uid]
+
+    # -- deadlines
+
+    def _until_deadline(self, pod: Object) -> float | None:
+        """Model seconds until activeDeadlineSeconds have passed since the Pod's start."""
+        deadline = pod["spec"].get("activeDeadlineSeconds")
+        known = self._statuses.get(pods.uid_of(pod)) or pod.get("status") or {}
+        if deadline is None or not known.get("startTime"):
+            return None
+        active = (self._world.clock.now() - pods.parse_time(known["startTime"])).total_seconds()
+        return max(0.0, float(deadline) - active)
+
+    def _overdue(self, pod: Object) -> Override | None:
+        left = self._until_deadline(pod)
+        return DEADLINE if left is not None and left <= 0 else None
+
+    def _earliest(self, pod: Object, again: float | None) -> float | None:
+        times = [time for time in (again, self._until_deadline(pod)) if time is not None]
+        return min(times) if times else None
+
+    # -- TerminatingPod and TerminatedPod
+
+    async def sync_terminating_pod(self, pod: Object, *, grace: float | None, override: Override | None) -> None:
+        """End everything that runs, then say how it ended."""
+        uid = pods.uid_of(pod)
+        self.waiting_for_network.pop(uid, None)
+        status = await self._manager.pod_status(uid)
+        self._set_status(pod, status, override=override)
+        self._probes.stop_liveness_and_startup(uid)
+        await self._manager.kill_pod(pod, status, grace=grace)
+        self._probes.remove_pod(uid)
+        self._set_status(pod, await self._manager.pod_status(uid), terminal=True, override=override)
+
+    async def sync_terminated_pod(self, pod: Object) -> None:
+        uid = pods.uid_of(pod)
+        self._set_status(pod, await self._manager.pod_status(uid), terminal=True)
+        self._volumes.pop(uid, None)
+        self._statuses.terminate_pod(pod)
+
+    async def clean_up(self, uid: str) -> None:
+        """The Pod is gone from the API and nothing of it runs: remove what the node still holds of it."""
+        await self._manager.remove_pod(uid)
+        self._manager.forget(uid)
+        self._probes.remove_pod(uid)
+        self._reasons.forget(uid)
+        self._statuses.forget(uid)
+        self._volumes.pop(uid, None)
+        self.waiting_for_network.pop(uid, None)
+
+    def network_is_ready(self) -> list[str]:
+        """The Pods that have waited for it."""
+        waiting, self.waiting_for_network = list(self.waiting_for_network), {}
+        return waiting

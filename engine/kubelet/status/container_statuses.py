@@ -1,0 +1,167 @@
+"""core/v1 ContainerStatus out of the runtime's containers (kubelet_pods.go convertToAPIContainerStatuses)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.api.types import Object
+from engine.kubelet import pods
+from engine.kubelet.cri import ContainerState, ContainerStatus
+from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, should_restart
+from engine.kubelet.status.reasons import ReasonCache
+
+RUNTIME = "containerd"
+NEVER_STARTED = "1970-01-01T00:00:00Z"
+LOST_EXIT_CODE = 137
+LOST_MESSAGE = "The container could not be located when the pod was terminated"
+
+ReadFile = Callable[[str, str], str | None]
+MAX_MESSAGE = 4096
+
+
+def container_statuses(
+    pod: Object,
+    status: PodRuntimeStatus,
+    containers: Sequence[Object],
+    previous: Sequence[Object],
+    *,
+    init: bool = False,
+    reasons: ReasonCache,
+    read_file: ReadFile,
+) -> list[Object]:
+    """The statuses of one list of containers. `ready` and `started` are the prober's to set."""
+    waiting = "PodInitializing" if init or pods.init_containers_of(pod) else "ContainerCreating"
+    before = {item["name"]: item for item in previous}
+    made = [
+        _status(pod, container, status, before.get(container["name"]), waiting, reasons=reasons, read_file=read_file)
+        for container in containers
+    ]
+    return made if init else sorted(made, key=lambda item: str(item["name"]))
+
+
+def _status(
+    pod: Object,
+    container: Object,
+    status: PodRuntimeStatus,
+    before: Object | None,
+    waiting: str,
+    *,
+    reasons: ReasonCache,
+    read_file: ReadFile,
+) -> Object:
+    found = status.of_name(container["name"])
+    made = _of_runtime(container, found, read_file) if found else _without_runtime(container, before, waiting)
+    if _will_restart(pod, container, status):
+        reason = reasons.get(pods.uid_of(pod), container["name"])
+        if reason is not None:
+            if "terminated" in made["state"]:
+                made["lastState"] = made["state"]
+            made["state"] = {"waiting": {"message": reason[1], "reason": reason[0]}}
+    return made
+
+
+def _will_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> bool:
+    found = status.find(container["name"])
+    init = any(container is other for other in pods.init_containers_of(pod))
+    done = found is not None and found.state == ContainerState.EXITED and found.exit_code == 0
+    if init and done and not pods.is_sidecar(container):
+        return False
+    return should_restart(pod, container, status)
+
+
+def _of_runtime(container: Object, found: list[ContainerStatus], read_file: ReadFile) -> Object:
+    newest = found[0]
+    made: Object = {
+        "containerID": f"{RUNTIME}://{newest.id}",
+        "image": newest.image,
+        "imageID": newest.image_ref,
+        "lastState": _terminated(found[1], container, read_file) if len(found) > 1 else {},
+        "name": newest.name,
+        "ready": False,
+        "restartCount": newest.attempt,
+        "started": False,
+        "state": _state(newest, container, read_file),
+    }
+    _resources(made, container)
+    made["user"] = {"linux": _user(newest)}
+    if mounts := _volume_mounts(container):
+        made["volumeMounts"] = mounts
+    return made
+
+
+def _user(status: ContainerStatus) -> Object:
+    uid = status.config.user or 0
+    return {"gid": 0, "supplementalGroups": [0], "uid": uid}
+
+
+def _resources(made: Object, container: Object) -> None:
+    """What the node has given: the spec's, as nothing is resized behind its back (KEP-1287)."""
+    resources = container.get("resources") or {}
+    if resources.get("requests"):
+        made["allocatedResources"] = resources["requests"]
+    made["resources"] = {key: resources[key] for key in ("limits", "requests") if resources.get(key)}
+
+
+def _volume_mounts(container: Object) -> list[Object]:
+    mounts = []
+    for mount in container.get("volumeMounts") or ():
+        made: Object = {"mountPath": mount["mountPath"], "name": mount["name"]}
+        if mount.get("readOnly"):
+            made.update(readOnly=True, recursiveReadOnly="Disabled")
+        mounts.append(made)
+    return mounts
+
+
+def _state(status: ContainerStatus, container: Object, read_file: ReadFile) -> Object:
+    if status.state == ContainerState.RUNNING and status.started_at is not None:
+        return {"running": {"startedAt": pods.format_time(status.started_at)}}
+    if status.state == ContainerState.EXITED:
+        return _terminated(status, container, read_file)
+    return {"waiting": {"reason": "ContainerCreating"}}
+
+
+def _terminated(status: ContainerStatus, container: Object, read_file: ReadFile) -> Object:
+    made: Object = {
+        "containerID": f"{RUNTIME}://{status.id}",
+        "exitCode": status.exit_code,
+        "finishedAt": pods.format_time(status.finished_at) if status.finished_at else NEVER_STARTED,
+        "reason": status.reason,
+        "startedAt": pods.format_time(status.started_at) if status.started_at else NEVER_STARTED,
+    }
+    path = container.get("terminationMessagePath") or "/dev/termination-log"
+    message = status.message or read_file(status.id, path)
+    if message:
+        made["message"] = message[:MAX_MESSAGE]
+    return {"terminated": made}
+
+
+def _without_runtime(container: Object, before: Object | None, waiting: str) -> Object:
+    """A container that the runtime does not hold: not begun, or begun once and lost with the node's memory."""
+    made: Object = {
+        "image": container["image"],
+        "imageID": "",
+        "lastState": {},
+        "name": container["name"],
+        "ready": False,
+        "restartCount": 0,
+        "started": False,
+        "state": {"waiting": {"reason": waiting}},
+    }
+    if mounts := _volume_mounts(container):
+        made["volumeMounts"] = mounts
+    if before is None:
+        return made
+    state = before.get("state") or {}
+    if "terminated" in state:
+        return {**before, "ready": False, "started": False}
+    made["restartCount"] = before.get("restartCount", 0)
+    made["lastState"] = before.get("lastState") or {}
+    if "running" in state:
+        made["lastState"] = {
+            "terminated": {
+                "exitCode": LOST_EXIT_CODE,
+                "message": LOST_MESSAGE,
+                "reason": "ContainerStatusUnknown",
+            }
+        }
+    return made

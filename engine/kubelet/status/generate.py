@@ -1,0 +1,106 @@
+"""Makes the API status of a Pod (kubelet_pods.go generateAPIPodStatus)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from engine.api.qos import qos_class
+from engine.api.types import Object
+from engine.kubelet import pods
+from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.status.conditions import OWNED, conditions
+from engine.kubelet.status.container_statuses import ReadFile, container_statuses
+from engine.kubelet.status.phase import pod_phase
+from engine.kubelet.status.reasons import ReasonCache
+
+# What this kubelet does not make is kept as the API has it.
+KEPT = ("nominatedNodeName", "resourceClaimStatuses", "extendedResourceClaimStatus", "startTime", "qosClass")
+
+
+class Override(NamedTuple):
+    """Somebody (an eviction, a deadline) has decided that the Pod fails."""
+
+    reason: str
+    message: str
+
+
+class Readiness(Protocol):
+    """The prober's part in a status."""
+
+    def update_pod_status(self, pod: Object, status: Object) -> None:
+        """Set `ready` and `started` of each container status in place."""
+        ...
+
+
+class StatusMaker:
+    def __init__(self, reasons: ReasonCache, readiness: Readiness, read_file: ReadFile, *, node_ip: str) -> None:
+        self._reasons = reasons
+        self._readiness = readiness
+        self._read_file = read_file
+        self._node_ip = node_ip
+
+    def make(
+        self,
+        pod: Object,
+        status: PodRuntimeStatus,
+        previous: Object,
+        *,
+        terminal: bool = False,
+        override: Override | None = None,
+    ) -> Object:
+        """`previous` is the status as it was last known here; the result is a new object throughout."""
+        made: Object = {key: previous[key] for key in KEPT if previous.get(key)}
+        made.setdefault("qosClass", qos_class(pod))
+        if generation := pod["metadata"].get("generation"):
+            made["observedGeneration"] = generation
+        self._containers(made, pod, status, previous)
+        all_statuses = [*made.get("initContainerStatuses", ()), *made["containerStatuses"]]
+        self._readiness.update_pod_status(pod, made)
+        made["phase"] = self._phase(pod, all_statuses, previous, terminal=terminal)
+        if made["phase"] == previous.get("phase"):
+            for key in ("reason", "message"):
+                if previous.get(key):
+                    made[key] = previous[key]
+        if override is not None:
+            made.update(phase="Failed", reason=override.reason, message=override.message)
+        api = (pod.get("status") or {}).get("conditions") or ()
+        others = [condition for condition in api if condition["type"] not in OWNED]
+        made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others)
+        self._addresses(made, pod, status, previous)
+        return made
+
+    def _containers(self, made: Object, pod: Object, status: PodRuntimeStatus, previous: Object) -> None:
+        for field, containers, init in (
+            ("initContainerStatuses", pods.init_containers_of(pod), True),
+            ("containerStatuses", pods.containers_of(pod), False),
+            ("ephemeralContainerStatuses", pods.ephemeral_containers_of(pod), False),
+        ):
+            if containers or field == "containerStatuses":
+                made[field] = container_statuses(
+                    pod,
+                    status,
+                    containers,
+                    previous.get(field) or (),
+                    init=init,
+                    reasons=self._reasons,
+                    read_file=self._read_file,
+                )
+
+    def _phase(self, pod: Object, statuses: list[Object], previous: Object, *, terminal: bool) -> str:
+        """A Pod never leaves a terminal phase."""
+        for known in (pods.phase_of(pod), str(previous.get("phase", ""))):
+            if known in pods.TERMINAL_PHASES:
+                return known
+        return pod_phase(pod, statuses, terminal=terminal)
+
+    def _addresses(self, made: Object, pod: Object, status: PodRuntimeStatus, previous: Object) -> None:
+        made["hostIP"] = self._node_ip
+        made["hostIPs"] = [{"ip": self._node_ip}]
+        ips = list(status.ips)
+        if pods.host_network(pod):
+            ips = [self._node_ip]
+        if not ips:
+            ips = [item["ip"] for item in previous.get("podIPs") or ()]
+        if ips:
+            made["podIP"] = ips[0]
+            made["podIPs"] = [{"ip": ip} for ip in ips]

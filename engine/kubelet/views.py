@@ -1,0 +1,111 @@
+"""What can be seen of a kubelet: `kubelet/NODE/...` (design, section 4, debug endpoints)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.api.types import Object
+from engine.kubelet import pods
+from engine.kubelet.logs import LogError, container_log
+from engine.kubelet.runtime.images import MIB
+from engine.views import Views
+
+if TYPE_CHECKING:
+    from engine.kubelet.kubelet import Kubelet
+
+
+class KubeletViews:
+    def __init__(self, kubelet: Kubelet, views: Views) -> None:
+        self._kubelet = kubelet
+        self._views = views
+        self._offered = {
+            "syncloop": self._sync_loop,
+            "workers": self._workers,
+            "images": self._images,
+            "cri": self._cri,
+            "probes": self._probes,
+            "logs": self._logs,
+        }
+
+    def offer(self) -> None:
+        for name, view in self._offered.items():
+            self._views.offer(f"kubelet/{self._kubelet.name}/{name}", view)
+
+    def withdraw(self) -> None:
+        for name in self._offered:
+            self._views.withdraw(f"kubelet/{self._kubelet.name}/{name}")
+
+    def look(self, name: str, parameters: Mapping[str, str]) -> Any:
+        return self._offered[name](parameters)
+
+    def _sync_loop(self, parameters: Mapping[str, str]) -> Object:
+        kubelet = self._kubelet
+        pleg = {"events": kubelet.pleg.events, "relists": kubelet.pleg.relists}
+        return {**kubelet.loop.view(), "pleg": pleg, "statusPatches": kubelet.statuses.patches}
+
+    def _workers(self, parameters: Mapping[str, str]) -> list[Object]:
+        versions = self._kubelet.statuses.versions()
+        workers = self._kubelet.workers.view()
+        for worker in workers:
+            version, written = versions.get(worker["uid"], (0, 0))
+            worker["statusVersion"], worker["statusWritten"] = version, written
+        return workers
+
+    def _images(self, parameters: Mapping[str, str]) -> Object:
+        store = self._kubelet.simulated.images
+        now = store.now()
+        return {
+            "images": [
+                {
+                    "names": [*image.repo_tags, *image.repo_digests],
+                    "id": image.id,
+                    "sizeBytes": image.size,
+                    "sizeIsSimulated": image.simulated_size,
+                }
+                for image in store.list_images()
+            ],
+            "pulling": [
+                {
+                    "image": pull.image,
+                    "sizeBytes": pull.size,
+                    "mebibytes": round(pull.size / MIB, 1),
+                    "progress": _progress(now, pull.started_at, pull.expected_seconds),
+                    "secondsLeft": round(max(0.0, (pull.started_at or now) + pull.expected_seconds - now), 3),
+                }
+                for pull in store.pulls()
+            ],
+            "waiting": [
+                {"image": pull.image, "waitedSeconds": round(now - pull.queued_at, 3)}
+                for pull in self._kubelet.manager.images.waiting
+            ],
+        }
+
+    def _cri(self, parameters: Mapping[str, str]) -> Object:
+        return self._kubelet.runtime.view()
+
+    def _probes(self, parameters: Mapping[str, str]) -> list[Object]:
+        return self._kubelet.probes.view()
+
+    def _logs(self, parameters: Mapping[str, str]) -> Object:
+        """`namespace`, `pod`, `container` and `previous`: the lines, or the kubelet's error."""
+        pod = self._kubelet.pods.find(parameters.get("namespace", ""), parameters.get("pod", ""))
+        if pod is None:
+            return {"error": f'pod "{parameters.get("pod", "")}" cannot be found - no logs available'}
+        status = self._kubelet.statuses.get(pods.uid_of(pod)) or pod.get("status") or {}
+        name = parameters.get("container") or pods.containers_of(pod)[0]["name"]
+        try:
+            log = container_log(self._kubelet.runtime, pod, status, name, previous=parameters.get("previous") == "true")
+        except LogError as error:
+            return {"error": str(error)}
+        return {
+            "lines": [{"timestamp": line.timestamp, "stream": line.stream, "text": line.text} for line in log.read()],
+            "closed": log.closed,
+        }
+
+
+def _progress(now: float, started: float | None, expected: float) -> float:
+    """From 0 to 1."""
+    if started is None:
+        return 0.0
+    return round(min(1.0, (now - started) / expected), 3) if expected else 1.0
