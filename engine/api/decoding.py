@@ -9,29 +9,15 @@ for the REST layer to say, which knows `fieldValidation`.
 from __future__ import annotations
 
 import json
-from binascii import Error as Base64Error
-from binascii import a2b_base64
-from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import orjson
-
-from engine.api import go_time
+from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_steps
 from engine.api.errors import ApiError, bad_request
-from engine.api.go_types import STRING_TYPES, ZERO_DROPPED, go_type, short_name
-from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
-from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
+from engine.api.go_types import STRING_TYPES, short_name
+from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
-# The way to a value, innermost last: (the way to its parent, its key or index); () is the object itself.
-Path = tuple[Any, ...]
-# Returns the decoded value, or None for one that is to be left out.
-Decode = Callable[[Any, Path, list[str]], Any]
-
 _MAX_STRICT_ERRORS = 100
-_INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
-_ZERO = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 class Decoded(NamedTuple):
@@ -39,25 +25,6 @@ class Decoded(NamedTuple):
 
     object: Object
     unknown: list[str]
-
-
-class DuplicatesDict(dict[str, Any]):
-    """A JSON object in which fields came twice; the last of each counts, as in Go."""
-
-    duplicates: tuple[str, ...] = ()
-
-
-class _Mismatch(Exception):
-    """A value of the wrong JSON type. The text needs the Go struct around it, which is found only when asked for."""
-
-    def __init__(self, value: Any, path: Path, type_name: str) -> None:
-        self.value = value
-        self.path = path
-        self.type_name = type_name
-
-
-class _Refused(Exception):
-    """A value whose own UnmarshalJSON refuses it; the message stands alone, without a path."""
 
 
 def load_json(body: bytes) -> Any:
@@ -96,10 +63,10 @@ def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK)
     found = _found_kind(value, gvk)
     strict: list[str] = []
     try:
-        decoded = _compiler(definitions).decoder(schema)(value, (), strict)
-    except _Mismatch as mismatch:
+        decoded = compiler(definitions).decoder(schema)(value, (), strict)
+    except Mismatch as mismatch:
         raise _cannot_be_handled(found, gvk, _mismatch_text(schema, mismatch)) from None
-    except _Refused as refused:
+    except Refused as refused:
         raise _cannot_be_handled(found, gvk, str(refused)) from None
     # Not of this schema's order: the type is written first, as all printers show it.
     return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict[:_MAX_STRICT_ERRORS])
@@ -140,26 +107,10 @@ def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:
 # -- error texts
 
 
-def path_text(path: Path) -> str:
-    """The way to a field, as strict-decoding errors show it: `spec.containers[0].foo`."""
-    text = ""
-    for step in _steps(path):
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
-
-
-def _steps(path: Path) -> list[str | int]:
-    steps: list[str | int] = []
-    while path:
-        path, step = path
-        steps.append(step)
-    return steps[::-1]
-
-
-def _mismatch_text(root: Schema, mismatch: _Mismatch) -> str:
+def _mismatch_text(root: Schema, mismatch: Mismatch) -> str:
     """Go names the struct that has the field, and the fields on the way to it, but neither indices nor map keys."""
     owner, fields, node = "", [], root
-    for step in _steps(mismatch.path):
+    for step in path_steps(mismatch.path):
         if isinstance(step, str) and step in node.properties:
             owner = short_name(node.definition)
             fields.append(step)
@@ -167,314 +118,9 @@ def _mismatch_text(root: Schema, mismatch: _Mismatch) -> str:
         if following is None:
             break
         node = following
-    value = _json_type(mismatch.value, mismatch.type_name)
+    value = json_type(mismatch.value, mismatch.type_name)
     type_name = mismatch.type_name
     if type_name == "string" and fields:
         type_name = STRING_TYPES.get((owner, fields[-1]), type_name)
     where = f"Go struct field {owner}.{'.'.join(fields)}" if fields else "Go value"
     return f"json: cannot unmarshal {value} into {where} of type {type_name}"
-
-
-def _json_type(value: Any, wanted: str) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case int() | float():
-            return f"number {orjson.dumps(value).decode()}" if wanted.startswith("int") else "number"
-        case dict():
-            return "object"
-    return "array"
-
-
-# -- the compiler
-
-
-class _Compiler:
-    """Makes decoders and keeps one for each named definition, which is also what lets schemas refer to themselves."""
-
-    def __init__(self, definitions: Definitions) -> None:
-        self.definitions = definitions
-        self._named: dict[str, Decode] = {}
-
-    def decoder(self, schema: Schema) -> Decode:
-        if schema.definition not in _SPECIAL and schema.type == "object" and schema.properties and schema.definition:
-            return self._struct_by_name(schema)
-        return self._make(schema)
-
-    def _struct_by_name(self, schema: Schema) -> Decode:
-        known = self._named.get(schema.definition)
-        if known is not None:
-            return known
-
-        def when_first_used(value: Any, path: Path, strict: list[str]) -> Any:
-            return self._named[schema.definition](value, path, strict)
-
-        self._named[schema.definition] = when_first_used
-        made = self._struct(schema)
-        self._named[schema.definition] = made
-        return made
-
-    def _make(self, schema: Schema) -> Decode:
-        special = _SPECIAL.get(schema.definition)
-        if special is not None:
-            return special
-        if schema.int_or_string:
-            return _int_or_string
-        match schema.type:
-            case "object" if schema.properties:
-                return self._struct(schema)
-            case "object" if schema.values is not None:
-                return self._map(schema, schema.values)
-            case "array" if schema.items is not None:
-                return self._array(schema, schema.items)
-            case "string" if schema.format == "byte":
-                return _bytes
-            case "string":
-                return _scalar(str, "string")
-            case "boolean":
-                return _scalar(bool, "bool")
-            case "integer":
-                return _integer(go_type(schema))
-            case "number":
-                return _number
-            case "object":
-                return _open(go_type(schema))
-        return _anything
-
-    def _struct(self, schema: Schema) -> Decode:
-        fields: dict[str, tuple[type | None, Decode]] = {}
-        owner = short_name(schema.definition)
-        for name, node in schema.properties.items():
-            fields[name] = self._field(owner, name, node=node, required=name in schema.required)
-        type_name = go_type(schema)
-        open_ended = bool(schema.raw.get("x-kubernetes-preserve-unknown-fields"))
-
-        def struct(value: Any, path: Path, strict: list[str]) -> Object:
-            if type(value) is not dict:
-                _check_object(value, path, strict, type_name=type_name)
-            decoded: Object = {}
-            for key, item in value.items():
-                field = fields.get(key)
-                if field is None:
-                    if open_ended:
-                        decoded[key] = _copy(item)
-                    else:
-                        strict.append(f'unknown field "{path_text((path, key))}"')
-                elif item is None:
-                    continue
-                elif type(item) is field[0]:
-                    decoded[key] = item
-                else:
-                    taken = field[1](item, (path, key), strict)
-                    if taken is not None:
-                        decoded[key] = taken
-            return decoded
-
-        return struct
-
-    def _field(self, owner: str, name: str, *, node: Schema, required: bool) -> tuple[type | None, Decode]:
-        """What a struct does with a field: the type that needs no more than a look, and the decoder for the rest."""
-        decode = self.decoder(node)
-        if (owner, name) in ZERO_DROPPED:
-            return None, _unless_zero(decode)
-        if node.type == "boolean":
-            return bool, decode
-        if node.type == "string" and node.format == "" and node.definition not in _SPECIAL:
-            return str, decode
-        collection = node.type == "array" or (node.type == "object" and node.values is not None and not node.properties)
-        return None, _unless_zero(decode) if collection and not required else decode
-
-    def _array(self, schema: Schema, items: Schema) -> Decode:
-        decode = self.decoder(items)
-        type_name = go_type(schema)
-        exact = str if items.type == "string" and items.format == "" and items.definition not in _SPECIAL else None
-        zero = _zero(items)
-
-        def array(value: Any, path: Path, strict: list[str]) -> list[Any]:
-            if not isinstance(value, list):
-                raise _Mismatch(value, path, type_name)
-            decoded = []
-            for index, item in enumerate(value):
-                if type(item) is exact:
-                    decoded.append(item)
-                elif item is None:
-                    decoded.append(_copy(zero))
-                else:
-                    decoded.append(decode(item, (path, index), strict))
-            return decoded
-
-        return array
-
-    def _map(self, schema: Schema, values: Schema) -> Decode:
-        decode = self.decoder(values)
-        type_name = go_type(schema)
-        exact = str if values.type == "string" and values.format == "" and values.definition not in _SPECIAL else None
-        zero = _zero(values)
-
-        def mapping(value: Any, path: Path, strict: list[str]) -> Object:
-            if type(value) is not dict:
-                _check_object(value, path, strict, type_name=type_name)
-            decoded: Object = {}
-            for key, item in value.items():
-                if type(item) is exact:
-                    decoded[key] = item
-                elif item is None:
-                    decoded[key] = _copy(zero)
-                else:
-                    decoded[key] = decode(item, (path, key), strict)
-            return decoded
-
-        return mapping
-
-
-_compilers: dict[int, _Compiler] = {}
-
-
-def _compiler(definitions: Definitions) -> _Compiler:
-    compiler = _compilers.get(id(definitions))  # a compiler holds its definitions, so that no id comes again
-    if compiler is None:
-        compiler = _compilers[id(definitions)] = _Compiler(definitions)
-    return compiler
-
-
-def _check_object(value: Any, path: Path, strict: list[str], *, type_name: str) -> None:
-    if isinstance(value, DuplicatesDict):
-        strict.extend(f'duplicate field "{path_text((path, key))}"' for key in value.duplicates)
-    elif not isinstance(value, dict):
-        raise _Mismatch(value, path, type_name)
-
-
-def _zero(schema: Schema) -> Any:
-    """What null means where it cannot be left out: Go's zero value."""
-    if schema.quantity:
-        return "0"
-    if schema.type in _ZERO:
-        return _ZERO[schema.type]
-    return [] if schema.type == "array" else {} if schema.type == "object" else None
-
-
-def _copy(value: Any) -> Any:
-    return orjson.loads(orjson.dumps(value)) if isinstance(value, dict | list) else value
-
-
-def _unless_zero(decode: Decode) -> Decode:
-    def nonzero(value: Any, path: Path, strict: list[str]) -> Any:
-        return decode(value, path, strict) or None
-
-    return nonzero
-
-
-# -- scalars
-
-
-def _scalar(type_: type, type_name: str) -> Decode:
-    def scalar(value: Any, path: Path, strict: list[str]) -> Any:
-        if type(value) is not type_:
-            raise _Mismatch(value, path, type_name)
-        return value
-
-    return scalar
-
-
-def _integer(type_name: str) -> Decode:
-    low, high = _INT_RANGES[type_name]
-
-    def integer(value: Any, path: Path, strict: list[str]) -> int:
-        if type(value) is not int or not low <= value <= high:
-            raise _Mismatch(value, path, type_name)
-        return value
-
-    return integer
-
-
-def _number(value: Any, path: Path, strict: list[str]) -> int | float:
-    if type(value) is not int and type(value) is not float:
-        raise _Mismatch(value, path, "float64")
-    return value
-
-
-def _open(type_name: str) -> Decode:
-    """An object of any fields: a RawExtension, or a definition that says nothing about them."""
-
-    def anything_in_braces(value: Any, path: Path, strict: list[str]) -> Object:
-        if not isinstance(value, dict):
-            raise _Mismatch(value, path, type_name)
-        copied: Object = _copy(value)
-        return copied
-
-    return anything_in_braces
-
-
-def _anything(value: Any, path: Path, strict: list[str]) -> Any:
-    return _copy(value)
-
-
-def _int_or_string(value: Any, path: Path, strict: list[str]) -> int | str:
-    if isinstance(value, str):
-        return value
-    low, high = _INT_RANGES["int32"]
-    if type(value) is not int or not low <= value <= high:
-        raise _Refused(f"json: cannot unmarshal {_json_type(value, 'int32')} into Go value of type int32")
-    return value
-
-
-@lru_cache(maxsize=4096)
-def _canonical_quantity(value: str | int | float) -> str:
-    return str(Quantity.parse(value))
-
-
-def _quantity(value: Any, path: Path, strict: list[str]) -> str:
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise _Refused(FORMAT_WRONG)
-    try:
-        return _canonical_quantity(value)
-    except QuantityError as error:
-        raise _Refused(str(error)) from None
-
-
-def _time(value: Any, path: Path, strict: list[str]) -> str:
-    return _moment(value, go_time.seconds)
-
-
-def _micro_time(value: Any, path: Path, strict: list[str]) -> str:
-    return _moment(value, go_time.micros)
-
-
-def _moment(value: Any, parse: Callable[[str], str]) -> str:
-    if not isinstance(value, str):
-        raise _Refused(f"json: cannot unmarshal {_json_type(value, 'string')} into Go value of type string")
-    try:
-        return parse(value)
-    except go_time.TimeError as error:
-        raise _Refused(str(error)) from None
-
-
-def _bytes(value: Any, path: Path, strict: list[str]) -> str:
-    if not isinstance(value, str):
-        raise _Mismatch(value, path, "[]uint8")
-    try:
-        a2b_base64(value.replace("\r", "").replace("\n", ""), strict_mode=True)
-    except (Base64Error, ValueError):
-        raise _Refused(f"illegal base64 data at input byte {_first_illegal(value)}") from None
-    return value
-
-
-_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\r\n")
-
-
-def _first_illegal(value: str) -> int:
-    """Where Go's decoder stops: at the first wrong character or, in an incomplete quantum, at its start."""
-    for index, character in enumerate(value):
-        if character not in _BASE64:
-            return index
-    return len(value) - len(value) % 4
-
-
-_SPECIAL: Mapping[str, Decode] = {
-    QUANTITY: _quantity,
-    INT_OR_STRING: _int_or_string,
-    TIME: _time,
-    MICRO_TIME: _micro_time,
-}
