@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from engine.api.errors import ApiError
-from engine.api.types import DEPLOYMENTS, EVENTS, GVR, NODES, PODS, REPLICA_SETS, Object
+from engine.api.types import DEPLOYMENTS, EVENTS, GVR, NODES, PODS, REPLICA_SETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport, Origin, SharedInformer, WorkQueue, object_key, split_key
@@ -69,6 +69,14 @@ class TestCluster:
             return await self.find(resource, name, namespace) is None
 
         await self.eventually(f"{resource.resource} {name} is gone", absent)
+
+    async def eventually_service_account(self, namespace: str) -> None:
+        """Pods can be created once their namespace has its ServiceAccount."""
+
+        async def there() -> bool:
+            return await self.find(SERVICE_ACCOUNTS, "default", namespace) is not None
+
+        await self.eventually("the default ServiceAccount is there", there)
 
     async def events(self, reason: str) -> list[str]:
         return [event["message"] for event in await self.objects(EVENTS) if event["reason"] == reason]

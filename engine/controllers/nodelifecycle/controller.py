@@ -81,21 +81,20 @@ class NodeLifecycleController(Controller):
     async def _monitor(self) -> None:
         nodes = self._nodes.list()
         self._tell_of_comers_and_goers(nodes)
-        for node in nodes:
-            await self._attempt(node, self._check(node))
-        await self._taint_zones(self._nodes.list())
+        await self._taint_zones([await self._attempt(node, self._check(node)) for node in nodes])
 
-    async def _attempt(self, node: Object, conditions: Conditions | None) -> None:
-        """Mark a Node that fell silent; a failure is no reason to forget the others."""
+    async def _attempt(self, node: Object, conditions: Conditions | None) -> Object:
+        """Mark a Node that fell silent; a failure is no reason to forget the others. The Node as it is then."""
         if conditions is None:
-            return
+            return node
         with self.world.tracer.span(
             Hop.CONTROLLER, component=self.title, verb="monitor", object=f"node/{node['metadata']['name']}"
         ) as span:
             try:
-                await self._mark_silent(node, conditions)
+                return await self._mark_silent(node, conditions)
             except (ApiError, ConnectionError) as error:
                 span.outcome = getattr(error, "reason", "") or type(error).__name__
+        return node
 
     def _tell_of_comers_and_goers(self, nodes: list[Object]) -> None:
         present = {node["metadata"]["name"]: node for node in nodes}
@@ -118,15 +117,16 @@ class NodeLifecycleController(Controller):
         self._health[name] = observe(node, lease, self._health.get(name), now)
         return silent_conditions(node, self._health[name], now=now, grace=self._grace)
 
-    async def _mark_silent(self, node: Object, conditions: Conditions) -> None:
+    async def _mark_silent(self, node: Object, conditions: Conditions) -> Object:
         was_ready = ready_status(node) == "True"
         status = {**(node.get("status") or {}), "conditions": conditions}
-        await self.client.update_status(NODES, {**node, "status": status})
+        marked = await self.client.update_status(NODES, {**node, "status": status})
         if was_ready:
             name = node["metadata"]["name"]
             self._event(node, "NodeNotReady", f"Node {name} status is now: NodeNotReady")
             for pod in self._pods.by_index(NODE_INDEX, name):
                 await self._mark_pod(pod)
+        return marked
 
     async def _mark_pod(self, pod: Object) -> None:
         """A Pod on a silent Node is not ready, whatever its kubelet last said."""
@@ -163,7 +163,7 @@ class NodeLifecycleController(Controller):
         bucket = self._bucket(zone, qps)
         for node in nodes:
             key = no_execute_key(node)
-            if no_execute_taints(node, key, self.clock.now()) is None:
+            if not ready_status(node) or no_execute_taints(node, key, self.clock.now()) is None:
                 continue
             if not key or self._has_either(node) or (bucket is not None and bucket.try_accept()):
                 await self._drive_off(node, key)

@@ -29,9 +29,9 @@ class Health:
 
 
 def ready_status(node: Object) -> str:
-    """`True`, `False`, or `Unknown` (also for a Node that never said)."""
+    """`True`, `False` or `Unknown`; "" for a Node of which nobody has said yet."""
     condition = find_condition(conditions_of(node.get("status") or {}), READY)
-    return str(condition["status"]) if condition is not None else "Unknown"
+    return str(condition["status"]) if condition is not None else ""
 
 
 def observe(node: Object, lease: Object | None, health: Health | None, now: datetime) -> Health:
