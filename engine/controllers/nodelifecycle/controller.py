@@ -6,7 +6,7 @@ for signs of life, and those that show none are marked, at a rate that depends o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from engine.api.errors import ApiError
 from engine.api.types import LEASES, NODES, PODS, Object
@@ -27,10 +27,11 @@ from engine.controllers.nodelifecycle.tainting import (
     zone_state,
 )
 from engine.controllers.pods import is_ready
-from engine.controllers.taints import NO_EXECUTE, NOT_READY, UNREACHABLE, has_taint
+from engine.controllers.taints import NO_EXECUTE, NOT_READY, UNREACHABLE, has_taint, taints_of
 from engine.trace import Hop
 
 MONITOR_PERIOD = 5.0
+TAINT_TRIES = 5
 LEASE_NAMESPACE = "kube-node-lease"
 NODE_INDEX = "node-name"
 
@@ -68,8 +69,8 @@ class NodeLifecycleController(Controller):
         taints = no_schedule_taints(node, self.clock.now()) if node is not None else None
         if node is None or taints is None:
             return
-        self.note(desired=_shown(taints), actual=_shown((node.get("spec") or {}).get("taints") or []))
-        await self._set_taints(node, taints)
+        self.note(desired=_shown(taints), actual=_shown(taints_of(node)))
+        await self._set_taints(node, lambda latest: no_schedule_taints(latest, self.clock.now()))
 
     # -- signs of life
 
@@ -183,8 +184,7 @@ class NodeLifecycleController(Controller):
         return known[1]
 
     async def _drive_off(self, node: Object, key: str) -> None:
-        taints = no_execute_taints(node, key, self.clock.now())
-        if taints is None:
+        if no_execute_taints(node, key, self.clock.now()) is None:
             return
         with self.world.tracer.span(
             Hop.CONTROLLER,
@@ -194,14 +194,26 @@ class NodeLifecycleController(Controller):
             detail={"taint": key},
         ) as span:
             try:
-                await self._set_taints(node, taints)
+                await self._set_taints(node, lambda latest: no_execute_taints(latest, key, self.clock.now()))
             except (ApiError, ConnectionError) as error:
                 span.outcome = getattr(error, "reason", "") or type(error).__name__
 
-    async def _set_taints(self, node: Object, taints: list[Object]) -> None:
-        metadata = node["metadata"]
-        patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "spec": {"taints": taints or None}}
-        await self.client.patch(NODES, metadata["name"], patch, content_type=MERGE_PATCH)
+    async def _set_taints(self, node: Object, make: Callable[[Object], list[Object] | None]) -> None:
+        """Write the taints that `make` gives for the Node (None: as it is); once more on a Node that changed."""
+        name = node["metadata"]["name"]
+        for left in range(TAINT_TRIES, 0, -1):
+            taints = make(node)
+            if taints is None:
+                return
+            version = node["metadata"]["resourceVersion"]
+            patch = {"metadata": {"resourceVersion": version}, "spec": {"taints": taints or None}}
+            try:
+                await self.client.patch(NODES, name, patch, content_type=MERGE_PATCH)
+                return
+            except ApiError as error:
+                if error.code != 409 or left == 1:
+                    raise
+                node = await self.client.get(NODES, name)
 
 
 def _zone(node: Object) -> str:
