@@ -33,7 +33,8 @@ class ResourceInfo:
     """All that the server needs to know of a resource besides its schema.
 
     An object's key in the store is `storage_prefix`, then its namespace if it has one, then its name. `storage_gvk` is
-    the kind that it is stored as; where that is not `gvk`, the two convert into one another.
+    the kind that it is stored as; where that is not `gvk`, the two convert into one another. `release` is the
+    Kubernetes version that the server plays, for what differs between them.
     """
 
     gvr: GVR
@@ -48,6 +49,7 @@ class ResourceInfo:
     verbs: tuple[str, ...] = ()
     subresources: Mapping[str, Subresource] = field(default_factory=dict, hash=False)
     custom: bool = False
+    release: tuple[int, int] = (99, 0)
 
     @cached_property
     def gvk(self) -> GVK:
@@ -160,6 +162,7 @@ def _resource(gvk: GVK, facts: Facts, *, definitions: Definitions, number: tuple
         categories=facts.categories,
         verbs=facts.verbs,
         subresources=subresources,
+        release=number,
     )
 
 

@@ -65,9 +65,14 @@ _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
     (STORAGE, "StorageClass"): storage.storage_class,
 }
 
+# The release that gave Jobs a podReplacementPolicy.
+_POD_REPLACEMENT = (1, 28)
+
 
 def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     """Fills in what the object leaves out. `obj` is changed in place: pass a copy of your own."""
     default = _DEFAULTS.get((info.gvr.group, info.kind))
     if default is not None:
         default(obj)
+    if info.release < _POD_REPLACEMENT and info.kind == "Job":
+        obj["spec"].pop("podReplacementPolicy", None)

@@ -95,8 +95,11 @@ def priority_level(obj: Object) -> None:
         exempt.setdefault("lendablePercent", 0)
     limited = spec.get("limited")
     if limited is not None:
-        limited.setdefault("nominalConcurrencyShares", _DEFAULT_SHARES)
-        limited.setdefault("lendablePercent", 0)
+        version = obj.get("apiVersion", "")
+        old = version.endswith(("v1beta1", "v1beta2"))
+        limited.setdefault("assuredConcurrencyShares" if old else "nominalConcurrencyShares", _DEFAULT_SHARES)
+        if not old:
+            limited.setdefault("lendablePercent", 0)
         queuing = limited.get("limitResponse", {}).get("queuing")
         if queuing is not None:
             for name, value in {"queues": 64, "handSize": 8, "queueLengthLimit": 50}.items():

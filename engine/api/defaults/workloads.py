@@ -20,10 +20,10 @@ def pod_template(obj: Object) -> None:
 
 
 def template(owner: Object) -> None:
-    """The Pod template in a spec."""
-    if "template" in owner:
-        owner["template"].setdefault("metadata", {})
-        pod_spec(owner["template"].setdefault("spec", {}))
+    """The Pod template in a spec: a plain struct in Go, so it is there even if nobody has written it."""
+    found = owner.setdefault("template", {})
+    found.setdefault("metadata", {})
+    pod_spec(found.setdefault("spec", {}))
 
 
 def deployment(obj: Object) -> None:
@@ -55,7 +55,8 @@ def replication_controller(obj: Object) -> None:
             spec["selector"] = dict(labels)
         if not obj.setdefault("metadata", {}).get("labels"):
             obj["metadata"]["labels"] = dict(labels)
-    template(spec)
+    if "template" in spec:
+        template(spec)
 
 
 def daemon_set(obj: Object) -> None:
