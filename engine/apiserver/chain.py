@@ -18,6 +18,7 @@ import orjson
 from engine.api.errors import ApiError, internal, unavailable
 from engine.api.wire import Request, Response
 from engine.apiserver.authentication import UnionAuthenticator
+from engine.apiserver.authentication.impersonation import asked_for, impersonate
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
 from engine.apiserver.nonresource import NonResource
@@ -144,6 +145,9 @@ class Chain:
         detail["authenticator"] = found.authenticator
         detail["tried"] = found.tried
         detail["userAgent"] = call.request.headers.get("user-agent", "")
+        if (wanted := asked_for(call.request)) is not None:
+            call.user = await impersonate(call.user, wanted, self._authorizer)
+            detail["impersonated"] = wanted.name
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
         if call.request.method not in _METHODS:

@@ -130,7 +130,10 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
     query: dict[str, list[str]] = {}
     for name, value in incoming.query.items():
         query.setdefault(name, []).append(value)
-    headers = {name.lower(): value for name, value in incoming.headers.items()}
+    headers: dict[str, str] = {}
+    for name, value in incoming.headers.items():
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return Request(
         incoming.method, incoming.rel_url.raw_path, query, headers, body or None, certificate=_certificate(incoming)
     )

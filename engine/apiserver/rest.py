@@ -129,7 +129,7 @@ class Rest:
 
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
-        value = read_value(call.request)
+        value = read_value(self.backend.definitions, call.request)
         if value is None:
             raise _empty_body()
         try:
@@ -213,7 +213,7 @@ class Rest:
     # -- shared
 
     def _decoded(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
-        value = read_value(call.request, strict=options.validation != "Ignore")
+        value = read_value(self.backend.definitions, call.request, strict=options.validation != "Ignore")
         if value is None:
             raise _empty_body()
         return decode_value(call, self.backend.definitions, gvk, value=value, validation=options.validation)

@@ -12,14 +12,25 @@ from collections.abc import Sequence
 
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
-from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, ROLE_BINDINGS, ROLES, SERVICES
+from engine.api.types import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+)
 from engine.api.wire import Request, Response
 from engine.apiserver.actions.binding import BindingAction
 from engine.apiserver.actions.eviction import EvictionAction
 from engine.apiserver.actions.reviews import Reviews
+from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
 from engine.apiserver.admission.plugins import default_plugins
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
+from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
@@ -49,7 +60,11 @@ from engine.world import World
 
 
 class ApiServer:
-    """A `wire.Handler`. `authenticators` come after x509; `plugins` stand in place of the default admission chain."""
+    """A `wire.Handler`.
+
+    `authenticators` come after client certificates and service account tokens, which are signed with
+    `service_account_key` (PEM). `plugins` stand in place of the default admission chain.
+    """
 
     def __init__(
         self,
@@ -61,6 +76,7 @@ class ApiServer:
         plugins: Sequence[Plugin] | None = None,
         connector: Connector | None = None,
         traces: TraceSource | None = None,
+        service_account_key: bytes | None = None,
     ) -> None:
         self.config = config or ClusterConfig()
         self._world = world
@@ -79,7 +95,10 @@ class ApiServer:
             cluster_roles=self._cache(CLUSTER_ROLES),
             cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
         )
-        authenticator = UnionAuthenticator((X509Authenticator(), *authenticators))
+        issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)
+        authenticator = UnionAuthenticator(
+            (X509Authenticator(), ServiceAccountAuthenticator(issuer, lookup), *authenticators)
+        )
         authorizer = UnionAuthorizer((PrivilegedGroups(), rbac))
         if plugins is None:
             plugins = default_plugins(
@@ -116,6 +135,7 @@ class ApiServer:
             actions={
                 ("pods", "binding"): BindingAction(self.backend, writer),
                 ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
+                ("serviceaccounts", "token"): TokenAction(self.backend, lookup, issuer),
             },
             connector=connector,
         )
@@ -132,7 +152,7 @@ class ApiServer:
 
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads."""
-        for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES):
+        for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS):
             await self._cache(gvr).start(self._tasks)
         self._service_hook.load(self._cache(SERVICES).objects())
         made = await bootstrap(

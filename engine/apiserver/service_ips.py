@@ -166,7 +166,7 @@ class ServiceHook:
             raise
 
     def _allocate_addresses(self, obj: Object, *, held: list[str], taken: list[str]) -> None:
-        spec = obj["spec"]
+        spec = obj.setdefault("spec", {})
         if spec.get("type") == "ExternalName":
             for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
                 spec.pop(field, None)

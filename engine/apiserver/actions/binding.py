@@ -22,7 +22,7 @@ class BindingAction:
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 409 for a Pod that is bound already or is being deleted."""
-        value = read_value(call.request)
+        value = read_value(self._backend.definitions, call.request)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
         name = call.info.name
         if causes := _causes(binding):

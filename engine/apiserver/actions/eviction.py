@@ -30,7 +30,7 @@ class EvictionAction:
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 404, or 429 where a budget forbids it now."""
-        value = read_value(call.request)
+        value = read_value(self._backend.definitions, call.request)
         eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
         name = eviction["metadata"].get("name", call.info.name) if "metadata" in eviction else call.info.name
         if name != call.info.name:

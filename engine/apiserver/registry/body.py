@@ -16,10 +16,11 @@ from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 from engine.api.wire import JSON, YAML, Request
 from engine.apiserver.call import Call
+from engine.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
+from engine.apiserver.protobuf import decode_body
 from engine.trace import Hop
 
-ACCEPTED = (JSON, YAML)
-_PROTOBUF = "application/vnd.kubernetes.protobuf"
+ACCEPTED = (JSON, YAML, PROTOBUF)
 _MAX_WARNINGS_BYTES = 4096
 
 
@@ -54,14 +55,16 @@ def read_json(text: bytes, *, strict: bool = True) -> Any:
         raise bad_request(f"json: {error}") from None
 
 
-def read_value(request: Request, *, strict: bool = True) -> Any:
-    """The JSON value of a body. Raises ApiError 400 for none or a broken one, 415 for another media type."""
+def read_value(definitions: Definitions, request: Request, *, strict: bool = True) -> Any:
+    """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for another media type."""
     body = request.body
     if not isinstance(body, bytes):
         return body
     kind = media_type(request)
+    if kind == PROTOBUF:
+        return decode_body(definitions, body)
     if kind not in ("", JSON, YAML):
-        raise unsupported_media_type((JSON, YAML, _PROTOBUF))
+        raise unsupported_media_type(ACCEPTED)
     if not body:
         return None
     return read_yaml(body) if kind == YAML else read_json(body, strict=strict)

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
+from engine.api.schema import Definitions
 from engine.api.types import GVK, Object, copy_object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
@@ -45,10 +46,10 @@ class DeleteOptions:
     dry_run: bool = False
 
     @classmethod
-    def of(cls, call: Call) -> DeleteOptions:
+    def of(cls, definitions: Definitions, call: Call) -> DeleteOptions:
         """From the body or, without one, the query. Raises ApiError 400 or 422."""
         request = call.request
-        body = read_value(request)
+        body = read_value(definitions, request)
         if body is not None and not isinstance(body, dict):
             raise bad_request("the body of a delete must be DeleteOptions")
         if not body:
@@ -114,7 +115,7 @@ class Deleter:
 
     async def delete(self, call: Call) -> Object:
         """Delete one object; the answer is the object where it lives on, else a Status. Raises ApiError 404, 409."""
-        options = DeleteOptions.of(call)
+        options = DeleteOptions.of(self._backend.definitions, call)
         stored = await self._load(call)
         await self._admit(call, stored.object, options)
         for _ in range(UPDATE_ATTEMPTS):

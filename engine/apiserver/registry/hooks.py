@@ -12,8 +12,8 @@ from engine.api.types import Object
 
 
 class Hook(Protocol):
-    """`begin_create` and `begin_update` complete an object that has passed validation, before it is stored, or raise
-    ApiError. Then one of the others is called, when it is known what became of it."""
+    """`begin_create` and `begin_update` complete an object before it is validated, or raise ApiError. Then one of the
+    others is called, when it is known what became of it."""
 
     def begin_create(self, obj: Object) -> None: ...
 

@@ -63,18 +63,13 @@ def select(info: ResourceInfo, namespace: str, request: Request) -> Selection:
     labels = LabelSelector.parse(request.parameter("labelSelector"))
     fields = FieldSelector.parse(request.parameter("fieldSelector"))
     if not fields.empty:
-        _check_fields(info, labels, fields)
+        _check_fields(info, fields)
     node = fields.exact("spec.nodeName") if info.gvr.resource == "pods" and not info.gvr.group else None
     return Selection(info, namespace, labels, fields, node)
 
 
-def _check_fields(info: ResourceInfo, labels: LabelSelector, fields: FieldSelector) -> None:
+def _check_fields(info: ResourceInfo, fields: FieldSelector) -> None:
     known = selectable_fields(info, {"metadata": {"name": "", "namespace": ""}})
     for requirement in fields.requirements:
         if requirement.field not in known:
-            gvr = info.gvr
-            where = f"{gvr.group}/{gvr.version}, Resource={gvr.resource}"
-            raise bad_request(
-                f'Unable to find "{where}" that match label selector "{labels}", field selector "{fields}": '
-                + unknown_field_text(info, requirement.field)
-            )
+            raise bad_request(unknown_field_text(info, requirement.field))

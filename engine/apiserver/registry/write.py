@@ -49,19 +49,19 @@ class Writer:
             await self._world.latency.pause("mutating-admission")
             await self._backend.admission.mutate(attributes, span)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
-        with call.span(Hop.SCHEMA):
-            await self._world.latency.pause("schema")
-            if generate:
-                obj["metadata"]["name"] = self._name(generate)
-            obj = self._complete_new(info, obj, options, tracked=tracked)
-            attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
-            call.named(obj)
-        await self._validate(call, attributes)
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
             hook.begin_create(obj)
         created: Object | None = None
         try:
+            with call.span(Hop.SCHEMA):
+                await self._world.latency.pause("schema")
+                if generate:
+                    obj["metadata"]["name"] = self._name(generate)
+                obj = self._complete_new(info, obj, options, tracked=tracked)
+                attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
+                call.named(obj)
+            await self._validate(call, attributes)
             if options.dry_run:
                 return await self._would_create(call, obj)
             created = await self._insert(call, obj, generate)
@@ -158,16 +158,16 @@ class Writer:
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")
             await self._backend.admission.mutate(attributes, span)
-        with call.span(Hop.SCHEMA):
-            await self._world.latency.pause("schema")
-            new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
-            attributes.object = new
-        await self._validate(call, attributes)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
             hook.begin_update(new, old)
         written: Object | None = None
         try:
+            with call.span(Hop.SCHEMA):
+                await self._world.latency.pause("schema")
+                new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
+                attributes.object = new
+            await self._validate(call, attributes)
             if same_but_revision(new, old):
                 written = old
             elif options.dry_run:

@@ -1,0 +1,94 @@
+"""serviceaccounts/NAME/token: a token for the account (pkg/registry/core/serviceaccount/storage/token.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
+from engine.api.types import GVK, SERVICE_ACCOUNTS, Object
+from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.lookup import Lookup
+from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.options import WriteOptions
+
+TOKEN_REQUEST = GVK("authentication.k8s.io", "v1", "TokenRequest")
+_DEFAULT_SECONDS = 3600
+_SHORTEST = 600
+_LONGEST = 1 << 32
+# Tokens that the ServiceAccount plugin asks for in its own odd number of seconds live a year, for old clients that do
+# not read them anew (--service-account-extend-token-expiration).
+_EXTENDED_FROM = 3607
+_EXTENDED_SECONDS = 365 * 24 * 3600
+
+
+class TokenAction:
+    def __init__(self, backend: Backend, lookup: Lookup, issuer: TokenIssuer) -> None:
+        self._backend = backend
+        self._lookup = lookup
+        self._issuer = issuer
+
+    async def post(self, call: Call, options: WriteOptions) -> Object:
+        """Raises ApiError 404, 409, 422."""
+        namespace, name = call.info.namespace, call.info.name
+        value = read_value(self._backend.definitions, call.request)
+        request = decode_value(
+            call, self._backend.definitions, TOKEN_REQUEST, value=value, validation=options.validation
+        )
+        account = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
+        if account is None:
+            raise not_found(SERVICE_ACCOUNTS, name)
+        spec: dict[str, Any] = request.setdefault("spec", {})
+        seconds = spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
+        if causes := _causes(seconds):
+            raise invalid(TOKEN_REQUEST, name, causes)
+        audiences = spec.get("audiences") or [ISSUER]
+        spec["audiences"] = audiences
+        bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
+        extended = seconds == _EXTENDED_FROM and bound is not None and audiences == [ISSUER]
+        token, ends = self._issuer.issue(
+            account,
+            audiences=audiences,
+            seconds=_EXTENDED_SECONDS if extended else seconds,
+            bound=bound,
+            warn_after=seconds if extended else 0,
+        )
+        request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": self._now()}
+        request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        return request
+
+    def _now(self) -> str:
+        return self._backend.world.clock.timestamp()
+
+    async def _bound(self, reference: Object | None, namespace: str, name: str) -> Object | None:
+        if reference is None:
+            return None
+        gvr = BOUND.get(reference.get("kind", ""))
+        if gvr is None:
+            raise bad_request(f"cannot bind token for serviceaccount to object of type {reference.get('kind', '')}")
+        where = "" if reference["kind"] == "Node" else namespace
+        found = await self._lookup.find(gvr, where, reference.get("name", ""))
+        if found is None:
+            raise not_found(gvr, reference.get("name", ""))
+        uid = reference.get("uid")
+        if uid and uid != found["metadata"]["uid"]:
+            raise conflict(
+                gvr,
+                reference["name"],
+                f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
+                "have been deleted and then recreated",
+            )
+        if reference["kind"] == "Pod" and (found.get("spec") or {}).get("serviceAccountName") != name:
+            raise bad_request(
+                f"cannot bind token for serviceaccount {name!r} to pod running with different serviceaccount name."
+            )
+        return found
+
+
+def _causes(seconds: int) -> list[Cause]:
+    if seconds < _SHORTEST:
+        return [field_invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]
+    if seconds > _LONGEST:
+        return [field_invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]
+    return []

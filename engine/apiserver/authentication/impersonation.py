@@ -1,0 +1,71 @@
+"""Acting as somebody else: the Impersonate-* headers, for those who may (apiserver filters/impersonation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from engine.api.errors import internal
+from engine.api.wire import Request
+from engine.apiserver.authentication.user import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    SERVICE_ACCOUNT_PREFIX,
+    UNAUTHENTICATED,
+    UserInfo,
+    service_account_user,
+)
+from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+
+_USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
+_AUTHENTICATION = "authentication.k8s.io"
+
+
+def asked_for(request: Request) -> UserInfo | None:
+    """The user that a request wants to be. Raises ApiError 500, as upstream, for groups and the like without a user."""
+    headers = request.headers
+    extra = tuple(
+        (unquote(name.removeprefix(_EXTRA)), tuple(value.split(", ")))
+        for name, value in headers.items()
+        if name.startswith(_EXTRA)
+    )
+    groups = tuple(headers[_GROUP].split(", ")) if _GROUP in headers else ()
+    uid = headers.get(_UID, "")
+    name = headers.get(_USER, "")
+    if not name:
+        if groups or uid or extra:
+            raise internal("requested groups, uid or extra without impersonating a user")
+        return None
+    return UserInfo(name, uid, groups, extra)
+
+
+def _questions(actor: UserInfo, wanted: UserInfo) -> Iterator[Attributes]:
+    verb = "impersonate"
+    if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX):
+        namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+        yield Attributes(actor, verb, "", "v1", "serviceaccounts", namespace=namespace, name=name)
+    else:
+        yield Attributes(actor, verb, "", "v1", "users", name=wanted.name)
+    for group in wanted.groups:
+        yield Attributes(actor, verb, "", "v1", "groups", name=group)
+    if wanted.uid:
+        yield Attributes(actor, verb, _AUTHENTICATION, "v1", "uids", name=wanted.uid)
+    for key, values in wanted.extra:
+        for value in values:
+            yield Attributes(actor, verb, _AUTHENTICATION, "v1", "userextras", key, name=value)
+
+
+async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthorizer) -> UserInfo:
+    """The user to go on as. Raises ApiError 403."""
+    for question in _questions(actor, wanted):
+        answer = await authorizer.authorize(question)
+        if answer.decision.verdict is not Verdict.ALLOW:
+            raise forbidden(question, answer.decision.reason)
+    groups = list(wanted.groups)
+    if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX) and not groups:
+        namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+        groups = list(service_account_user(namespace, name).groups)
+    default = UNAUTHENTICATED if wanted.name == ANONYMOUS else AUTHENTICATED
+    if AUTHENTICATED not in groups and UNAUTHENTICATED not in groups:
+        groups.append(default)
+    return wanted._replace(groups=tuple(groups))

@@ -1,0 +1,214 @@
+"""From a protobuf body to the JSON value that it stands for.
+
+The body is an envelope (runtime.Unknown) with the object's type and its message. How a field is read comes from the
+published schema, what it is called from its number in `field_numbers.txt`.
+Source: apimachinery pkg/runtime/serializer/protobuf, pkg/runtime/generated.proto.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from engine.api.errors import ApiError, bad_request
+from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
+from engine.api.types import GVK
+from engine.apiserver.protobuf.wire import WireError, fields, signed
+
+MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
+_MAGIC = b"k8s\0"
+_PREFIXES = ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.")
+_RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+_FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Unsupported(Exception):
+    """A message or field whose numbers are not known here."""
+
+
+@lru_cache(maxsize=1)
+def _field_numbers() -> dict[str, dict[int, str]]:
+    text = (files(__package__) / "field_numbers.txt").read_text()
+    found: dict[str, dict[int, str]] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        message, *names = line.split()
+        number = 0
+        numbers = found[message] = {}
+        for name in names:
+            explicit, equals, rest = name.partition("=")
+            number, name = (int(explicit), rest) if equals else (number + 1, name)
+            numbers[number] = name
+    return found
+
+
+def decode_body(definitions: Definitions, body: bytes) -> Any:
+    """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for a kind whose numbers are not known."""
+    if not body.startswith(_MAGIC):
+        raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+    try:
+        gvk, raw = _envelope(body[len(_MAGIC) :])
+        schema = definitions.kind(gvk) or _shared(definitions, gvk)
+        if schema is None:
+            raise _Unsupported(gvk.kind)
+        value = _message(definitions, schema, raw)
+    except _Unsupported as unsupported:
+        raise ApiError(
+            415,
+            "UnsupportedMediaType",
+            "the body of the request was in an unknown format - accepted media types include: application/json, "
+            f"application/yaml (no protobuf for {unsupported})",
+        ) from None
+    except (WireError, UnicodeDecodeError) as error:
+        raise bad_request(str(error)) from None
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, **value}
+
+
+def _shared(definitions: Definitions, gvk: GVK) -> Schema | None:
+    """DeleteOptions is of every group, so that no kind alone is its own."""
+    name = f"io.k8s.apimachinery.pkg.apis.meta.v1.{gvk.kind}"
+    return definitions.get(name)
+
+
+def _envelope(data: bytes) -> tuple[GVK, bytes]:
+    api_version = kind = ""
+    raw = b""
+    for field in fields(data):
+        if not isinstance(field.value, bytes):
+            continue
+        if field.number == 1:
+            for part in fields(field.value):
+                if isinstance(part.value, bytes):
+                    if part.number == 1:
+                        api_version = part.value.decode()
+                    elif part.number == 2:
+                        kind = part.value.decode()
+        elif field.number == 2:
+            raw = field.value
+    group, _, version = api_version.rpartition("/")
+    return GVK(group, version, kind), raw
+
+
+def _message_name(definition: str) -> str:
+    for prefix in _PREFIXES:
+        if definition.startswith(prefix):
+            return definition.removeprefix(prefix)
+    return definition
+
+
+def _message(definitions: Definitions, schema: Schema, data: bytes) -> dict[str, Any]:
+    name = _message_name(schema.definition)
+    found: dict[str, Any] = {}
+    _fill(definitions, schema, name, data=data, found=found)
+    return found
+
+
+def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes, found: dict[str, Any]) -> None:
+    if not data:
+        return
+    numbers = _field_numbers().get(message)
+    if numbers is None:
+        raise _Unsupported(message)
+    for number, value in fields(data):
+        name = numbers.get(number)
+        if name is None:
+            raise _Unsupported(f"field {number} of {message}")
+        if name.startswith("+"):
+            if isinstance(value, bytes):
+                _fill(definitions, schema, name[1:], data=value, found=found)
+            continue
+        node = schema.properties.get(name)
+        if node is None:
+            continue  # a field that this version no longer has
+        _add(definitions, node, name, value=value, found=found)
+
+
+def _add(
+    definitions: Definitions, node: Schema, name: str, *, value: int | float | bytes, found: dict[str, Any]
+) -> None:
+    if node.type == "array" and node.items is not None:
+        found.setdefault(name, []).append(_value(definitions, node.items, value))
+    elif node.type == "object" and node.values is not None and isinstance(value, bytes):
+        key, inner = _entry(definitions, node.values, value)
+        found.setdefault(name, {})[key] = inner
+    else:
+        found[name] = _value(definitions, node, value)
+
+
+def _entry(definitions: Definitions, node: Schema, data: bytes) -> tuple[str, Any]:
+    """One entry of a map: the key is field 1, the value field 2."""
+    key, value = "", _empty(node)
+    for field in fields(data):
+        if field.number == 1 and isinstance(field.value, bytes):
+            key = field.value.decode()
+        elif field.number == 2:
+            if node.type == "array" and node.items is not None and isinstance(field.value, bytes):
+                # A list as a map's value is a message of its own whose field 1 repeats.
+                value = [_value(definitions, node.items, item.value) for item in fields(field.value)]
+            else:
+                value = _value(definitions, node, field.value)
+    return key, value
+
+
+def _empty(node: Schema) -> Any:
+    if node.quantity:
+        return "0"
+    return {"array": [], "object": {}, "integer": 0, "boolean": False}.get(node.type, "")
+
+
+def _value(definitions: Definitions, node: Schema, value: int | float | bytes) -> Any:
+    if isinstance(value, int):
+        return bool(value) if node.type == "boolean" else signed(value)
+    if isinstance(value, float):
+        return value
+    return _bytes(definitions, node, value)
+
+
+def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
+    if node.quantity or node.definition == QUANTITY:
+        return next((f.value.decode() for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), "0")
+    if node.int_or_string or node.definition == INT_OR_STRING:
+        return _int_or_string(data)
+    if node.definition in (TIME, MICRO_TIME):
+        return _time(data, micro=node.definition == MICRO_TIME)
+    if node.definition in (_RAW, _FIELDS_V1):
+        raw = next((f.value for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), b"null")
+        return orjson.loads(raw)
+    if node.type == "object":
+        return _message(definitions, node, data)
+    if node.format == "byte":
+        return b64encode(data).decode()
+    return data.decode()
+
+
+def _int_or_string(data: bytes) -> int | str:
+    kind, number, text = 0, 0, ""
+    for field in fields(data):
+        if field.number == 1 and isinstance(field.value, int):
+            kind = field.value
+        elif field.number == 2 and isinstance(field.value, int):
+            number = signed(field.value)
+        elif field.number == 3 and isinstance(field.value, bytes):
+            text = field.value.decode()
+    return text if kind else number
+
+
+def _time(data: bytes, *, micro: bool) -> str | None:
+    seconds = nanos = 0
+    for field in fields(data):
+        if isinstance(field.value, int):
+            if field.number == 1:
+                seconds = signed(field.value)
+            elif field.number == 2:
+                nanos = signed(field.value)
+    if not data or seconds < -62135596800 + 1:  # Go's zero time
+        return None
+    moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
