@@ -62,7 +62,6 @@ class Decision:
             "evaluatedNodes": self.evaluated,
             "feasibleNodes": len(self.feasible),
             "ties": len(self.ties),
-            "wall_ms": round(self.wall_ms, 3),
         }
         if self.nominated:
             shown["nominatedNode"] = self.nominated
@@ -85,6 +84,7 @@ class Decision:
         ]
         return {
             **self.summary(),
+            "wall_ms": round(self.wall_ms, 3),
             "uid": self.uid,
             "traceId": self.trace,
             "tiedNodes": self.ties,
