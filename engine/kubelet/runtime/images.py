@@ -49,10 +49,11 @@ class ImageStore:
             self._ids = {name: id for name, id in self._ids.items() if id != found.id}
 
     async def pull_image(self, image: str) -> str:
-        """Fetch an image from its registry: a round trip, then its bytes."""
+        """Fetch an image from its registry: a round trip, then its bytes, unless they are there already."""
         reference = _parse(image)
         size = profile_of(reference).size
-        round_trip, transfer = self._latency.draw("image-pull"), self._latency.draw("image-pull-mib", size / MIB)
+        missing = 0 if reference.full in self._ids else size
+        round_trip, transfer = self._latency.draw("image-pull"), self._latency.draw("image-pull-mib", missing / MIB)
         now = self._clock.monotonic()
         progress = PullProgress(image, size, now, now, round_trip + transfer)
         self._pulls.append(progress)
