@@ -7,7 +7,9 @@ other clock aiosqlite keeps the fsync off the loop.
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -23,7 +25,8 @@ T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 _MEASURE_EVERY = 1 << 20  # bytes written between two looks at the size of the file
-_CHECKPOINT_AT = 32 << 20  # bytes in the WAL, at most
+_INDEX_AT = 4000  # rows that the index by key may lag behind
+_CHECKPOINT_AT = 2000  # pages in the WAL that are not yet in the database
 
 
 class Database(Protocol):
@@ -104,7 +107,10 @@ class Journal:
         self.inline = inline
         self.sizes = Sizes(0, 0)
         self._unmeasured = 0
-        self._wal_bytes = 0
+        self._wal_frames = 0
+        self._wal_index = -1
+        self._unindexed = 0
+        self.indexed_revision = 0  # up to here the log can be asked by key
         self._lock = StoreLock(path)
         self._writer: Database | None = None
         self._reader: Database | None = None
@@ -134,6 +140,7 @@ class Journal:
                 f"acknowledged ({self._lock.path} says so). {log.way_out(self.path)}; to go on with what is left, "
                 f"delete {self._lock.path.name}"
             )
+        self.indexed_revision = loaded.revision
         self._lock.claim(loaded.store_id, loaded.revision)
         self.sizes = await self._writer.run(_measure)
         return loaded
@@ -163,9 +170,8 @@ class Journal:
         began = wall()
         size = log.append(connection, batch)
         self._unmeasured += size
-        # At most: its own pages, one page of the index for each change, and the way down to them.
-        changes = sum(len(revision.changes) for revision in batch.revisions)
-        self._wal_bytes += size + (changes + 4) * log.PAGE_SIZE
+        self._wal_frames = self._frames()
+        self._unindexed += sum(len(revision.changes) for revision in batch.revisions)
         took = wall() - began
         if batch.revisions:
             self._lock.acknowledge(batch.revisions[-1].revision)
@@ -175,14 +181,24 @@ class Journal:
 
     @property
     def checkpoint_due(self) -> bool:
-        return self._wal_bytes > _CHECKPOINT_AT
+        return self._wal_frames > _CHECKPOINT_AT
 
     async def checkpoint(self) -> None:
         """Move the WAL into the database: the most of it beside the writer, the rest between two batches."""
-        self._wal_bytes = 0
+        self._wal_frames = 0
         if not self.inline:
             await self.read(_checkpoint)
         await self.run(_checkpoint)
+
+    @property
+    def index_due(self) -> bool:
+        return self._unindexed >= _INDEX_AT
+
+    def index_step(self, connection: sqlite3.Connection, size: int) -> None:
+        """Bring the index by key forward."""
+        last, rows = log.index_step(connection, size)
+        self._unindexed = max(0, self._unindexed - rows)
+        self.indexed_revision = max(self.indexed_revision, (last >> log.SUB_BITS) - 1)  # the last may be cut in two
 
     @property
     def in_use(self) -> int:
@@ -197,6 +213,15 @@ class Journal:
         except sqlite3.Error as error:
             raise unavailable(self.path, error) from error
 
+    async def timed(self, work: Work[bool]) -> tuple[bool, float]:
+        """As `run`, with the seconds that the work itself took."""
+
+        def measured(connection: sqlite3.Connection) -> tuple[bool, float]:
+            began = wall()
+            return work(connection), wall() - began
+
+        return await self.run(measured)
+
     async def measure(self) -> None:
         self.sizes, self._unmeasured = await self.run(_measure), 0
 
@@ -209,6 +234,18 @@ class Journal:
         except sqlite3.Error as error:
             raise unreadable(self.path, error) from error
 
+    def _frames(self) -> int:
+        """Pages in the WAL that no checkpoint has moved yet: mxFrame less nBackfill of SQLite's WAL-index format."""
+        if self._wal_index < 0:
+            path = self.path.with_name(self.path.name + "-shm")
+            self._wal_index = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        header = os.pread(self._wal_index, 100, 0)
+        if len(header) < 100:
+            return 0
+        newest: int = struct.unpack_from("=I", header, 16)[0]
+        moved: int = struct.unpack_from("=I", header, 96)[0]
+        return max(0, newest - moved)
+
     async def _open_reader(self) -> Database:
         async with self._connecting:
             if self._reader is None:
@@ -220,6 +257,9 @@ class Journal:
             if database is not None:
                 await database.close()
         self._reader = self._writer = None
+        if self._wal_index >= 0:  # only now: closing a file drops all POSIX locks that the process has on it
+            os.close(self._wal_index)
+            self._wal_index = -1
         self._lock.release()
 
 

@@ -2,6 +2,8 @@
 
 One row is one change; `id` is main revision * 2**20 + sub-revision, as etcd keys its backend by revision. A row of
 version 0 is a deletion. Every row carries a CRC-32 of all its columns, which is checked whenever the row is read.
+A row is only ever appended within a commit: the index by key (`log_key`) follows in the background, many rows at a
+time, because a page of it for every row would cost a commit more than all the rows do.
 All functions run in the thread that owns the connection.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +22,13 @@ from engine.store.leases import LeaseChange
 from engine.store.types import KeyValue, StoreError
 
 SUB_BITS = 20
+_SUB_MASK = (1 << SUB_BITS) - 1
 FORMAT = 1
 _APPLICATION_ID = 0x6B747569  # "ktui"
 PAGE_SIZE = 8192
 _ROWS_PER_INSERT = 512
-_ROW_OVERHEAD = 130  # bytes of a row besides its value and its key, which stands in the table and the index
+_ROWS_PER_INDEXING = 10_000  # at the start, when nobody waits for a write
+_ROW_OVERHEAD = 110  # bytes of a row besides its value and its key, its place in the index included
 _CHECKED_TAIL = 10_000  # rows at the end of the log that are checked at every start, live or not
 
 Row = tuple[int, int, int, int, int, bytes, str, bytes]
@@ -40,9 +45,9 @@ CREATE TABLE log (
     cause TEXT NOT NULL,
     value BLOB NOT NULL,
     revision INTEGER GENERATED ALWAYS AS (id >> {SUB_BITS}) VIRTUAL,
-    sub INTEGER GENERATED ALWAYS AS (id & {(1 << SUB_BITS) - 1}) VIRTUAL
+    sub INTEGER GENERATED ALWAYS AS (id & {_SUB_MASK}) VIRTUAL
 );
-CREATE INDEX log_key ON log (key);
+CREATE TABLE log_key (key BLOB NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID;
 CREATE TABLE lease (id INTEGER PRIMARY KEY, ttl INTEGER NOT NULL);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
@@ -101,38 +106,46 @@ def prepare(connection: sqlite3.Connection, path: Path, *, store_id: int) -> Non
 
 def load(connection: sqlite3.Connection, path: Path) -> Loaded:
     """Read the newest state, checking each row of it, the end of the log and that no revision is missing."""
+    while index_step(connection, _ROWS_PER_INDEXING).rows:
+        pass
     meta = dict(connection.execute("SELECT name, value FROM meta"))
     compact_revision = meta.get("compact_revision", 0)
     last = connection.execute("SELECT max(id) FROM log").fetchone()[0] or 0
     revision = max(1, last >> SUB_BITS)
-    _check_gaps(connection, path, compact_revision=compact_revision, revision=revision)
+    check_complete(connection, path, first=max(compact_revision + 1, revision - _CHECKED_TAIL, 2), last=revision)
+    _check_gaps(connection, path, first=max(compact_revision, 1) + 1, last=revision)
     tail = f"SELECT {_COLUMNS} FROM log WHERE id IN (SELECT id FROM log ORDER BY id DESC LIMIT {_CHECKED_TAIL})"
     for _ in _checked(connection.execute(tail), path):
         pass
-    newest = (
-        f"SELECT {_COLUMNS} FROM log WHERE id IN (SELECT max(id) FROM log GROUP BY key) AND version > 0 ORDER BY id"
-    )
-    kvs = [key_value(row) for row in _checked(connection.execute(newest), path)]
+    newest = [row[0] for row in connection.execute("SELECT max(id) FROM log_key GROUP BY key")]
+    kvs = [key_value(row) for row in fetch(connection, path, newest) if row[1]]
     leases = [LeaseChange(*row) for row in connection.execute("SELECT id, ttl FROM lease ORDER BY id")]
     return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases)
 
 
-def _check_gaps(connection: sqlite3.Connection, path: Path, *, compact_revision: int, revision: int) -> None:
-    """Above the compacted revision each revision has a row of sub-revision 0."""
-    first = max(compact_revision, 1) + 1
-    firsts = "SELECT count(*) FROM log INDEXED BY log_key WHERE id >= ? AND (id & ?) = 0"
-    found = connection.execute(firsts, (first << SUB_BITS, (1 << SUB_BITS) - 1)).fetchone()[0]
-    if found == max(0, revision - first + 1):
-        return
+def _check_gaps(connection: sqlite3.Connection, path: Path, *, first: int, last: int) -> None:
+    """By the index, each revision has a row of sub-revision 0."""
+    firsts = "SELECT count(*) FROM log_key WHERE id >= ? AND (id & ?) = 0"
+    found = connection.execute(firsts, (first << SUB_BITS, _SUB_MASK)).fetchone()[0]
+    if found != max(0, last - first + 1):
+        raise StoreError(f"{path} is damaged: the index of the revision log does not match it. {way_out(path)}")
+
+
+def check_complete(connection: sqlite3.Connection, path: Path, *, first: int, last: int) -> None:
+    """In the log itself, each of these revisions, which are not compacted, has its row of sub-revision 0."""
+    statement = "SELECT id >> ? FROM log WHERE id >= ? AND id < ? AND (id & ?) = 0 ORDER BY id"
+    parameters = (SUB_BITS, first << SUB_BITS, (last + 1) << SUB_BITS, _SUB_MASK)
     expected = first
-    for (row,) in connection.execute(
-        "SELECT id >> ? FROM log WHERE id >= ? AND (id & ?) = 0 ORDER BY id",
-        (SUB_BITS, first << SUB_BITS, (1 << SUB_BITS) - 1),
-    ):
-        if row != expected:
+    for (found,) in connection.execute(statement, parameters):
+        if found != expected:
             break
         expected += 1
-    raise StoreError(f"{path} is damaged: revision {expected} is missing from the revision log. {way_out(path)}")
+    if expected <= last:
+        raise _missing(path, expected)
+
+
+def _missing(path: Path, revision: int) -> StoreError:
+    return StoreError(f"{path} is damaged: revision {revision} is missing from the revision log. {way_out(path)}")
 
 
 def way_out(path: Path) -> str:
@@ -175,7 +188,7 @@ def _checked(cursor: Iterable[Row], path: Path) -> Iterator[Row]:
         if not good:
             raise StoreError(
                 f"{path} is damaged: row {row[0]} of the revision log (revision {row[0] >> SUB_BITS}, "
-                f"sub-revision {row[0] & ((1 << SUB_BITS) - 1)}, key {_shown(row[5])}) does not match its checksum. "
+                f"sub-revision {row[0] & (_SUB_MASK)}, key {_shown(row[5])}) does not match its checksum. "
                 f"{way_out(path)}"
             )
         yield row
@@ -188,6 +201,19 @@ def _shown(key: object) -> str:
 # -- writing
 
 
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the block or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
 @lru_cache(maxsize=_ROWS_PER_INSERT)
 def _insert(count: int) -> str:
     """One statement for many rows: it releases and takes the interpreter lock once, not once a row."""
@@ -197,13 +223,12 @@ def _insert(count: int) -> str:
 def append(connection: sqlite3.Connection, batch: Batch) -> int:
     """Make a batch durable; the bytes that takes, about. Raises sqlite3.Error and then has written nothing."""
     all_rows = [row for revision in batch.revisions for row in rows(revision)]
-    size = sum(len(row[7]) + 2 * len(row[5]) + _ROW_OVERHEAD for row in all_rows)
+    size = sum(len(row[7]) + len(row[5]) + _ROW_OVERHEAD for row in all_rows)
     if len(all_rows) <= _ROWS_PER_INSERT and not batch.leases and not batch.compact_revision:
         if all_rows:
             _insert_rows(connection, all_rows)
         return size
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         for start in range(0, len(all_rows), _ROWS_PER_INSERT):
             _insert_rows(connection, all_rows[start : start + _ROWS_PER_INSERT])
         for lease in batch.leases:
@@ -213,11 +238,6 @@ def append(connection: sqlite3.Connection, batch: Batch) -> int:
                 connection.execute("DELETE FROM lease WHERE id = ?", (lease.id,))
         if batch.compact_revision:
             set_meta(connection, "compact_revision", batch.compact_revision)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
     return size
 
 
@@ -232,6 +252,19 @@ def set_meta(connection: sqlite3.Connection, name: str, value: int) -> None:
 # -- reading what memory no longer holds
 
 
+def fetch(connection: sqlite3.Connection, path: Path, ids: list[int]) -> Iterator[Row]:
+    """The rows that the index knows by these ids; one that is not there is damage."""
+    statement = f"SELECT {_COLUMNS} FROM log WHERE id = ?"
+    for row_id in ids:
+        rows = connection.execute(statement, (row_id,)).fetchall()
+        if not rows:
+            revision = row_id >> SUB_BITS
+            raise StoreError(
+                f"{path} is damaged: revision {revision} is missing from the revision log. {way_out(path)}"
+            )
+        yield from _checked(rows, path)
+
+
 def range_at(
     connection: sqlite3.Connection, path: Path, *, interval: tuple[bytes, bytes | None], revision: int
 ) -> list[KeyValue]:
@@ -243,40 +276,45 @@ def range_at(
     below = "key < :end" if end is not None else ":end IS NULL"
     statement = f"""
         WITH RECURSIVE found (key) AS (
-            SELECT min(key) FROM log WHERE key >= :start AND {below}
+            SELECT min(key) FROM log_key WHERE key >= :start AND {below}
             UNION ALL
-            SELECT (SELECT min(key) FROM log WHERE key > found.key AND {below}) FROM found WHERE found.key IS NOT NULL
+            SELECT (SELECT min(key) FROM log_key WHERE key > found.key AND {below})
+            FROM found WHERE found.key IS NOT NULL
         )
-        SELECT {_COLUMNS} FROM log WHERE version > 0 AND id IN (
-            SELECT (SELECT max(id) FROM log WHERE key = found.key AND id < :limit) FROM found WHERE key IS NOT NULL
-        ) ORDER BY key"""
+        SELECT (SELECT max(id) FROM log_key WHERE key = found.key AND id < :limit) AS id
+        FROM found WHERE key IS NOT NULL AND id IS NOT NULL"""
     parameters = {"start": start, "end": end, "limit": (revision + 1) << SUB_BITS}
-    return [key_value(row) for row in _checked(connection.execute(statement, parameters), path)]
+    ids = [row[0] for row in connection.execute(statement, parameters)]
+    return [key_value(row) for row in fetch(connection, path, ids) if row[1]]
 
 
 def revisions(
     connection: sqlite3.Connection, path: Path, *, first: int, last: int, interval: tuple[bytes, bytes | None]
 ) -> list[Revision]:
     """What the revisions from `first` to `last` changed in an interval, each with what was there before."""
+    compacted = dict(connection.execute("SELECT name, value FROM meta")).get("compact_revision", 0)
+    check_complete(connection, path, first=max(first, compacted + 1, 2), last=last)
     start, end = interval
     below = "key < :end" if end is not None else ":end IS NULL"
-    statement = (
-        f"SELECT {_COLUMNS} FROM log WHERE id >= :first AND id < :last AND key >= :start AND {below} ORDER BY id"
-    )
+    where = f"id >= :first AND id < :last AND key >= :start AND {below}"
     parameters = {"first": first << SUB_BITS, "last": (last + 1) << SUB_BITS, "start": start, "end": end}
-    compacted = connection.execute("SELECT value FROM meta WHERE name = 'compact_revision'").fetchone()
-    previous = f"SELECT {_COLUMNS} FROM log WHERE key = ? AND id < ? ORDER BY id DESC LIMIT 1"
     found: list[Revision] = []
-    for row in _checked(connection.execute(statement, parameters), path):
+    for row in _checked(connection.execute(f"SELECT {_COLUMNS} FROM log WHERE {where} ORDER BY id", parameters), path):
         kv = key_value(row)
         if not found or found[-1].revision != kv.mod_revision:
             found.append(Revision(kv.mod_revision, row[6], []))
-        prev = None
-        if not compacted or kv.mod_revision > compacted[0]:
-            for before in _checked(connection.execute(previous, (kv.key, row[0])), path):
-                prev = key_value(before) if before[1] else None
+        prev = _before(connection, path, kv.key, row[0]) if kv.mod_revision > compacted else None
         found[-1].changes.append(Change(kv, prev))
     return found
+
+
+def _before(connection: sqlite3.Connection, path: Path, key: bytes, row_id: int) -> KeyValue | None:
+    """What a key was before a row; None if it was not there."""
+    statement = "SELECT max(id) FROM log_key WHERE key = ? AND id < ?"
+    previous = connection.execute(statement, (key, row_id)).fetchone()[0]
+    if previous is None:
+        return None
+    return next((key_value(row) for row in fetch(connection, path, [previous]) if row[1]), None)
 
 
 def cause(connection: sqlite3.Connection, revision: int) -> str:
@@ -285,12 +323,28 @@ def cause(connection: sqlite3.Connection, revision: int) -> str:
     return str(row[0]) if row else ""
 
 
-# -- compaction
+# -- upkeep
 
 
-def defrag(connection: sqlite3.Connection) -> None:
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+class Indexed(NamedTuple):
+    """How far the index by key is: the last row that it holds, and how many it took in."""
+
+    last: int
+    rows: int
+
+
+def index_step(connection: sqlite3.Connection, size: int) -> Indexed:
+    """Bring the index by key forward by up to `size` rows."""
+    indexed = dict(connection.execute("SELECT name, value FROM meta")).get("indexed", 0)
+    following = "SELECT max(id), count(*) FROM (SELECT id FROM log WHERE id > ? ORDER BY id LIMIT ?)"
+    last, count = connection.execute(following, (indexed, size)).fetchone()
+    if not count:
+        return Indexed(indexed, 0)
+    with transaction(connection):
+        insert = "INSERT INTO log_key SELECT key, id FROM log WHERE id > ? AND id <= ? ORDER BY key, id"
+        connection.execute(insert, (indexed, last))
+        set_meta(connection, "indexed", last)
+    return Indexed(last, count)
 
 
 def compact_step(connection: sqlite3.Connection, size: int) -> bool:
@@ -300,31 +354,39 @@ def compact_step(connection: sqlite3.Connection, size: int) -> bool:
     stays until the next compaction, for a watch that starts there.
     """
     meta = dict(connection.execute("SELECT name, value FROM meta"))
-    target = meta.get("compact_revision", 0)
-    stop = (target + 1) << SUB_BITS
-    cursor = meta.get("compacted_rows", 0)
-    if cursor == target << SUB_BITS:
+    target, cursor = meta.get("compact_revision", 0), meta.get("compacted_rows", 0)
+    edge, stop = target << SUB_BITS, (target + 1) << SUB_BITS
+    if cursor == edge:
         return True
     window = "SELECT max(id), count(*) FROM (SELECT id FROM log WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)"
     last, count = connection.execute(window, (cursor, stop, size)).fetchone()
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    if count and meta.get("indexed", 0) < last:
+        index_step(connection, size)
+        return False
+    done = bool(count < size)
+    with transaction(connection):
         if count:
-            connection.execute(
-                "DELETE FROM log WHERE id IN (SELECT (SELECT max(old.id) FROM log AS old WHERE old.key = new.key "
-                "AND old.id < new.id) FROM log AS new WHERE new.id >= ? AND new.id <= ?)",
-                (cursor, last),
-            )
-            connection.execute(
-                "DELETE FROM log WHERE version = 0 AND id >= ? AND id <= ? AND id < ?",
-                (cursor, last, target << SUB_BITS),
-            )
-        done = count < size
+            connection.execute("CREATE TEMP TABLE IF NOT EXISTS doomed (key BLOB, id INTEGER PRIMARY KEY)")
+            connection.execute(_SUPERSEDED, {"first": cursor, "last": last, "edge": edge})
+            connection.execute("DELETE FROM log WHERE id IN (SELECT id FROM doomed)")
+            connection.execute("DELETE FROM log_key WHERE (key, id) IN (SELECT key, id FROM doomed)")
+            connection.execute("DELETE FROM doomed")
         # The next compaction looks at the rows of the compacted revision once more.
-        set_meta(connection, "compacted_rows", target << SUB_BITS if done else last + 1)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return bool(done)
+        set_meta(connection, "compacted_rows", edge if done else last + 1)
+    return done
+
+
+_SUPERSEDED = """
+INSERT INTO doomed
+SELECT key, before FROM (
+    SELECT key, (SELECT max(old.id) FROM log_key AS old WHERE old.key = log.key AND old.id < log.id) AS before
+    FROM log WHERE id >= :first AND id <= :last
+) WHERE before IS NOT NULL
+UNION
+SELECT key, id FROM log WHERE version = 0 AND id >= :first AND id <= :last AND id < :edge
+"""
+
+
+def defrag(connection: sqlite3.Connection) -> None:
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

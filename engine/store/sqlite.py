@@ -152,9 +152,11 @@ class SqliteStore:
 
     async def _read_revisions(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
         """What a watcher that is behind reads: up to `_READ_AHEAD` revisions, from memory or from the log."""
-        last = min(first + _READ_AHEAD - 1, self._index.revision)
-        if first >= self._index.oldest or self._journal is None:
-            return last, self._index.revisions(first, _READ_AHEAD)
+        index = self._index
+        last = min(first + _READ_AHEAD - 1, index.revision)
+        if first >= index.oldest or self._journal is None:
+            return last, index.revisions(first, _READ_AHEAD)
+        last = min(last, index.oldest - 1)
         path = self._journal.path
         found = await self._journal.read(
             lambda connection: log.revisions(connection, path, first=first, last=last, interval=interval)

@@ -23,9 +23,10 @@ from engine.tasks import Supervisor
 _log = logging.getLogger(__name__)
 
 NOSPACE = "NOSPACE"
-_BUDGET = 0.002  # seconds of this machine for one step
+_BUDGET = 0.003  # seconds of this machine for one step of a compaction
 _STEP = 200  # rows of the log, or revisions in memory
-_MAX_STEP = 2000
+_INDEX_STEP = 1000  # rows; about 2 ms
+_MIN_STEP, _MAX_STEP = 50, 2000
 _PRESSURE = 0.8  # of the quota, from which history is given up before its time
 _RELIEF_STEP = 0.01  # of the room that there is, that must be written from one early compaction to the next
 _RELIEF = 0.95  # of the quota, below which the alarm is over
@@ -77,7 +78,8 @@ class Upkeep:
             self._written += sum(len(change.kv.value) for revision in revisions for change in revision.changes)
             self._trim_memory(len(revisions))
             self._watch_space()
-        if self._compacting or (self._journal is not None and self._journal.checkpoint_due):
+        journal = self._journal
+        if self._compacting or (journal is not None and (journal.index_due or journal.checkpoint_due)):
             self.work()
 
     def compacted(self) -> None:
@@ -91,6 +93,7 @@ class Upkeep:
         target = self._index.revision - MEMORY_REVISIONS
         if self._index.history_bytes > self._retention.memory:
             target = self._index.revision
+        target = min(target, self._journal.indexed_revision)
         if target > self._index.floor:
             self._index.raise_floor(target, 2 * count + 16)
 
@@ -134,32 +137,37 @@ class Upkeep:
 
     async def _work_step(self) -> bool:
         """One step; says whether there may be another."""
+        journal = self._journal
+        if journal is not None and journal.index_due:
+            await journal.run(lambda connection: journal.index_step(connection, _INDEX_STEP))
+            return True
         if self._compacting:
-            began = wall()
             self._compacting = not await self._compact_step()
-            self._adapt(wall() - began)
             if not self._compacting:
                 await self._compaction_done()
             return True
-        if self._journal is not None and self._journal.checkpoint_due:
-            await self._journal.checkpoint()
+        if journal is not None and journal.checkpoint_due:
+            await journal.checkpoint()
             return True
         return False
 
     async def _compact_step(self) -> bool:
-        if self._journal is None:
-            return self._index.raise_floor(self._hub.compact_revision, self._step)
         size = self._step
-        return await self._journal.run(lambda connection: log.compact_step(connection, size))
+        if self._journal is None:
+            began = wall()
+            return self._note((self._index.raise_floor(self._hub.compact_revision, size), wall() - began))
+        return self._note(await self._journal.timed(lambda connection: log.compact_step(connection, size)))
 
-    def _adapt(self, took: float) -> None:
+    def _note(self, step: tuple[bool, float]) -> bool:
+        """Adapt the size of the next step to what this one took; says whether it was the last."""
+        done, took = step
         self.longest_step = max(self.longest_step, took)
-        if self._clock.mode == "virtual":
-            return
-        if took > _BUDGET:
-            self._step = max(16, self._step // 2)
-        elif took < _BUDGET / 4:
-            self._step = min(_MAX_STEP, self._step * 2)
+        if self._clock.mode != "virtual":
+            if took > _BUDGET:
+                self._step = max(_MIN_STEP, self._step // 2)
+            elif took < _BUDGET / 2:
+                self._step = min(_MAX_STEP, self._step * 2)
+        return done
 
     async def _compaction_done(self) -> None:
         if self._journal is not None:
