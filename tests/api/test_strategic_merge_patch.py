@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,10 +86,22 @@ APPLIED: dict[str, tuple[Object, Object, Object]] = {
         {"metadata": {"labels": {"$patch": "delete"}}},
         {"metadata": {"labels": {}}},
     ),
-    "nulls and directives of what is new are dropped": (
+    "of what is new nulls are dropped, and all that has $patch": (
         pod(),
-        pod(securityContext={"runAsUser": 1, "runAsGroup": None}, volumes=[{"name": "v", "$retainKeys": ["name"]}]),
+        pod(
+            securityContext={"runAsUser": 1, "runAsGroup": None, "seLinuxOptions": {"$patch": "replace", "level": "1"}},
+            volumes=[{"name": "v"}, {"name": "w", "$patch": "delete"}],
+            nodeSelector={"$patch": "replace", "a": "b"},
+        ),
         pod(securityContext={"runAsUser": 1}, volumes=[{"name": "v"}]),
+    ),
+    "an element that is renamed takes the place that became free": (
+        pod(containers=[container("a"), container("b"), container("c")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "n"}]},
+            containers=[container("n", image="x"), {"name": "a", "$patch": "delete"}],
+        ),
+        pod(containers=[container("b"), container("c"), container("n", image="x")]),
     ),
     "an atomic list is replaced": (
         pod(tolerations=[{"key": "a"}]),
@@ -143,6 +159,28 @@ def test_applied(case: str) -> None:
     before = copy.deepcopy((original, patch))
     assert strategic_merge_patch(original, patch, schema_of(original)) == expected
     assert (original, patch) == before, "what it is given is not changed"
+
+
+@pytest.mark.parametrize("case", APPLIED)
+def test_kubectl_applies_the_same(case: str, tmp_path: Path) -> None:
+    """The real kubectl is asked: it can patch a local file with upstream's own code."""
+    original, patch, expected = APPLIED[case]
+    head = {"apiVersion": "apps/v1", "kind": "Deployment"} if schema_of(original) is DEPLOYMENT else {}
+    obj = {"apiVersion": "v1", "kind": "Pod", **head, **original}
+    obj["metadata"] = {"name": "p", **original.get("metadata", {})}
+    file = tmp_path / "object.json"
+    file.write_bytes(orjson.dumps(obj))
+    kubectl = str(Path(sys.executable).parent / "kubectl")
+    command = [kubectl, "patch", "--local", "--type=strategic", "-o", "json", "-f", str(file)]
+    done = subprocess.run([*command, "-p", orjson.dumps(patch).decode()], capture_output=True, check=True, timeout=60)
+    wanted = {**obj, **expected, "metadata": {"name": "p", **expected.get("metadata", {})}}
+    assert _without_empty(orjson.loads(done.stdout)) == _without_empty(wanted)
+
+
+def _without_empty(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: item for key, item in ((k, _without_empty(v)) for k, v in value.items()) if item not in ({}, [])}
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value
 
 
 REFUSED: dict[str, tuple[Object, Any, int, str]] = {

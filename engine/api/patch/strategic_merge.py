@@ -5,7 +5,6 @@ Source of the behaviour: apimachinery pkg/util/strategicpatch (StrategicMergeMap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -87,11 +86,14 @@ class Merger:
         elif isinstance(value, list) and isinstance(present, list) and strategy.strategy == "merge":
             original[key] = self._merge_list(present, value, strategy.items, strategy.merge_key)
         else:
-            original[key] = self._taken(value)
+            self._take(original, key, value, fresh=key not in original)
 
-    def _taken(self, value: Any) -> Any:
-        """A value that has nothing to merge with."""
-        return _plain(value) if self._onto_object else value
+    def _take(self, original: Object, key: str, value: Any, *, fresh: bool) -> None:
+        """Takes a value that has nothing to merge with."""
+        if not fresh or not self._onto_object:
+            original[key] = value
+        elif not _directed(value):
+            original[key] = _plain(value)
 
     # -- directives
 
@@ -138,12 +140,15 @@ class Merger:
         if changes is not None and present is not None and strategy.strategy == "merge":
             merged = self._merge_list(list(present), changes, strategy.items, strategy.merge_key)
         elif changes is not None:
-            merged = self._taken(changes)
+            merged = _plain(changes) if self._onto_object else changes
         elif present is not None:
             merged = present
         else:
             return
-        original[key] = in_order(merged, patch_order=order, server_order=present or [], merge_key=strategy.merge_key)
+        server_order = present or []
+        if changes and strategy.merge_key:
+            server_order = _slots(server_order, changes, strategy.merge_key)
+        original[key] = in_order(merged, patch_order=order, server_order=server_order, merge_key=strategy.merge_key)
 
     def _delete_from_list(self, original: Object, directive: str, values: Any) -> None:
         """$deleteFromPrimitiveList/FIELD: takes these values out of the list."""
@@ -179,7 +184,7 @@ class Merger:
             if place >= 0:
                 original[place] = self.merge_map(original[place], dict(element), items)
             else:
-                original.append(self._taken(element))
+                original.append(element)
         return original
 
 
@@ -225,26 +230,53 @@ def _check_order(changes: list[Any], order: list[Any], merge_key: str) -> None:
     """Every element of the patch must be in the order, and they must not contradict it."""
     if not changes or not order:
         return
-    remaining = iter([identity(item, merge_key) for item in order])
-    for change in changes:
-        if isinstance(change, dict) and DIRECTIVE in change:
+    kept = [change for change in changes if not (isinstance(change, dict) and change.get(DIRECTIVE) == "delete")]
+    at = place = 0
+    while at < len(kept) and place < len(order):
+        if _directed(kept[at]):
+            at += 1
             continue
-        if identity(change, merge_key) not in remaining:  # consumes what it passes: a subsequence test
-            raise unnamed_error(
-                f"The order in patch list:\n{go_text(changes)}\n doesn't match {SET_ORDER} list:\n{go_text(order)}\n"
-            )
+        at += identity(kept[at], merge_key) == identity(order[place], merge_key)
+        place += 1
+    if at < len(kept):
+        raise unnamed_error(
+            f"The order in patch list:\n{go_text(changes)}\n doesn't match {SET_ORDER} list:\n{go_text(order)}\n"
+        )
 
 
 def _plain(value: Any) -> Any:
-    """A value of a patch as an object has it: without nulls and directives."""
+    """A value that was not there before, as the object gets it: nulls and whatever has $patch are left out.
+
+    Other directives stay, as upstream leaves them; decoding the object tells of them as unknown fields.
+    """
     if isinstance(value, dict):
-        if DIRECTIVE in value:
-            value = _carry_out(value)
-        return {key: _plain(item) for key, item in value.items() if item is not None and not _is_directive(key)}
+        return {key: _plain(item) for key, item in value.items() if item is not None and not _directed(item)}
     if isinstance(value, list):
-        return [_plain(item) for item in value if not (isinstance(item, Mapping) and DIRECTIVE in item)]
+        return [_plain(item) for item in value if not _directed(item)]
     return value
 
 
-def _is_directive(key: str) -> bool:
-    return key == RETAIN_KEYS or key.startswith((DELETE_FROM_LIST, SET_ORDER))
+def _directed(value: Any) -> bool:
+    return isinstance(value, dict) and DIRECTIVE in value
+
+
+def _slots(present: list[Any], changes: list[Any], merge_key: str) -> list[Any]:
+    """The order that the server's list counts as having had when $setElementOrder is applied.
+
+    Upstream merges in place, so that deletions move elements up in the old list and additions take the slots that
+    become free; with them a new element comes where that leaves it.
+    """
+    slots = list(present)
+    used = len(slots)
+    for change in changes:
+        if change.get(DIRECTIVE) == "delete":
+            while (place := find(slots[:used], merge_key, change.get(merge_key))) >= 0:
+                slots[place : used - 1] = slots[place + 1 : used]
+                used -= 1
+    for change in changes:
+        if used == len(slots):
+            break
+        if DIRECTIVE not in change and find(slots[:used], merge_key, change.get(merge_key)) < 0:
+            slots[used] = change
+            used += 1
+    return slots
