@@ -26,8 +26,6 @@ class Records(Protocol):
 
     def endpoint_slices(self, namespace: str, name: str) -> Sequence[Object]: ...
 
-    def namespace_exists(self, namespace: str) -> bool: ...
-
 
 class Record(NamedTuple):
     name: str
@@ -62,7 +60,7 @@ def answer(records: Records, name: str, type: str = "A", *, domain: str = DOMAIN
     labels = name.removesuffix(f".{domain}").split(".")
     kind = labels.pop()
     if kind == "pod":
-        return _pod(records, name, labels, type)
+        return _pod(name, labels, type)
     if kind != "svc" or len(labels) < 2:
         return Answer("NOERROR") if kind == "svc" else NXDOMAIN
     namespace, service_name, rest = labels[-1], labels[-2], labels[:-2]
@@ -169,9 +167,9 @@ def _srv(
 # -- Pods
 
 
-def _pod(records: Records, name: str, labels: list[str], type: str) -> Answer:
+def _pod(name: str, labels: list[str], type: str) -> Answer:
     """`10-244-0-7.default.pod.cluster.local` is the address that it spells (pods insecure)."""
-    if len(labels) != 2 or not records.namespace_exists(labels[1]):
+    if len(labels) != 2:
         return NXDOMAIN
     ip = labels[0].replace("-", ".") if re.fullmatch(r"\d+-\d+-\d+-\d+", labels[0]) else labels[0].replace("-", ":")
     kind = _type_of(ip)

@@ -8,18 +8,20 @@ those of other nodes too: `other_nodes` gives it more `network/NODE/rules` views
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import Context
 from typing import Any
 
-from engine.api.types import ENDPOINT_SLICES, NAMESPACES, NODES, SERVICES, Object
+from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
 from engine.client import Client, Origin, SharedInformer, first_cause, object_key, woken_by
 from engine.network import dns
 from engine.network.rules import NodeView, Rule, RuleTable, service_key, service_rules
 from engine.tasks import Supervisor
-from engine.trace import Hop
+from engine.trace import Hop, Span
 from engine.world import World
 
 MIN_SYNC_PERIOD = 1.0
+MAX_TRACES = 10
 BY_SERVICE = "service"
 
 
@@ -35,8 +37,7 @@ class ServiceProxy:
         self._slices = SharedInformer(client, world, ENDPOINT_SLICES)
         one = "" if other_nodes else f"metadata.name={node_name}"
         self._nodes = SharedInformer(client, world, NODES, field_selector=one)
-        self._namespaces = SharedInformer(client, world, NAMESPACES)
-        self._informers = (self._services, self._slices, self._nodes, self._namespaces)
+        self._informers = (self._services, self._slices, self._nodes)
         self._slices.add_index(BY_SERVICE, lambda piece: [service_key(piece)])
         self._dirty: dict[str, list[Origin]] = {}
         self._syncing = False
@@ -115,20 +116,29 @@ class ServiceProxy:
         self.syncs += 1
         node = NodeView(self._node_name, self._zone)
         for number, (key, origins) in enumerate(dirty.items()):
-            with self._world.tracer.span(
-                Hop.NETWORK,
-                component=self._component,
-                verb="sync-proxy-rules",
-                object=f"service/{key}",
-                cause=first_cause(origins),
-                revision=origins[0].revision if origins else 0,
-                woken_by=woken_by(origins),
-            ) as span:
+            first, *others = _by_trace(origins)
+            with self._span(key, first) as span:
                 if number == 0:
                     await self._world.latency.pause("network")
                 rules = self._rules_of(key, node)
                 changed = self.table.set(key, rules)
-                span.detail = {"changed": changed, "rules": [rule.to_json() for rule in rules]}
+                detail = {"changed": changed, "rules": [rule.to_json() for rule in rules]}
+                span.detail = detail
+            # One pass answers changes of several traces: each of them ends with a span of its own.
+            for more in others:
+                with self._span(key, more) as span:
+                    span.detail = detail
+
+    def _span(self, key: str, origins: Sequence[Origin]) -> AbstractContextManager[Span]:
+        return self._world.tracer.span(
+            Hop.NETWORK,
+            component=self._component,
+            verb="sync-proxy-rules",
+            object=f"service/{key}",
+            cause=first_cause(origins),
+            revision=origins[0].revision if origins else 0,
+            woken_by=woken_by(origins),
+        )
 
     def _rules_of(self, key: str, node: NodeView) -> tuple[Rule, ...]:
         service = self._services.lister.by_key(key)
@@ -143,9 +153,6 @@ class ServiceProxy:
 
     def endpoint_slices(self, namespace: str, name: str) -> Sequence[Object]:
         return self._slices.lister.by_index(BY_SERVICE, f"{namespace}/{name}")
-
-    def namespace_exists(self, namespace: str) -> bool:
-        return self._namespaces.lister.get(namespace) is not None
 
     def endpoint_exists(self, ip: str, port: int) -> bool:
         """Whether an endpoint of any Service is at this address."""
@@ -182,6 +189,14 @@ class ServiceProxy:
         found = dns.resolve(self, name, parameters.get("namespace", "default"), type)
         return {"question": {"name": name, "type": type}, "rcode": found.rcode,
                 "answers": [record._asdict() for record in found.records]}  # fmt: skip
+
+
+def _by_trace(origins: Sequence[Origin]) -> list[list[Origin]]:
+    """Origins by the trace that they belong to; one group at least."""
+    groups: dict[str, list[Origin]] = {}
+    for origin in origins:
+        groups.setdefault(origin.cause.trace_id if origin.cause is not None else "", []).append(origin)
+    return list(groups.values())[:MAX_TRACES] or [[]]
 
 
 def _zone_of(node: Object) -> str:
