@@ -26,6 +26,21 @@ _PREFIXES = ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.")
 _RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 _FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Go sends a plain field also where it is zero, which then stands for nothing, and a pointer only where it is set. These
+# are pointers, or fields that are always shown: their zero is kept.
+_ZERO_KEPT_NAMES = """
+activeDeadlineSeconds allocateLoadBalancerNodePorts allowPrivilegeEscalation allowed automountServiceAccountToken
+averageUtilization backoffLimit backoffLimitPerIndex blockOwnerDeletion completions containerPort controller
+defaultMode deletionGracePeriodSeconds enableServiceLinks expirationSeconds failedJobsHistoryLimit fsGroup
+gracePeriodSeconds hostUsers immutable incomplete ingressClassName leaseDurationSeconds leaseTransitions
+manualSelector maxFailedIndexes maxReplicas maxSkew minReplicas mode optional orphanDependents parallelism partition
+port priority privileged progressDeadlineSeconds readOnlyRootFilesystem replicas revision revisionHistoryLimit
+runAsGroup runAsNonRoot runAsUser setHostnameAsFQDN shareProcessNamespace stabilizationWindowSeconds
+startingDeadlineSeconds storageClassName successfulJobsHistoryLimit suspend targetCPUUtilizationPercentage
+terminationGracePeriodSeconds timeZone tolerationSeconds ttlSecondsAfterFinished value volumeAttributesClassName
+weight
+"""
+_ZERO_KEPT = frozenset(_ZERO_KEPT_NAMES.split())
 
 
 class _Unsupported(Exception):
@@ -139,7 +154,9 @@ def _add(
         key, inner = _entry(definitions, node.values, value)
         found.setdefault(name, {})[key] = inner
     else:
-        found[name] = _value(definitions, node, value)
+        plain = _value(definitions, node, value)
+        if plain not in ("", 0, None) or name in _ZERO_KEPT:
+            found[name] = plain
 
 
 def _entry(definitions: Definitions, node: Schema, data: bytes) -> tuple[str, Any]:
