@@ -184,7 +184,7 @@ def _without_empty(value: Any) -> Any:
 
 
 REFUSED: dict[str, tuple[Object, Any, int, str]] = {
-    "no map": ({}, [], 400, "json: cannot unmarshal into Go value of type map[string]interface {}"),
+    "no map": ({}, [], 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"),
     "no merge key": (
         pod(containers=[container("a")]),
         pod(containers=[{"image": "x"}]),

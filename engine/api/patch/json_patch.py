@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError, bad_request, too_large
-from engine.api.patch.merge_patch import same
+from engine.api.patch.merge_patch import json_kind, same
 from engine.api.types import Object
 
 MAX_OPERATIONS = 10_000
@@ -25,8 +25,13 @@ def json_patch(obj: Object, patch: Any) -> Object:
 
     Raises ApiError: 400 for what is no patch, 413 for too many operations, 422 for one that cannot be applied.
     """
-    if not isinstance(patch, list) or not all(isinstance(operation, dict) for operation in patch):
-        raise bad_request(f"json: cannot unmarshal {_go_type(patch)} into Go value of type jsonpatch.Patch")
+    if not isinstance(patch, list):
+        raise bad_request(f"json: cannot unmarshal {json_kind(patch)} into Go value of type jsonpatch.Patch")
+    for operation in patch:
+        if not isinstance(operation, dict):
+            raise bad_request(
+                f"json: cannot unmarshal {json_kind(operation)} into Go value of type jsonpatch.Operation"
+            )
     if len(patch) > MAX_OPERATIONS:
         raise too_large(f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}")
     document: Any = orjson.loads(orjson.dumps(obj))
@@ -43,13 +48,6 @@ def json_patch(obj: Object, patch: Any) -> Object:
 def unprocessable() -> ApiError:
     """422 as the server words it for a patch that does not fit the object."""
     return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", details={})
-
-
-def _go_type(value: Any) -> str:
-    if isinstance(value, list):
-        value = next(item for item in value if not isinstance(item, dict))
-    names = {dict: "object", str: "string", bool: "bool", int: "number", float: "number", list: "array"}
-    return names.get(type(value), "null")
 
 
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from engine.api.types import Object
 def merge_patch(obj: Object, patch: Any) -> Object:
     """The object with the patch merged in: null deletes, lists are replaced. Raises ApiError 400."""
     if not isinstance(patch, dict):
-        raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}")
+        raise bad_request(f"error decoding patch: {not_a_map(patch)}")
     merged: Object = _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))
     return merged
 
@@ -91,6 +91,17 @@ def _overlay(base: Object, patch: Object) -> Object:
         beneath = merged.get(key)
         merged[key] = _overlay(beneath, value) if isinstance(value, dict) and isinstance(beneath, dict) else value
     return merged
+
+
+def json_kind(value: Any) -> str:
+    """What encoding/json calls a value of this kind."""
+    kinds = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+    return kinds.get(type(value), "null")
+
+
+def not_a_map(value: Any) -> str:
+    """What encoding/json says of a value where a map must be."""
+    return f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
 
 
 def same(left: Any, right: Any) -> bool:

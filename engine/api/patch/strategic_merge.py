@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import bad_request
-from engine.api.patch.merge_patch import same
+from engine.api.patch.merge_patch import not_a_map, same
 from engine.api.patch.strategic_common import (
     DELETE_FROM_LIST,
     DIRECTIVE,
@@ -38,7 +38,7 @@ from engine.api.types import Object
 def strategic_merge_patch(obj: Object, patch: Any, schema: Schema | None) -> Object:
     """The object with the patch applied. Raises ApiError for a patch that is malformed or does not fit."""
     if not isinstance(patch, dict):
-        raise bad_request("json: cannot unmarshal into Go value of type map[string]interface {}")
+        raise bad_request(not_a_map(patch))
     return Merger(onto_object=True).merge_map(_copy(obj), _copy(patch), schema)
 
 

@@ -1,0 +1,137 @@
+"""JSON Patch and JSON Merge Patch."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api.errors import ApiError
+from engine.api.patch import json_patch, merge_patch, three_way_merge_patch, two_way_merge_patch
+from engine.api.types import Object
+
+DOCUMENT: Object = {"a": {"b": 1, "c~d/e": 2}, "l": [1, 2, 3], "t": True}
+
+
+def operation(op: str, path: str, **rest: Any) -> Object:
+    return {"op": op, "path": path, **rest}
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        pytest.param([operation("add", "/x", value=1)], {**DOCUMENT, "x": 1}, id="add a field"),
+        pytest.param([operation("add", "/l/1", value=9)], {**DOCUMENT, "l": [1, 9, 2, 3]}, id="add within a list"),
+        pytest.param([operation("add", "/l/-", value=9)], {**DOCUMENT, "l": [1, 2, 3, 9]}, id="add at the end"),
+        pytest.param([operation("remove", "/l/0")], {**DOCUMENT, "l": [2, 3]}, id="remove"),
+        pytest.param([operation("remove", "/a/c~0d~1e")], {**DOCUMENT, "a": {"b": 1}}, id="an escaped path"),
+        pytest.param([operation("replace", "/a", value={})], {**DOCUMENT, "a": {}}, id="replace"),
+        pytest.param(
+            [{"op": "move", "from": "/a/b", "path": "/m"}], {**DOCUMENT, "a": {"c~d/e": 2}, "m": 1}, id="move"
+        ),
+        pytest.param([{"op": "copy", "from": "/l", "path": "/m"}], {**DOCUMENT, "m": [1, 2, 3]}, id="copy"),
+        pytest.param([operation("test", "/a/b", value=1)], DOCUMENT, id="test that holds"),
+        pytest.param([operation("test", "/none", value=None)], DOCUMENT, id="a missing field tests as null"),
+        pytest.param([operation("replace", "", value={"n": 1})], {"n": 1}, id="the whole document"),
+    ],
+)
+def test_json_patch(operations: list[Object], expected: Object) -> None:
+    before = copy.deepcopy(DOCUMENT)
+    assert json_patch(DOCUMENT, operations) == expected
+    assert before == DOCUMENT
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        pytest.param(operation("test", "/a/b", value=2), id="test that fails"),
+        pytest.param(operation("test", "/t", value=1), id="true is not 1"),
+        pytest.param(operation("remove", "/none"), id="remove what is not there"),
+        pytest.param(operation("replace", "/none", value=1), id="replace what is not there"),
+        pytest.param(operation("add", "/none/x", value=1), id="no parent"),
+        pytest.param(operation("add", "/l/7", value=1), id="beyond the list"),
+        pytest.param(operation("add", "/l/x", value=1), id="no index"),
+        pytest.param(operation("add", "x", value=1), id="no pointer"),
+        pytest.param(operation("boom", "/x", value=1), id="unknown operation"),
+        pytest.param(operation("add", "/x"), id="no value"),
+        pytest.param(operation("remove", ""), id="the whole document"),
+        pytest.param(operation("replace", "", value=[]), id="no object any more"),
+    ],
+)
+def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
+    before = copy.deepcopy(DOCUMENT)
+    with pytest.raises(ApiError) as caught:
+        json_patch(DOCUMENT, [operation("add", "/first", value=1), failing])
+    assert (caught.value.code, caught.value.reason) == (422, "Invalid")
+    assert caught.value.message == "the server rejected our request due to an error in our request"
+    assert before == DOCUMENT
+
+
+def test_what_is_no_json_patch() -> None:
+    with pytest.raises(ApiError) as caught:
+        json_patch({}, {"op": "add"})
+    assert (caught.value.code, caught.value.message) == (
+        400,
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+    )
+    with pytest.raises(ApiError) as caught:
+        json_patch({}, [operation("test", "/x", value=None)] * 10_001)
+    assert (caught.value.code, caught.value.message) == (
+        413,
+        "The allowed maximum operations in a JSON patch is 10000, got 10001",
+    )
+
+
+@pytest.mark.parametrize(
+    ("original", "patch", "expected"),
+    [  # the table of RFC 7386, as far as it has objects on both sides
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ({"a": "b"}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_merge_patch(original: Object, patch: Object, expected: Object) -> None:
+    before = copy.deepcopy((original, patch))
+    assert merge_patch(original, patch) == expected
+    assert (original, patch) == before
+
+
+def test_what_is_no_merge_patch() -> None:
+    with pytest.raises(ApiError, match="error decoding patch"):
+        merge_patch({}, [])
+
+
+def test_three_way_deletes_what_was_given_up_and_keeps_what_others_set() -> None:
+    last = {"spec": {"mine": 1, "old": 1, "m": {"a": 1}}}
+    now = {"spec": {"mine": 2, "m": {}}}
+    live = {"spec": {"mine": 1, "old": 1, "theirs": 1, "m": {"a": 1, "b": 1}}}
+    patch = three_way_merge_patch(last, now, live)
+    assert patch == {"spec": {"mine": 2, "old": None, "m": {"a": None}}}
+    assert merge_patch(live, patch) == {"spec": {"mine": 2, "theirs": 1, "m": {"b": 1}}}
+    assert three_way_merge_patch(now, now, {**now, "status": {}}) == {}
+
+
+VALUES = st.recursive(
+    st.integers(0, 2) | st.booleans() | st.sampled_from("xy"),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+DOCUMENTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_the_two_way_patch_makes_the_modified_document(original: Object, modified: Object) -> None:
+    assert (
+        repr(merge_patch(original, two_way_merge_patch(original, modified))) == repr(merge_patch(modified, {}))
+        or merge_patch(original, two_way_merge_patch(original, modified)) == modified
+    )
