@@ -1,0 +1,192 @@
+"""`ktui up`, `down`, `status`, `reset` and `kubeconfig`, as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from engine.folder import Running
+from tests.engine_process import TIMEOUT, Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "home")
+    yield home
+    if home.path.exists():
+        for folder in home.path.iterdir():
+            if home.folder(folder.name).find_running() is not None:
+                home.stop(folder.name)
+
+
+def foreground(home: Home, *options: str) -> subprocess.Popen[str]:
+    """`ktui up` that this test ends, once it has said that it is up."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ktui", "up", *options],
+        env=home.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_the_life_of_a_cluster(home: Home) -> None:
+    assert home.ktui("status").code == 1
+    running = home.up()
+    status = json.loads(home.ktui("status", "-o", "json", check=True).out)
+    assert {
+        "name": "default",
+        "running": True,
+        "pid": running.pid,
+        "address": running.address,
+        "dataFolder": str(home.folder().path),
+        "kubeconfig": str(home.folder().kubeconfig),
+    }.items() <= status.items()
+    assert status["revision"] > 1
+    assert status["versions"]["kubernetes"].startswith("v1.")
+    assert stat.S_IMODE(home.folder().kubeconfig.stat().st_mode) == 0o600
+    assert home.ktui("kubeconfig", check=True).out == home.folder().kubeconfig.read_text()
+    assert home.kubectl("get", "--raw", "/readyz").ok() == "ok"
+
+    second = home.ktui("up", "--port=0")
+    assert (second.code, second.out) == (1, "")
+    assert second.err.startswith(
+        f"error: the cluster in {home.folder().path} is already running at {running.address} (pid {running.pid})\n"
+    )
+
+    refused = home.ktui("reset", "--yes")
+    assert (refused.code, "stop it first" in refused.err) == (1, True)
+    assert home.ktui("down", check=True).out == "cluster default is down\n"
+    assert home.ktui("down").code == 1
+    assert home.folder().store.exists()
+    assert not home.folder().lock.exists()
+    assert home.ktui("reset", "--yes", check=True).out == "cluster default is deleted\n"
+    assert not home.folder().path.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_stops_it_in_order(home: Home, number: signal.Signals) -> None:
+    process = foreground(home, "--port=0", "--ephemeral")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, err) == (0, "stopping\n")
+    assert not home.folder().path.exists()  # ephemeral: nothing is kept
+
+
+def test_the_next_free_port_is_taken_and_said(home: Home) -> None:
+    first = foreground(home, "--ephemeral")
+    second = foreground(home, "--ephemeral", "--name=second")
+    try:
+        one, two = (home.folder(name).find_running() for name in ("default", "second"))
+        assert isinstance(one, Running)
+        assert isinstance(two, Running)
+        assert one.address != two.address
+    finally:
+        for process in (second, first):
+            process.send_signal(signal.SIGTERM)
+    said = second.communicate(timeout=TIMEOUT)[1]
+    first.communicate(timeout=TIMEOUT)
+    assert "is in use: serving on" in said
+
+
+def test_a_taken_port_that_was_asked_for_is_an_error_and_leaves_nothing(home: Home) -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = home.ktui("up", f"--port={port}")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == (f"error: port {port} on 127.0.0.1 is in use: choose another with --port, or leave it out\n")
+    assert not home.path.exists() or list(home.path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param(
+            ["--components=schedular"],
+            'error: --components: there is no component "schedular"; there are: '
+            "apiserver, controllers, scheduler, kubelets, network\n",
+            id="an unknown component",
+        ),
+        pytest.param(
+            ["--kubernetes-version=1.2"], "error: no schemas for Kubernetes 1.2; there are: 1.25.0", id="version"
+        ),
+        pytest.param(["--profile=slow"], "error: cannot read the latency profile slow: No such file", id="profile"),
+    ],
+)
+def test_a_wrong_option_is_named(home: Home, options: list[str], message: str) -> None:
+    ran = home.ktui("up", *options)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(message)
+    assert not home.path.exists()
+
+
+def test_only_the_chosen_components_run(home: Home) -> None:
+    home.up("--components=apiserver", "--ephemeral")
+    assert home.kubectl("get", "nodes").err == "No resources found\n"
+    assert home.kubectl("get", "serviceaccounts").err == "No resources found in default namespace.\n"
+
+
+def test_an_older_kubernetes_version(home: Home) -> None:
+    home.up("--kubernetes-version=1.33", "--components=apiserver", "--ephemeral")
+    assert json.loads(home.kubectl("version", "-o", "json").out)["serverVersion"]["gitVersion"] == "v1.33.0"
+
+
+def test_commands_for_a_cluster_that_does_not_run(home: Home) -> None:
+    for words in (["get", "pods"], ["trace", "deployment/web"], ["down"]):
+        ran = home.ktui(*words)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == ('error: no cluster "default" is running: start it with "ktui up --name default"\n')
+
+
+def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
+    running = home.up()
+    manifest = Path(__file__).parent.parent.parent / "samples" / "web.yaml"
+    home.kubectl("apply", "-f", str(manifest)).ok()
+    home.kubectl("rollout", "status", "deployment/web", "--timeout=30s").ok()
+    before = json.loads(home.kubectl("get", "deploy,rs,pods,svc", "-o", "json").ok())["items"]
+    home.kill(running)
+
+    again = home.up()
+    assert again.pid != running.pid
+    after = json.loads(home.kubectl("get", "deploy,rs,pods,svc", "-o", "json").ok())["items"]
+    assert {item["metadata"]["uid"] for item in before} == {item["metadata"]["uid"] for item in after}
+    home.kubectl("scale", "deployment/web", "--replicas=5").ok()
+    home.kubectl("rollout", "status", "deployment/web", "--timeout=30s").ok()
+    assert home.kubectl("get", "deploy", "web", "-o", "jsonpath={.status.readyReplicas}").ok() == "5"
+
+    # The story from before the kill is still told, from the keystroke on.
+    spans = json.loads(home.ktui("trace", "deployment/web", "-o", "json", check=True).out)
+    assert {
+        "id",
+        "parent",
+        "hop",
+        "lane",
+        "component",
+        "verb",
+        "object",
+        "revision",
+        "wall_ms",
+        "model_ms",
+        "outcome",
+    } <= set(spans[0])
+    assert {span["hop"] for span in spans} >= {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+
+
+def test_help_names_the_commands_and_kubectls_words(home: Home) -> None:
+    text = home.ktui("--help", check=True).out
+    for word in ("up", "down", "status", "trace", "apply", "describe"):
+        assert f" {word} " in text
