@@ -107,8 +107,12 @@ def test_merge_patch(original: Object, patch: Object, expected: Object) -> None:
 
 
 def test_what_is_no_merge_patch() -> None:
-    with pytest.raises(ApiError, match="error decoding patch"):
+    with pytest.raises(ApiError) as caught:
         merge_patch({}, [])
+    assert (caught.value.code, caught.value.message) == (
+        400,
+        "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    )
 
 
 def test_three_way_deletes_what_was_given_up_and_keeps_what_others_set() -> None:
@@ -131,7 +135,4 @@ DOCUMENTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 
 @given(DOCUMENTS, DOCUMENTS)
 def test_the_two_way_patch_makes_the_modified_document(original: Object, modified: Object) -> None:
-    assert (
-        repr(merge_patch(original, two_way_merge_patch(original, modified))) == repr(merge_patch(modified, {}))
-        or merge_patch(original, two_way_merge_patch(original, modified)) == modified
-    )
+    assert merge_patch(original, two_way_merge_patch(original, modified)) == modified

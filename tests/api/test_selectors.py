@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -174,8 +175,7 @@ def test_the_text_of_a_selector_is_the_selector(terms: list[str], labels: dict[s
 
 @given(st.text(alphabet="ab=!(), <>in", max_size=12))
 def test_any_text_parses_or_is_a_bad_request(text: str) -> None:
-    try:
-        LabelSelector.parse(text)
-        FieldSelector.parse(text)
-    except ApiError as error:
-        assert error.code == 400
+    with suppress(ApiError):
+        assert isinstance(LabelSelector.parse(text).matches({}), bool)
+    with suppress(ApiError):
+        assert isinstance(FieldSelector.parse(text).matches({}), bool)
