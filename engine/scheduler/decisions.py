@@ -13,8 +13,9 @@ import numpy as np
 
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows
-from engine.scheduler.framework.runtime import Durations, Rejection, ScoreColumn
+from engine.scheduler.framework.runtime import Durations, ScoreColumn
 from engine.scheduler.framework.status import Status
+from engine.scheduler.framework.verdicts import Rejection
 
 KEPT = 300
 
@@ -37,7 +38,7 @@ class Decision:
     scores: list[ScoreColumn] = field(default_factory=list)
     totals: Rows = field(default_factory=lambda: _NO_ROWS)
     winner: str = ""
-    ties: list[str] = field(default_factory=list)
+    ties: Rows = field(default_factory=lambda: _NO_ROWS)  # the best of them, where there were several
     result: str = ""
     message: str = ""
     nominated: str = ""
@@ -70,10 +71,8 @@ class Decision:
     def node_verdicts(self) -> dict[str, Status]:
         """The rejection of each rejected node."""
         found: dict[str, Status] = dict(self.statuses)
-        for plugin, rows, verdicts in self.rejections:
-            named = [status.by(plugin) for status in verdicts.statuses]
-            for row, code in zip(rows.tolist(), verdicts.codes.tolist(), strict=True):
-                found[self.names[row]] = named[code]
+        for rejection in self.rejections:
+            found.update(rejection.by_name(self.names))
         return found
 
     def to_json(self) -> Object:
@@ -87,7 +86,7 @@ class Decision:
             "wall_ms": round(self.wall_ms, 3),
             "uid": self.uid,
             "traceId": self.trace,
-            "tiedNodes": self.ties,
+            "tiedNodes": [self.names[row] for row in self.ties],
             "scores": self._score_table(),
             "rejected": rejected,
             "notEvaluated": len(self.names) - len(self.feasible) - len(verdicts),

@@ -12,8 +12,9 @@ import numpy as np
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import Diagnosis, NodeToStatus
-from engine.scheduler.framework.runtime import Durations, Framework, Rejection, union
+from engine.scheduler.framework.runtime import Durations, Framework
 from engine.scheduler.framework.status import Status, unresolvable
+from engine.scheduler.framework.verdicts import Rejection
 from engine.scheduler.pod_info import PodInfo
 
 MIN_FEASIBLE_NODES = 100
@@ -29,6 +30,13 @@ def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
     if percentage == 0:
         percentage = max(50 - nodes // 125, MIN_FEASIBLE_PERCENTAGE)
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
+
+
+def _next_chunk(needed: int, *, looked_at: int, passed: int) -> int:
+    """How many nodes to ask about at once: by the share that has passed so far, what is needed and a little more."""
+    if not looked_at:
+        return needed + needed // 8 + 16
+    return needed * looked_at * 5 // (4 * passed) + 16 if passed else 8 * looked_at
 
 
 @dataclass(slots=True)
@@ -117,8 +125,7 @@ class FeasibleNodes:
         found: list[Rows] = []
         position = count = 0
         while position < len(order) and count < wanted:
-            # Nodes are asked about many at a time; a little more than is needed, and never past the end.
-            size = max(wanted - count + 16, (wanted - count) * 5 // 4) if not position else len(order)
+            size = _next_chunk(wanted - count, looked_at=position, passed=count)
             chunk = order[position : position + size]
             passed = self._pass(search, framework, state, pod=pod, snapshot=snapshot, rows=chunk, durations=durations)
             if count + len(passed) > wanted:
@@ -172,21 +179,17 @@ class FeasibleNodes:
 
     def _forget_after(self, search: Search, chunk: Rows, last: int, snapshot: Snapshot) -> None:
         """Nodes of a chunk behind the last one that was needed count as not looked at."""
-        kept = chunk[: int(np.flatnonzero(chunk == last)[0]) + 1]
-        dropped = chunk[len(kept) :]
-        for i, (plugin, rows, verdicts) in enumerate(search.rejections):
-            keep = ~np.isin(rows, dropped)
-            if not keep.all():
-                search.rejections[i] = Rejection(plugin, rows[keep], verdicts._replace(codes=verdicts.codes[keep]))
-        for row in dropped.tolist():
-            search.statuses.pop(snapshot.names[row], None)
+        dropped = chunk[int(np.flatnonzero(chunk == last)[0]) + 1 :]
+        is_dropped = np.zeros(len(snapshot), np.bool_)
+        is_dropped[dropped] = True
+        search.rejections = [rejection.without(is_dropped) for rejection in search.rejections]
+        if search.statuses:
+            names = {snapshot.names[row] for row in dropped.tolist()}
+            search.statuses = {name: s for name, s in search.statuses.items() if name not in names}
 
     def _diagnose(self, search: Search, snapshot: Snapshot) -> None:
-        statuses = union(search.rejections, snapshot.names)
-        statuses.update(search.statuses)
-        search.diagnosis.node_to_status.statuses = statuses
-        for rejection in search.rejections:
-            for code in np.unique(rejection.verdicts.codes):
-                search.diagnosis.add_plugin_status(rejection.verdicts.statuses[code].by(rejection.plugin))
-        for status in search.statuses.values():
+        absent = search.diagnosis.node_to_status.absent
+        found = NodeToStatus(search.statuses, absent, rejections=search.rejections, names=snapshot.names)
+        search.diagnosis.node_to_status = found
+        for status, _ in found.counted():
             search.diagnosis.add_plugin_status(status)

@@ -84,7 +84,8 @@ class SchedulingCycle:
         best = np.flatnonzero(totals == totals.max())
         chosen = int(best[self._rng.randrange(len(best))]) if len(best) > 1 else int(best[0])
         decision.scores, decision.totals = columns, totals
-        decision.ties = [names[rows[i]] for i in best.tolist()] if len(best) > 1 else []
+        if len(best) > 1:
+            decision.ties = rows[best]
         return names[int(rows[chosen])]
 
     def _reserve(self, framework: Framework, state: CycleState, pod: PodInfo, node_name: str) -> Placement:

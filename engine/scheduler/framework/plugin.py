@@ -17,6 +17,7 @@ from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.events import ALL_EVENTS, EventWithHint
 from engine.scheduler.framework.status import SUCCESS, Status
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 
@@ -26,18 +27,6 @@ if TYPE_CHECKING:
 MAX_NODE_SCORE = 100
 
 Scores = NDArray[np.int64]
-
-
-class Verdicts(NamedTuple):
-    """What a filter says of many nodes: `codes[i]` indexes `statuses` for the i-th node asked about; 0 is success."""
-
-    codes: NDArray[np.intp]
-    statuses: list[Status]
-
-    @classmethod
-    def where(cls, failed: NDArray[np.bool_], status: Status) -> Verdicts:
-        """One status for all nodes that fail."""
-        return cls(failed.astype(np.intp), [SUCCESS, status])
 
 
 class Plugin:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -28,10 +28,10 @@ from engine.scheduler.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
     Scores,
-    Verdicts,
 )
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from engine.scheduler.framework.verdicts import Rejection, Verdicts
 from engine.scheduler.framework.waiting_pods import WaitingPod, WaitingPods
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
@@ -46,14 +46,6 @@ class PreFilterOutcome(NamedTuple):
     status: Status
     node_names: frozenset[str] | None = None
     narrowed_by: tuple[str, ...] = ()
-
-
-class Rejection(NamedTuple):
-    """What one plugin said of the nodes it was asked about."""
-
-    plugin: str
-    rows: Rows
-    verdicts: Verdicts
 
 
 class ScoreColumn(NamedTuple):
@@ -325,13 +317,3 @@ def _check_bounds(plugin: str, scores: Scores) -> None:
         raise ValueError(
             f'plugin "{plugin}" returns an invalid score {bad}, it should in the range of [0, 100] after normalizing'
         )
-
-
-def union(statuses: Iterable[Rejection], names: list[str]) -> dict[str, Status]:
-    """The status of each rejected node, by name."""
-    found: dict[str, Status] = {}
-    for plugin, rows, verdicts in statuses:
-        named = [status.by(plugin) for status in verdicts.statuses]
-        for row, code in zip(rows.tolist(), verdicts.codes.tolist(), strict=True):
-            found[names[row]] = named[code]
-    return found

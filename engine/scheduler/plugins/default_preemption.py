@@ -104,7 +104,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     def _candidates(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> tuple[DryRun, list[Candidate]]:
         budgets = self.handle.lister(POD_DISRUPTION_BUDGETS).list()
         dry_run = DryRun(self.handle.filters, state, pod, budgets)
-        nodes = [n for n in self.handle.snapshot.nodes if statuses.get(n.name).code is Code.UNSCHEDULABLE]
+        snapshot = self.handle.snapshot
+        nodes = [snapshot.nodes[row] for row in statuses.rows_with(Code.UNSCHEDULABLE, snapshot.rows)]
         if not nodes:
             return dry_run, []
         offset = self._rng.randrange(len(nodes))
@@ -115,8 +116,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         return min(max(nodes * self._min_percentage // 100, self._min_absolute), nodes)
 
     def _fit_error(self, dry_run: DryRun) -> str:
-        tried = NodeToStatus(dry_run.statuses.statuses, NOT_HELPFUL)
-        return FitError(len(self.handle.snapshot), Diagnosis(tried)).message
+        dry_run.statuses.absent = NOT_HELPFUL
+        return FitError(len(self.handle.snapshot), Diagnosis(dry_run.statuses)).message
 
     # -- acting
 

@@ -24,9 +24,9 @@ from engine.scheduler.framework.plugin import (
     PreScorePlugin,
     ScorePlugin,
     Scores,
-    Verdicts,
 )
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.topology import DomainCounts
 from engine.scheduler.pod_info import AffinityTerm, LabelGroup, PodInfo

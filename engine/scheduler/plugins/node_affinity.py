@@ -18,10 +18,10 @@ from engine.scheduler.framework.plugin import (
     PreScorePlugin,
     ScorePlugin,
     Scores,
-    Verdicts,
     default_normalize,
 )
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import (

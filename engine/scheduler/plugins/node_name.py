@@ -8,8 +8,9 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, Verdicts
+from engine.scheduler.framework.plugin import FilterPlugin
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 

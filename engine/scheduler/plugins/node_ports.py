@@ -8,8 +8,9 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
+from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import HostPorts, NodeInfo
 from engine.scheduler.pod_info import PodInfo
 

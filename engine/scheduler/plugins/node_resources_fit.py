@@ -11,8 +11,9 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores, Verdicts
+from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.node_resources import FIRST_ROW, columns_of, compared
 from engine.scheduler.plugins.resource_strategies import strategy_of

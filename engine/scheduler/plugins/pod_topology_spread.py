@@ -25,9 +25,9 @@ from engine.scheduler.framework.plugin import (
     PreScorePlugin,
     ScorePlugin,
     Scores,
-    Verdicts,
 )
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,

@@ -7,8 +7,9 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores, Verdicts, default_normalize
+from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores, default_normalize
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import canonical
