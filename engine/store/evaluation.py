@@ -59,7 +59,11 @@ def decide(
 ) -> Decision:
     """Decide a transaction and stage its changes in the draft. Raises StoreError and then has changed nothing."""
     _check_request(compare, success, failure)
-    succeeded = all(_holds(draft, condition) for condition in compare)
+    succeeded = True
+    for condition in compare:
+        if not _holds(draft, condition):
+            succeeded = False
+            break
     operations = success if succeeded else failure
     for operation in operations:
         if type(operation) is Put and operation.lease and lessor.get(operation.lease) is None:
@@ -91,15 +95,14 @@ def check_revision(revision: int, *, newest: int, compacted: int) -> None:
 def _check_request(compare: Sequence[Compare], success: Sequence[Operation], failure: Sequence[Operation]) -> None:
     if len(compare) > MAX_OPERATIONS or len(success) > MAX_OPERATIONS or len(failure) > MAX_OPERATIONS:
         raise StoreError("etcdserver: too many operations in txn request")
-    if any(not condition.key for condition in compare):
-        raise StoreError("etcdserver: key is not provided")
     size = 0
-    for operations in (success, failure):
-        for operation in operations:
-            if not operation.key:
+    for part in (compare, success, failure):
+        for item in part:
+            if not item.key:
                 raise StoreError("etcdserver: key is not provided")
-            if type(operation) is Put:
-                size += len(operation.key) + len(operation.value)
+            if type(item) is Put:
+                size += len(item.key) + len(item.value)
+    for operations in (success, failure):
         if len(operations) > 1:
             _check_duplicates(operations)
     if size > MAX_REQUEST_BYTES:

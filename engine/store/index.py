@@ -76,6 +76,7 @@ class Index:
         self.revision = revision
         self.floor = revision
         self.current: dict[bytes, KeyValue] = {}
+        self.written_bytes = 0
         self.live_bytes = 0
         self.history_bytes = 0
         self._live = SortedList()
@@ -96,20 +97,21 @@ class Index:
     # -- writing
 
     def apply(self, revision: Revision) -> None:
-        for change in revision.changes:
-            self._apply(change)
+        for kv, prev in revision.changes:
+            self._apply(kv, prev)
         self._log.append(revision)
         self.revision = revision.revision
 
-    def _apply(self, change: Change) -> None:
-        kv, prev = change
+    def _apply(self, kv: KeyValue, prev: KeyValue | None) -> None:
         key = kv.key
+        size = len(kv.value)
+        self.written_bytes += size
         versions = self._history.get(key)
         if versions is None:
             self._history[key] = [kv] if prev is None else [prev, kv]
         else:
             versions.append(kv)
-        self.history_bytes += len(kv.value) + _VERSION_OVERHEAD
+        self.history_bytes += size + _VERSION_OVERHEAD
         if prev is not None:
             self.live_bytes -= len(prev.value) + len(key)
         if not kv.version:
@@ -118,7 +120,7 @@ class Index:
             self._gone.add(key)
             return
         self.current[key] = kv
-        self.live_bytes += len(kv.value) + len(key)
+        self.live_bytes += size + len(key)
         if prev is None:
             self._live.add(key)
             if versions is not None:

@@ -55,7 +55,7 @@ class Recorder:
     def __init__(self) -> None:
         self.decided = 0
         self.failed_compares = 0
-        self.txns: deque[RecentTxn] = deque(maxlen=_RECENT_TXNS)
+        self._txns: deque[tuple[int, Revision | None, bool, Sequence[Compare], str]] = deque(maxlen=_RECENT_TXNS)
 
     def record(
         self, revision: int, made: Revision | None, *, succeeded: bool, compare: Sequence[Compare], cause: str
@@ -63,8 +63,18 @@ class Recorder:
         self.decided += 1
         if not succeeded:
             self.failed_compares += 1
-        keys = tuple(change.kv.key for change in made.changes) if made is not None else ()
-        self.txns.append(RecentTxn(revision, made is not None, succeeded, compare, keys, cause))
+        self._txns.append((revision, made, succeeded, compare, cause))
+
+    def recent(self) -> list[RecentTxn]:
+        """The last of them, oldest first."""
+        return [
+            RecentTxn(revision, made is not None, succeeded, compare, _keys(made), cause)
+            for revision, made, succeeded, compare, cause in self._txns
+        ]
+
+
+def _keys(made: Revision | None) -> tuple[bytes, ...]:
+    return tuple(change.kv.key for change in made.changes) if made is not None else ()
 
 
 def entries(revisions: Iterable[Revision]) -> list[LogEntry]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from engine.clock import Clock, Timer
-from engine.store.index import Revision
+from engine.store.index import Change
 from engine.store.types import StoreError
 
 MIN_TTL = 2  # etcd's, at its default election timeout
@@ -95,9 +95,11 @@ class Lessor:
         self._leases[change.id] = lease
         self._arm(lease.due)
 
-    def attach(self, revision: Revision) -> None:
+    def attach(self, changes: list[Change]) -> None:
         """Keep up which keys each lease holds."""
-        for kv, prev in revision.changes:
+        if not self._leases:
+            return
+        for kv, prev in changes:
             if prev is not None and prev.lease and prev.lease != kv.lease and prev.lease in self._leases:
                 self._leases[prev.lease].keys.pop(kv.key, None)
             if kv.lease:

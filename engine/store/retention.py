@@ -52,8 +52,10 @@ class RetentionKeeper:
     def note(self, revisions: list[Revision]) -> None:
         quiet = self.retention.quiet
         for revision in revisions:
-            if not quiet or not all(change.kv.key.startswith(quiet) for change in revision.changes):
-                self._counted += 1
+            for change in revision.changes:
+                if not change.kv.key.startswith(quiet):
+                    self._counted += 1
+                    break
 
     def target(self, revision: int, compacted: int, *, pressed: bool, alarmed: bool) -> int:
         """The revision to compact at now, 0 for none.

@@ -228,7 +228,7 @@ class SqliteStore:
             if revision is not None:
                 self._index.apply(revision)
                 self._draft.settle(revision)
-                self._lessor.attach(revision)
+                self._lessor.attach(revision.changes)
                 revisions.append(revision)
             if proposal.lease is not None:
                 self._lessor.apply(proposal.lease)
@@ -370,7 +370,7 @@ class SqliteStore:
 
     def recent_txns(self) -> list[RecentTxn]:
         """The last transactions that were decided, oldest first, those that changed nothing included."""
-        return list(self._recorder.txns)
+        return self._recorder.recent()
 
     async def snapshot(self, file: Path) -> None:
         """Write a store file that can be opened in place of this one. Raises StoreError if `file` is there."""

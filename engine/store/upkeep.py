@@ -59,7 +59,7 @@ class Upkeep:
         self._retention = retention
         self._keeper = RetentionKeeper(retention, clock, revision=index.revision)
         self._step = _STEP
-        self._written = 0  # bytes of values since the last automatic compaction
+        self._relieved = 0  # bytes that had been written at the last automatic compaction
         self._working = False
         self._compacting = hub.compact_revision > 0  # a compaction that the last process did not finish
         self._asked = hub.compact_revision
@@ -75,7 +75,6 @@ class Upkeep:
         """Called with every batch, once it is visible."""
         if revisions:
             self._keeper.note(revisions)
-            self._written += sum(len(change.kv.value) for revision in revisions for change in revision.changes)
             self._trim_memory(len(revisions))
             self._watch_space()
         journal = self._journal
@@ -105,7 +104,7 @@ class Upkeep:
         pressed = self._pressed(in_use)
         target = self._keeper.target(revision, compacted, pressed=pressed, alarmed=bool(self.alarms))
         if target > compacted:
-            self._asked, self._written = target, 0
+            self._asked, self._relieved = target, self._index.written_bytes
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             done.add_done_callback(_retrieve)
             self._committer.submit(Proposal(done, compact_revision=target))
@@ -114,7 +113,8 @@ class Upkeep:
         """Whether history must go before its time; not again before the last compaction has shown its effect."""
         retention = self._retention
         room = retention.disk if self._journal is not None else retention.memory
-        if self._compacting or self._written < min(self.quota, room) * _RELIEF_STEP:
+        written = self._index.written_bytes - self._relieved
+        if self._compacting or written < min(self.quota, room) * _RELIEF_STEP:
             return False
         return in_use - self._index.live_bytes > room or in_use > self.quota * _PRESSURE
 
