@@ -11,6 +11,7 @@ from functools import cached_property
 
 import orjson
 
+from engine.api import openapi_proto
 from engine.api.openapi_paths import resource_paths
 from engine.api.openapi_schemas import Dialect, closure, component
 from engine.api.resources import ResourceInfo, ResourceRegistry
@@ -78,17 +79,23 @@ class OpenApi:
     @cached_property
     def v2(self) -> bytes:
         """`/openapi/v2`: everything in one document."""
+        return orjson.dumps(self._v2())
+
+    @cached_property
+    def v2_proto(self) -> bytes:
+        """The same as the protocol buffer that client-go reads."""
+        return openapi_proto.document(self._v2())
+
+    def _v2(self) -> Object:
         versions = [(group, version) for group, listed in self.registry.groups.items() for version in listed]
-        return orjson.dumps(
-            {
-                "swagger": "2.0",
-                "info": self._info,
-                "paths": self._paths("v2", versions),
-                "definitions": {name: component(self.definitions, name, "v2") for name in sorted(self.definitions)},
-                "securityDefinitions": {"BearerToken": _BEARER},
-                "security": [{"BearerToken": []}],
-            }
-        )
+        return {
+            "swagger": "2.0",
+            "info": self._info,
+            "paths": self._paths("v2", versions),
+            "definitions": {name: component(self.definitions, name, "v2") for name in sorted(self.definitions)},
+            "securityDefinitions": {"BearerToken": _BEARER},
+            "security": [{"BearerToken": []}],
+        }
 
     @cached_property
     def v2_hash(self) -> str:

@@ -16,6 +16,7 @@ import orjson
 from engine.api import discovery
 from engine.api.errors import ApiError, path_not_found
 from engine.api.openapi import OpenApi
+from engine.api.openapi_proto import MEDIA_TYPES
 from engine.api.wire import JSON, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -125,13 +126,16 @@ class NonResource:
                 body, tag = found, documents.hash(group, version)
             case _:
                 raise path_not_found()
-        headers = {"content-type": JSON, "etag": f'"{tag}"', "vary": "Accept"}
+        kind = JSON
+        if parts[1:] == ["v2"] and MEDIA_TYPES & _accepted(call):
+            body, tag, kind = documents.v2_proto, f"{tag}.proto", "application/octet-stream"
+        headers = {"content-type": kind, "etag": f'"{tag}"', "vary": "Accept"}
         asked = call.request.parameter("hash")
         if asked == tag:  # the URL names the content: it may be kept for ever
             headers |= {"cache-control": "public, immutable", "expires": "Thu, 31 Dec 2099 23:59:59 GMT"}
         if call.request.headers.get("if-none-match") == headers["etag"]:
             return Response(304, None, headers)
-        return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+        return Response(200, orjson.loads(body) if call.request.in_process and kind == JSON else body, headers)
 
     @cached_property
     def _documents(self) -> OpenApi:
@@ -148,6 +152,11 @@ class NonResource:
         if call.request.headers.get("if-none-match") == tag:
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+
+
+def _accepted(call: Call) -> set[str]:
+    """The media types of the Accept header, without their parameters."""
+    return {clause.partition(";")[0].strip() for clause in call.request.headers.get("accept", "").split(",")}
 
 
 def _wants_aggregated(accept: str) -> bool:
