@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.decoding import decode, load_json
+from engine.api.errors import ApiError
+from engine.api.types import GVK
+from tests.api.objects import DEFINITIONS, DEPLOYMENT, POD, container, deployment
+
+SECRET = GVK("", "v1", "Secret")
+QUANTITY_TEXT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+REFUSED = {
+    "text for a number": (
+        {"spec": {"replicas": "x"}},
+        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
+    "a fraction for an integer": (
+        {"spec": {"replicas": 1.5}},
+        "json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
+    "too large an integer": (
+        {"spec": {"replicas": 3_000_000_000}},
+        "json: cannot unmarshal number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
+    "a list for an object": ([], "json: cannot unmarshal array into Go value of type v1.Deployment"),
+    "a number for a struct": (
+        {"spec": 1},
+        "json: cannot unmarshal number into Go struct field Deployment.spec of type v1.DeploymentSpec",
+    ),
+    "an object for a list": (
+        {"spec": {"template": {"spec": {"containers": {}}}}},
+        "json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers "
+        "of type []v1.Container",
+    ),
+    "a number for text in a list": (
+        {"spec": {"template": {"spec": {"containers": [{"env": [{"name": "A", "value": 1}]}]}}}},
+        "json: cannot unmarshal number into Go struct field EnvVar.spec.template.spec.containers.env.value "
+        "of type string",
+    ),
+    "a number for a named string": (
+        {"spec": {"template": {"spec": {"containers": [{"imagePullPolicy": 1}]}}}},
+        "json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers.imagePullPolicy "
+        "of type v1.PullPolicy",
+    ),
+    "a boolean for a label": (
+        {"metadata": {"labels": {"a": True}}},
+        "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string",
+    ),
+    "no quantity": (
+        {"spec": {"template": {"spec": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}}}},
+        QUANTITY_TEXT,
+    ),
+    "no time": (
+        {"metadata": {"creationTimestamp": "yesterday"}},
+        'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+    ),
+    "a boolean for a number or a name": (
+        {"spec": {"strategy": {"rollingUpdate": {"maxSurge": True}}}},
+        "json: cannot unmarshal bool into Go value of type int32",
+    ),
+}
+
+
+def decoded(value: Any, gvk: GVK = DEPLOYMENT) -> Any:
+    return decode(DEFINITIONS, gvk, value)
+
+
+def refusal(value: Any, gvk: GVK = DEPLOYMENT) -> str:
+    with pytest.raises(ApiError) as caught:
+        decoded(value, gvk)
+    assert caught.value.code == 400
+    assert caught.value.reason == "BadRequest"
+    return caught.value.message
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_is_refused_in_gos_words(name: str) -> None:
+    value, text = REFUSED[name]
+    assert refusal(value) == f'Deployment in version "v1" cannot be handled as a Deployment: {text}'
+
+
+def test_base64_that_is_none() -> None:
+    assert refusal({"data": {"a": "Y*Q="}}, SECRET).endswith("illegal base64 data at input byte 1")
+
+
+def test_another_version_or_kind_is_refused() -> None:
+    assert (
+        refusal({"apiVersion": "v1", "kind": "Deployment"})
+        == "the API version in the data (v1) does not match the expected API version (apps/v1)"
+    )
+    assert refusal({"apiVersion": "apps/v1", "kind": "ReplicaSet"}).startswith(
+        'ReplicaSet in version "v1" cannot be handled as a Deployment: converting (v1.ReplicaSet) to'
+    )
+
+
+def test_unknown_fields_are_dropped_and_told_with_their_path() -> None:
+    value = deployment(foo=1)
+    value["spec"]["template"]["spec"]["containers"][0]["prots"] = []
+    found = decoded(value)
+    assert found.unknown == ['unknown field "spec.template.spec.containers[0].prots"', 'unknown field "spec.foo"']
+    assert "foo" not in found.object["spec"]
+
+
+def test_duplicate_fields_are_told_and_the_last_counts() -> None:
+    found = decoded(load_json(b'{"spec": {"replicas": 1, "replicas": 2}}'))
+    assert found.unknown == ['duplicate field "spec.replicas"']
+    assert found.object["spec"] == {"replicas": 2}
+
+
+def test_the_type_is_filled_in_and_comes_first() -> None:
+    assert list(decoded({"metadata": {"name": "a"}}).object) == ["apiVersion", "kind", "metadata"]
+
+
+def test_null_is_as_if_not_there() -> None:
+    value = container(command=None, args=["a", None])
+    value["metadata"]["labels"] = {"a": None}
+    found = decoded(value, POD).object
+    assert found["spec"]["containers"][0] == {"name": "web", "image": "nginx:1.27", "args": ["a", ""]}
+    assert found["metadata"]["labels"] == {"a": ""}
+
+
+def test_empty_lists_and_zero_values_do_not_survive_where_go_drops_them() -> None:
+    found = decoded({"spec": {"hostNetwork": False, "volumes": [], "nodeSelector": {}, "nodeName": ""}}, POD).object
+    assert found["spec"] == {}
+
+
+def test_a_false_that_means_something_survives() -> None:
+    spec = {"automountServiceAccountToken": False, "terminationGracePeriodSeconds": 0}
+    assert decoded({"spec": spec}, POD).object["spec"] == spec
+
+
+def test_quantities_and_times_become_canonical() -> None:
+    value = container(resources={"limits": {"cpu": "1000m", "memory": 1.5}})
+    value["metadata"]["creationTimestamp"] = "2026-01-01T12:00:00.5+02:00"
+    found = decoded(value, POD).object
+    assert found["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "1500m"}
+    assert found["metadata"]["creationTimestamp"] == "2026-01-01T10:00:00Z"
+
+
+def test_micro_times_keep_their_fraction() -> None:
+    lease = GVK("coordination.k8s.io", "v1", "Lease")
+    value = {"spec": {"renewTime": "2026-01-01T10:00:00.000001Z"}}
+    assert decoded(value, lease).object["spec"] == value["spec"]
+    assert 'cannot parse "Z" as ".000000"' in refusal({"spec": {"renewTime": "2026-01-01T10:00:00Z"}}, lease)
+
+
+def test_the_value_is_left_alone_and_not_shared() -> None:
+    value = container(env=[{"name": "A", "value": "1"}], foo="x")
+    copy = container(env=[{"name": "A", "value": "1"}], foo="x")
+    found = decoded(value, POD).object
+    found["spec"]["containers"][0]["env"].append({"name": "B"})
+    assert value == copy
+
+
+def test_free_form_fields_are_kept_whole() -> None:
+    revision = GVK("apps", "v1", "ControllerRevision")
+    data = {"spec": {"anything": [1, None, {"a": False}]}}
+    found = decoded({"data": data, "revision": 1}, revision)
+    assert found.unknown == []
+    assert found.object["data"] == data
+
+
+def test_recursive_schemas_decode() -> None:
+    definition = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    schema = {"type": "object", "properties": {"spec": {"properties": {"a": {"type": "string", "nope": 1}}}}}
+    versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]
+    found = decoded({"spec": {"versions": versions}}, definition)
+    assert found.unknown == [
+        'unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.a.nope"'
+    ]

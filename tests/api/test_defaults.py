@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from engine.api.defaults import apply_defaults
+from engine.api.resources import ResourceRegistry
+from engine.api.types import GVK, Object
+from tests.api.objects import (
+    DEPLOYMENT,
+    JOB,
+    POD,
+    SERVICE,
+    container,
+    defaulted,
+    deployment,
+    info,
+    pod,
+    service,
+)
+
+RBAC = "rbac.authorization.k8s.io"
+
+IMAGES = {
+    "nginx": "Always",
+    "nginx:latest": "Always",
+    "nginx:1.27": "IfNotPresent",
+    "registry.example.com:5000/nginx": "Always",
+    "registry.example.com:5000/nginx:1.27": "IfNotPresent",
+    "nginx@sha256:abc": "IfNotPresent",
+}
+
+
+def test_a_pod_is_filled_in_as_upstream_does() -> None:
+    found = defaulted(POD, container(ports=[{"containerPort": 80}]))
+    assert found["spec"] == {
+        "containers": [
+            {
+                "name": "web",
+                "image": "nginx:1.27",
+                "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                "resources": {},
+                "terminationMessagePath": "/dev/termination-log",
+                "terminationMessagePolicy": "File",
+                "imagePullPolicy": "IfNotPresent",
+            }
+        ],
+        "restartPolicy": "Always",
+        "dnsPolicy": "ClusterFirst",
+        "securityContext": {},
+        "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30,
+        "enableServiceLinks": True,
+    }
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_the_pull_policy_follows_the_tag(image: str) -> None:
+    found = defaulted(POD, pod(containers=[{"name": "a", "image": image}]))
+    assert found["spec"]["containers"][0]["imagePullPolicy"] == IMAGES[image]
+
+
+def test_probes() -> None:
+    probe = {"httpGet": {"port": 80}, "periodSeconds": 5}
+    found = defaulted(POD, container(readinessProbe=probe, livenessProbe={"grpc": {"port": 1}}))
+    ready = found["spec"]["containers"][0]["readinessProbe"]
+    assert ready == {
+        "httpGet": {"port": 80, "path": "/", "scheme": "HTTP"},
+        "timeoutSeconds": 1,
+        "periodSeconds": 5,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
+    assert found["spec"]["containers"][0]["livenessProbe"]["grpc"]["service"] == ""
+
+
+def test_requests_come_from_limits_in_a_pod_but_not_in_a_template() -> None:
+    resources = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}
+    found = defaulted(POD, container(resources=resources))
+    assert found["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "500m", "memory": "1Gi"}
+    template = {"metadata": {}, "spec": container(resources=resources)["spec"]}
+    found = defaulted(DEPLOYMENT, deployment(template=template))
+    assert found["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "500m"}
+    assert "enableServiceLinks" not in found["spec"]["template"]["spec"]
+
+
+def test_pod_level_requests_are_what_the_containers_ask_for() -> None:
+    containers = [{"name": name, "image": "a:1", "resources": {"requests": {"cpu": "100m"}}} for name in "ab"]
+    init = [{"name": "c", "image": "a:1", "resources": {"requests": {"cpu": "150m"}}}]
+    limits = {"cpu": "1", "memory": "1Gi"}
+    found = defaulted(POD, pod(containers=containers, initContainers=init, resources={"limits": limits}))
+    assert found["spec"]["resources"]["requests"] == {"cpu": "200m", "memory": "1Gi"}
+
+
+def test_volumes() -> None:
+    volumes: list[Object] = [
+        {"name": "none"},
+        {"name": "secret", "secret": {"secretName": "a"}},
+        {"name": "path", "hostPath": {"path": "/a"}},
+        {
+            "name": "token",
+            "projected": {
+                "sources": [
+                    {"serviceAccountToken": {"path": "token"}},
+                    {"downwardAPI": {"items": [{"path": "n", "fieldRef": {"fieldPath": "metadata.name"}}]}},
+                ]
+            },
+        },
+    ]
+    none, secret, path, token = defaulted(POD, pod(volumes=volumes))["spec"]["volumes"]
+    assert none["emptyDir"] == {}
+    assert secret["secret"]["defaultMode"] == 0o644
+    assert path["hostPath"]["type"] == ""
+    assert token["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"] == 3600
+    assert token["projected"]["sources"][1]["downwardAPI"]["items"][0]["fieldRef"]["apiVersion"] == "v1"
+
+
+def test_host_network_opens_the_containers_ports_on_the_host() -> None:
+    spec = container(ports=[{"containerPort": 80}])["spec"]
+    found = defaulted(POD, pod(**spec, hostNetwork=True))
+    assert found["spec"]["containers"][0]["ports"][0]["hostPort"] == 80
+
+
+def test_the_old_name_of_the_service_account_says_the_same() -> None:
+    assert defaulted(POD, pod(serviceAccount="robot"))["spec"]["serviceAccountName"] == "robot"
+    assert defaulted(POD, pod(serviceAccountName="robot"))["spec"]["serviceAccount"] == "robot"
+
+
+def test_deployments() -> None:
+    spec = defaulted(DEPLOYMENT, deployment())["spec"]
+    assert (spec["replicas"], spec["revisionHistoryLimit"], spec["progressDeadlineSeconds"]) == (1, 10, 600)
+    rolling = {"maxUnavailable": "25%", "maxSurge": "25%"}
+    assert spec["strategy"] == {"type": "RollingUpdate", "rollingUpdate": rolling}
+    assert defaulted(DEPLOYMENT, deployment(strategy={"type": "Recreate"}))["spec"]["strategy"] == {"type": "Recreate"}
+    assert defaulted(DEPLOYMENT, deployment(replicas=0))["spec"]["replicas"] == 0
+
+
+SERVICES: dict[str, tuple[Object, Object]] = {
+    "plain": (
+        {},
+        {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"},
+    ),
+    "load balancer": (
+        {"type": "LoadBalancer"},
+        {"externalTrafficPolicy": "Cluster", "allocateLoadBalancerNodePorts": True},
+    ),
+    "sticky": (
+        {"sessionAffinity": "ClientIP"},
+        {"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}},
+    ),
+    "ports": (
+        {"ports": [{"port": 80}, {"port": 81, "targetPort": "http", "protocol": "UDP"}]},
+        {
+            "ports": [
+                {"port": 80, "protocol": "TCP", "targetPort": 80},
+                {"port": 81, "targetPort": "http", "protocol": "UDP"},
+            ]
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_services(name: str) -> None:
+    given, expected = SERVICES[name]
+    spec = defaulted(SERVICE, service(**given))["spec"]
+    assert {field: spec.get(field) for field in expected} == expected
+
+
+def test_an_external_name_has_no_traffic_policy() -> None:
+    spec = defaulted(SERVICE, service(type="ExternalName", externalName="a.example"))["spec"]
+    assert "internalTrafficPolicy" not in spec
+
+
+OTHERS: dict[str, tuple[GVK, Object, Object]] = {
+    "a secret's type and plain text": (
+        GVK("", "v1", "Secret"),
+        {"stringData": {"a": "b"}},
+        {"type": "Opaque", "data": {"a": "Yg=="}},
+    ),
+    "a namespace's label": (
+        GVK("", "v1", "Namespace"),
+        {"metadata": {"name": "a"}},
+        {"metadata": {"name": "a", "labels": {"kubernetes.io/metadata.name": "a"}}, "status": {"phase": "Active"}},
+    ),
+    "a node's allocatable": (
+        GVK("", "v1", "Node"),
+        {"status": {"capacity": {"cpu": "4"}}},
+        {"status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}}},
+    ),
+    "groups of a role binding": (
+        GVK(RBAC, "v1", "RoleBinding"),
+        {"roleRef": {"kind": "Role", "name": "a"}, "subjects": [{"kind": "User", "name": "jane"}]},
+        {
+            "roleRef": {"kind": "Role", "name": "a", "apiGroup": RBAC},
+            "subjects": [{"kind": "User", "name": "jane", "apiGroup": RBAC}],
+        },
+    ),
+    "ports of an endpoint slice": (
+        GVK("discovery.k8s.io", "v1", "EndpointSlice"),
+        {"ports": [{"port": 80}]},
+        {"ports": [{"port": 80, "name": "", "protocol": "TCP"}]},
+    ),
+    "a network policy's types": (
+        GVK("networking.k8s.io", "v1", "NetworkPolicy"),
+        {"spec": {"egress": [{}]}},
+        {"spec": {"egress": [{}], "podSelector": {}, "policyTypes": ["Ingress", "Egress"]}},
+    ),
+    "a storage class": (
+        GVK("storage.k8s.io", "v1", "StorageClass"),
+        {"provisioner": "a"},
+        {"provisioner": "a", "reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+    ),
+    "an autoscaler's metric": (
+        GVK("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        {"spec": {"maxReplicas": 3}},
+        {
+            "spec": {
+                "maxReplicas": 3,
+                "minReplicas": 1,
+                "metrics": [
+                    {
+                        "type": "Resource",
+                        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+                    }
+                ],
+            }
+        },
+    ),
+    "limits of a limit range": (
+        GVK("", "v1", "LimitRange"),
+        {"spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "min": {"memory": "1Mi"}}]}},
+        {
+            "spec": {
+                "limits": [
+                    {
+                        "type": "Container",
+                        "max": {"cpu": "2"},
+                        "min": {"memory": "1Mi"},
+                        "default": {"cpu": "2"},
+                        "defaultRequest": {"cpu": "2", "memory": "1Mi"},
+                    }
+                ]
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_kinds(name: str) -> None:
+    gvk, given, expected = OTHERS[name]
+    found = defaulted(gvk, given)
+    assert {field: found.get(field) for field in expected} == expected
+
+
+def test_jobs() -> None:
+    template = {"spec": {**pod()["spec"], "restartPolicy": "Never"}}
+    spec = defaulted(JOB, {"spec": {"template": template}})["spec"]
+    assert (spec["completions"], spec["parallelism"], spec["backoffLimit"]) == (1, 1, 6)
+    assert (spec["completionMode"], spec["podReplacementPolicy"]) == ("NonIndexed", "TerminatingOrFailed")
+    parallel: Any = defaulted(JOB, {"spec": {"parallelism": 3, "template": template}})["spec"]
+    assert "completions" not in parallel
+
+
+def test_jobs_of_an_older_release_lack_what_it_lacks() -> None:
+    older = ResourceRegistry.for_version("1.27").by_kind(JOB)
+    assert older is not None
+    job: Object = {"spec": {"template": {"spec": pod()["spec"]}}}
+    apply_defaults(older, job)
+    assert "podReplacementPolicy" not in job["spec"]
+
+
+@pytest.mark.parametrize("gvk", [POD, DEPLOYMENT, SERVICE], ids=str)
+def test_defaults_change_nothing_the_second_time(gvk: GVK) -> None:
+    given = {POD: pod, DEPLOYMENT: deployment, SERVICE: service}[gvk]()
+    once = defaulted(gvk, given)
+    twice = copy.deepcopy(once)
+    apply_defaults(info(gvk), twice)
+    assert twice == once

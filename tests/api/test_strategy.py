@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from engine.api.strategy import (
+    grace_period,
+    mark_deleting,
+    prepare_for_create,
+    prepare_for_status_update,
+    prepare_for_update,
+    selectable_fields,
+    unknown_field_text,
+)
+from engine.api.types import GVK, Object
+from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
+
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+NAMESPACE = GVK("", "v1", "Namespace")
+NODE = GVK("", "v1", "Node")
+LEASE = GVK("coordination.k8s.io", "v1", "Lease")
+SLICE = GVK("discovery.k8s.io", "v1", "EndpointSlice")
+
+NEW_STATUS: dict[str, tuple[GVK, Object | None]] = {
+    "Deployment": (DEPLOYMENT, {}),
+    "ReplicaSet": (GVK("apps", "v1", "ReplicaSet"), {"replicas": 0}),
+    "Service": (SERVICE, {"loadBalancer": {}}),
+    "Namespace": (NAMESPACE, {"phase": "Active"}),
+    "PersistentVolumeClaim": (GVK("", "v1", "PersistentVolumeClaim"), {"phase": "Pending"}),
+    "Node": (NODE, {"phase": "x"}),
+}
+
+
+@pytest.mark.parametrize("name", NEW_STATUS)
+def test_whoever_creates_an_object_does_not_set_its_status(name: str) -> None:
+    gvk, expected = NEW_STATUS[name]
+    obj: Object = {"metadata": {"name": "a"}, "spec": {}, "status": {"phase": "x"}}
+    prepare_for_create(info(gvk), obj)
+    assert obj["status"] == expected
+
+
+def test_new_statuses_are_not_shared() -> None:
+    first, second = prepared(SERVICE, service()), prepared(SERVICE, service())
+    first["status"]["loadBalancer"]["ingress"] = []
+    assert second["status"] == {"loadBalancer": {}}
+
+
+@pytest.mark.parametrize(
+    ("gvk", "generation"),
+    [(POD, 1), (DEPLOYMENT, 1), (SLICE, 1), (SERVICE, None), (CONFIG_MAP, None), (LEASE, None)],
+    ids=str,
+)
+def test_which_kinds_have_a_generation(gvk: GVK, generation: int | None) -> None:
+    obj: Object = {"metadata": {"name": "a", "generation": 7}, "spec": {}}
+    prepare_for_create(info(gvk), obj)
+    assert obj["metadata"].get("generation") == generation
+
+
+def test_a_pod_starts_pending_with_its_class() -> None:
+    assert prepared(POD, pod())["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+
+
+QOS: dict[str, tuple[Object, str]] = {
+    "nothing": ({}, "BestEffort"),
+    "requests": ({"requests": {"cpu": "1"}}, "Burstable"),
+    "one limit": ({"limits": {"cpu": "1"}}, "Burstable"),
+    "both limits": ({"limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
+    "lower requests": ({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}, "Burstable"),
+    "zero": ({"requests": {"cpu": "0"}}, "BestEffort"),
+    "a device": ({"limits": {"example.com/gpu": "1"}}, "BestEffort"),
+}
+
+
+@pytest.mark.parametrize("name", QOS)
+def test_quality_of_service(name: str) -> None:
+    resources, expected = QOS[name]
+    assert prepared(POD, container(resources=resources))["status"]["qosClass"] == expected
+
+
+def test_a_gated_pod_says_so() -> None:
+    conditions = prepared(POD, pod(schedulingGates=[{"name": "example.com/wait"}]))["status"]["conditions"]
+    assert [(each["type"], each["status"], each["reason"]) for each in conditions] == [
+        ("PodScheduled", "False", "SchedulingGated")
+    ]
+
+
+def test_match_label_keys_become_part_of_the_selector() -> None:
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}, "matchLabelKeys": ["hash"]}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    value = pod(affinity=affinity)
+    value["metadata"]["labels"] = {"hash": "abc"}
+    found = prepared(POD, value)["spec"]["affinity"]["podAntiAffinity"]
+    selector = found["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"]
+    assert selector["matchExpressions"] == [{"key": "hash", "operator": "In", "values": ["abc"]}]
+
+
+def test_a_namespace_gets_its_finalizer_and_keeps_it() -> None:
+    obj = prepared(NAMESPACE, {"metadata": {"name": "a"}})
+    assert obj["spec"]["finalizers"] == ["kubernetes"]
+    new = copy.deepcopy(obj)
+    new["spec"]["finalizers"] = []
+    prepare_for_update(info(NAMESPACE), new, obj)
+    assert new["spec"]["finalizers"] == ["kubernetes"]
+
+
+def test_a_job_selects_its_pods_by_its_uid() -> None:
+    template = {"spec": {**pod()["spec"], "restartPolicy": "Never"}}
+    job = prepared(JOB, {"metadata": {"name": "a", "uid": "u"}, "spec": {"template": template}})
+    assert job["spec"]["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}}
+    assert job["spec"]["template"]["metadata"]["labels"] == {
+        "controller-uid": "u",
+        "batch.kubernetes.io/controller-uid": "u",
+        "job-name": "a",
+        "batch.kubernetes.io/job-name": "a",
+    }
+
+
+def stored_deployment() -> Object:
+    obj = prepared(DEPLOYMENT, deployment())
+    obj["metadata"] |= {"uid": "u", "resourceVersion": "5", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    obj["status"] = {"replicas": 1}
+    return obj
+
+
+def test_a_change_of_the_spec_counts_a_generation_and_keeps_the_status() -> None:
+    old = stored_deployment()
+    new = copy.deepcopy(old)
+    new["spec"]["replicas"] = 3
+    new["status"] = {"replicas": 3}
+    new["metadata"]["generation"] = 40
+    prepare_for_update(info(DEPLOYMENT), new, old)
+    assert new["metadata"]["generation"] == 2
+    assert new["status"] == {"replicas": 1}
+
+
+def test_a_change_of_a_label_counts_none() -> None:
+    old = stored_deployment()
+    new = copy.deepcopy(old)
+    new["metadata"]["labels"] = {"a": "b"}
+    prepare_for_update(info(DEPLOYMENT), new, old)
+    assert new["metadata"]["generation"] == 1
+
+
+def test_a_slice_counts_any_change_of_its_content() -> None:
+    old: Object = {"metadata": {"name": "a", "generation": 1}, "endpoints": []}
+    new = copy.deepcopy(old)
+    new["endpoints"] = [{"addresses": ["10.0.0.1"]}]
+    prepare_for_update(info(SLICE), new, old)
+    assert new["metadata"]["generation"] == 2
+
+
+def test_an_update_takes_what_it_leaves_out_of_the_metadata() -> None:
+    old = stored_deployment()
+    old["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
+    new = deployment()
+    prepare_for_update(info(DEPLOYMENT), new, old)
+    metadata = new["metadata"]
+    assert (metadata["uid"], metadata["creationTimestamp"]) == ("u", "2026-01-01T00:00:00Z")
+    assert metadata["deletionTimestamp"] == "2026-01-01T00:01:00Z"
+
+
+def test_a_status_update_changes_the_status_alone() -> None:
+    old = stored_deployment()
+    new = copy.deepcopy(old)
+    new["spec"]["replicas"] = 9
+    new["metadata"]["labels"] = {"a": "b"}
+    new["status"] = {"replicas": 2}
+    prepare_for_status_update(info(DEPLOYMENT), new, old)
+    assert new["spec"]["replicas"] == 1
+    assert "labels" not in new["metadata"]
+    assert new["status"] == {"replicas": 2}
+    assert new["metadata"]["generation"] == 1
+
+
+def test_a_pods_class_and_owners_survive_its_status_updates() -> None:
+    old = prepared(POD, pod())
+    old["metadata"]["ownerReferences"] = [{"uid": "u"}]
+    old["status"] |= {"observedGeneration": 1, "conditions": [{"type": "Ready", "observedGeneration": 1}]}
+    new = copy.deepcopy(old)
+    new["metadata"]["ownerReferences"] = []
+    new["status"] = {"phase": "Running", "conditions": [{"type": "Ready"}]}
+    prepare_for_status_update(info(POD), new, old)
+    assert new["metadata"]["ownerReferences"] == [{"uid": "u"}]
+    assert new["status"] == {
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "observedGeneration": 1}],
+        "qosClass": "BestEffort",
+        "observedGeneration": 1,
+    }
+
+
+def test_deleting_counts_a_generation_where_there_is_one() -> None:
+    obj: Object = {"metadata": {"generation": 3}}
+    mark_deleting(obj)
+    assert obj["metadata"]["generation"] == 4
+    plain: Object = {"metadata": {}}
+    mark_deleting(plain)
+    assert plain == {"metadata": {}}
+
+
+GRACE: dict[str, tuple[Object, Object, int | None, int]] = {
+    "its own": ({"nodeName": "n"}, {}, None, 30),
+    "asked for": ({"nodeName": "n"}, {}, 5, 5),
+    "negative": ({"nodeName": "n"}, {}, -1, 1),
+    "not yet on a node": ({}, {}, 30, 0),
+    "ended": ({"nodeName": "n"}, {"phase": "Failed"}, 30, 0),
+}
+
+
+@pytest.mark.parametrize("name", GRACE)
+def test_how_long_a_pod_has_to_end(name: str) -> None:
+    spec, status, requested, expected = GRACE[name]
+    obj = {"spec": {"terminationGracePeriodSeconds": 30, **spec}, "status": status}
+    assert grace_period(info(POD), obj, requested) == expected
+
+
+def test_other_kinds_are_deleted_at_once() -> None:
+    assert grace_period(info(CONFIG_MAP), {}, 30) is None
+
+
+def test_selectable_fields_of_a_pod() -> None:
+    obj = prepared(POD, pod(nodeName="n", serviceAccountName="s"))
+    obj["status"] |= {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]}
+    assert selectable_fields(info(POD), obj) == {
+        "metadata.name": "web",
+        "metadata.namespace": "default",
+        "spec.nodeName": "n",
+        "spec.restartPolicy": "Always",
+        "spec.schedulerName": "default-scheduler",
+        "spec.serviceAccountName": "s",
+        "spec.hostNetwork": "false",
+        "status.phase": "Pending",
+        "status.podIP": "10.0.0.1",
+        "status.podIPs": "10.0.0.1,fd00::1",
+        "status.nominatedNodeName": "",
+    }
+
+
+def test_selectable_fields_of_other_kinds() -> None:
+    assert selectable_fields(info(NODE), {"metadata": {"name": "n"}, "spec": {"unschedulable": True}}) == {
+        "metadata.name": "n",
+        "spec.unschedulable": "true",
+    }
+    event = {
+        "metadata": {"name": "e", "namespace": "d"},
+        "involvedObject": {"kind": "Pod", "name": "p"},
+        "source": {"component": "kubelet"},
+        "type": "Normal",
+    }
+    fields = selectable_fields(info(GVK("", "v1", "Event")), event)
+    assert (fields["involvedObject.name"], fields["source"], fields["type"]) == ("p", "kubelet", "Normal")
+
+
+def test_fields_that_cannot_be_selected_by() -> None:
+    assert unknown_field_text(info(POD), "spec.foo") == "field label not supported: spec.foo"
+    assert (
+        unknown_field_text(info(CONFIG_MAP), "data.a")
+        == '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    )
