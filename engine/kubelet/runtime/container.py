@@ -14,7 +14,7 @@ from engine.clock import Clock, Timer
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError
 from engine.kubelet.runtime.catalog import ImageProfile
 from engine.kubelet.runtime.logs import LogFile
-from engine.kubelet.runtime.shell import commands, programs
+from engine.kubelet.runtime.shell import Call, exists, programs, start
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Network, Process
 from engine.trace import SpanContext, current_context
 
@@ -56,7 +56,7 @@ class SimulatedContainer:
         """Run its program. Raises CriError if the image does not have it."""
         self.cause = current_context()
         argv = command_line(self.status.config, self.profile)
-        if argv and not commands.exists(self.machine, argv[0]):
+        if argv and not exists(self.machine, argv[0]):
             message = _not_started(argv[0])
             self._finish(START_ERROR, "StartError", message)
             raise CriError("Unknown", message)
@@ -112,10 +112,8 @@ class SimulatedContainer:
             self.machine.serving = True
             return programs.serve(programs.Server(0), first=True)
         io = Io(lambda text: self.log.write("stdout", text), lambda text: self.log.write("stderr", text))
-        call = commands.Call(
-            self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True
-        )
-        return commands.start(call)
+        call = Call(self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True)
+        return start(call)
 
     def _resume(self, signal: str | None = None) -> None:
         process = self._process

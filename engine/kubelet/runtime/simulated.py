@@ -30,7 +30,7 @@ from engine.kubelet.runtime.container import SimulatedContainer, new_machine
 from engine.kubelet.runtime.images import ImageStore
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.reference import parse_reference
-from engine.kubelet.runtime.shell.commands import Call, exists, start
+from engine.kubelet.runtime.shell import Call, exists, start
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, Process
 from engine.trace import Hop, SpanContext, current_context
 from engine.world import World

@@ -4,9 +4,11 @@
 the same code runs on any clock and in a plain test. What it cannot do, it refuses as a real shell refuses bad syntax.
 """
 
+from engine.kubelet.runtime.shell.commands import Call
 from engine.kubelet.runtime.shell.interpreter import Interpreter
+from engine.kubelet.runtime.shell.launch import exists, start
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 from engine.kubelet.runtime.shell.parser import parse
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Process
 
-__all__ = ["FOREVER", "Interpreter", "Io", "Machine", "Process", "ShellSyntaxError", "parse"]
+__all__ = ["FOREVER", "Call", "Interpreter", "Io", "Machine", "Process", "ShellSyntaxError", "exists", "parse", "start"]

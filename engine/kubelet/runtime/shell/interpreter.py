@@ -8,16 +8,16 @@ shell: without a trap, process 1 ignores SIGTERM.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Callable
 
-from engine.kubelet.runtime.shell import builtins, commands
+from engine.kubelet.runtime.shell import builtins
+from engine.kubelet.runtime.shell.commands import Call
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
-from engine.kubelet.runtime.shell.expansion import Arithmetic, apply_operator, glob
 from engine.kubelet.runtime.shell.jobs import Job
-from engine.kubelet.runtime.shell.lexer import Lexer, Part, ShellSyntaxError, Word
+from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 from engine.kubelet.runtime.shell.parser import parse
-from engine.kubelet.runtime.shell.process import Io, Machine, Process, Sink
+from engine.kubelet.runtime.shell.process import Io, Machine, Process
+from engine.kubelet.runtime.shell.redirection import redirected
 from engine.kubelet.runtime.shell.syntax import (
     AndOr,
     Case,
@@ -27,14 +27,13 @@ from engine.kubelet.runtime.shell.syntax import (
     If,
     Loop,
     Pipeline,
-    Redirect,
     Redirected,
     Script,
     Simple,
 )
+from engine.kubelet.runtime.shell.words import Steps, Words
 
-T = TypeVar("T")
-Steps = Generator[float, str | None, T]
+Launcher = Callable[[Call], int | Process]
 
 # A loop that never sleeps would never let go of the event loop: so many commands cost so much model time.
 COMMANDS_PER_SLICE = 500
@@ -44,9 +43,9 @@ FATAL_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
 
 
 class Interpreter:
-    """One shell. `first` says that it is process 1 of the container."""
+    """One shell. `launch` starts its commands; `first` says that it is process 1 of the container."""
 
-    def __init__(self, machine: Machine, io: Io, *, name: str = "sh", first: bool = False) -> None:
+    def __init__(self, machine: Machine, io: Io, *, launch: Launcher, name: str = "sh", first: bool = False) -> None:
         self.machine = machine
         self.name = name
         self.arguments: list[str] = []
@@ -58,6 +57,8 @@ class Interpreter:
         self.errexit = False
         self.jobs: list[Job] = []
         self._io = io
+        self._launch = launch
+        self._words = Words(self)
         self._first = first
         self._functions: dict[str, Command] = {}
         self._pending: list[str] = []
@@ -175,7 +176,7 @@ class Interpreter:
         return Job(self._pids, process)
 
     def _fork(self, io: Io) -> Interpreter:
-        child = Interpreter(self.machine, io, name=self.name)
+        child = Interpreter(self.machine, io, launch=self._launch, name=self.name)
         child.arguments = list(self.arguments)
         child.variables = dict(self.variables)
         child.exported = set(self.exported)
@@ -239,7 +240,7 @@ class Interpreter:
         if isinstance(command, Simple):
             yield from self._simple(command, io)
         elif isinstance(command, Redirected):
-            target = yield from self._redirect(io, command.redirects)
+            target = yield from redirected(self, self._words, io, command.redirects)
             if target is None:
                 self.status = 1
             else:
@@ -295,7 +296,7 @@ class Interpreter:
     def _for(self, command: For, io: Io) -> Steps[None]:
         values = list(self.arguments)
         if command.words is not None:
-            values = yield from self._fields(command.words)
+            values = yield from self._words.fields(command.words)
         self.status = 0
         for value in values:
             self.variables[command.variable] = value
@@ -316,24 +317,24 @@ class Interpreter:
         return True
 
     def _case(self, command: Case, io: Io) -> Steps[None]:
-        value = yield from self._text(command.word)
+        value = yield from self._words.text(command.word)
         self.status = 0
         for patterns, body in command.clauses:
             for pattern in patterns:
-                if fnmatch.fnmatchcase(value, (yield from self._text(pattern))):
+                if fnmatch.fnmatchcase(value, (yield from self._words.text(pattern))):
                     yield from self._script(body, io)
                     return
 
     def _simple(self, command: Simple, io: Io, *, exec_it: bool = False) -> Steps[None]:
         yield from self._breathe()
-        fields = yield from self._fields(command.words)
-        target = yield from self._redirect(io, command.redirects)
+        fields = yield from self._words.fields(command.words)
+        target = yield from redirected(self, self._words, io, command.redirects)
         if target is None:
             self.status = 1
             return
         assigned: dict[str, str] = {}
         for name, word in command.assignments:
-            assigned[name] = yield from self._text(word)
+            assigned[name] = yield from self._words.text(word)
         if not fields:
             self.variables.update(assigned)
             if not any(part.kind == "command" for _, word in command.assignments for part in word):
@@ -351,7 +352,7 @@ class Interpreter:
             self.variables.update(assigned)
             self.status = yield from builtin(self, fields, io)
         else:
-            call = commands.Call(
+            call = Call(
                 self.machine,
                 fields,
                 io,
@@ -360,7 +361,7 @@ class Interpreter:
                 self.name,
                 self._first and exec_it,
             )
-            started = commands.start(call)
+            started = self._launch(call)
             if isinstance(started, int):
                 self.status = started
             elif exec_it:
@@ -389,151 +390,24 @@ class Interpreter:
         yield from self._script(tree, io)
         return self.status
 
-    # -- redirections
+    # -- what its words need
 
-    def _redirect(self, io: Io, redirects: tuple[Redirect, ...]) -> Steps[Io | None]:
-        """The streams after redirection; None if a file cannot be read."""
-        target = Io(io.stdout, io.stderr, io.stdin)
-        for redirect in redirects:
-            name = yield from self._text(redirect.target)
-            if redirect.operator == ">&":
-                sink = target.stdout if name == "1" else target.stderr
-            elif redirect.operator == "<":
-                text = commands.read_file(self.machine, self.path(name))
-                if text is None:
-                    io.stderr(f"{self.name}: can't open {name}: no such file\n")
-                    return None
-                target.stdin = text
-                continue
-            else:
-                sink = self._file_sink(name, append=redirect.operator == ">>", io=io)
-            if redirect.fd != 2:
-                target.stdout = sink
-            if redirect.fd in (2, 3):
-                target.stderr = sink
-        return target
+    @property
+    def pid(self) -> int:
+        return 1 if self._first else 7
 
-    def _file_sink(self, name: str, *, append: bool, io: Io) -> Sink:
-        path = self.path(name)
-        if path == "/dev/null":
-            return lambda text: None
-        if path in ("/dev/stdout", "/proc/1/fd/1", "/proc/self/fd/1"):
-            return io.stdout
-        if path in ("/dev/stderr", "/proc/1/fd/2", "/proc/self/fd/2"):
-            return io.stderr
-        files = self.machine.files
-        files[path] = files.get(path, "") if append else ""
+    def complain(self, message: str) -> None:
+        self._io.stderr(message)
 
-        def write(text: str) -> None:
-            files[path] = files.get(path, "") + text
-
-        return write
-
-    def path(self, name: str) -> str:
-        return name if name.startswith("/") else f"{self.directory.rstrip('/')}/{name}"
-
-    # -- words
-
-    def _fields(self, words: tuple[Word, ...]) -> Steps[list[str]]:
-        fields: list[str] = []
-        for word in words:
-            fields += yield from self._split(word)
-        return fields
-
-    def _split(self, word: Word) -> Steps[list[str]]:
-        """A word to fields: expansions outside quotes are split at blanks, patterns become the files they match."""
-        fields: list[str] = []
-        current: str | None = None
-        pattern = False
-        for part in word:
-            if part.kind == "variable" and part.value == "@" and part.quoted:
-                for index, argument in enumerate(self.arguments):
-                    if index and current is not None:
-                        fields.append(current)
-                        current = None
-                    current = (current or "") + argument
-                continue
-            text = yield from self._part(part)
-            if part.quoted or part.kind == "text":
-                current = (current or "") + text
-                pattern = pattern or (not part.quoted and any(char in text for char in "*?["))
-                continue
-            pieces = text.split()
-            if text[:1].isspace() and current is not None:
-                fields.append(current)
-                current = None
-            for index, piece in enumerate(pieces):
-                if index and current is not None:
-                    fields.append(current)
-                    current = None
-                current = (current or "") + piece
-            if pieces and text[-1:].isspace() and current is not None:
-                fields.append(current)
-                current = None
-        if current is not None:
-            fields.append(current)
-        if pattern:
-            paths = [*self.machine.files, *self.machine.directories]
-            return [path for field in fields for path in glob(field, paths, directory=self.directory)]
-        return fields
-
-    def _text(self, word: Word) -> Steps[str]:
-        """A word to one text, unsplit."""
-        text = ""
-        for part in word:
-            text += yield from self._part(part)
-        return text
-
-    def _part(self, part: Part) -> Steps[str]:
-        if part.kind == "text":
-            return part.value
-        if part.kind == "arithmetic":
-            try:
-                return str(Arithmetic(part.value, self.variables).value())
-            except ShellSyntaxError as error:
-                self._io.stderr(f"{self.name}: {error}\n")
-                raise ExitShell(2) from None
-        if part.kind == "command":
-            return (yield from self._substitute(part.value))
-        return (yield from self._variable(part))
-
-    def _substitute(self, script: str) -> Steps[str]:
+    def substitute(self, script: str) -> Steps[str]:
+        """`$(script)`: what it prints, without the newlines at its end."""
         output: list[str] = []
         child = self._fork(Io(output.append, self._io.stderr, None))
         self.status = yield from self._await(child.run(script))
         return "".join(output).rstrip("\n")
 
-    def _variable(self, part: Part) -> Steps[str]:
-        value = self.parameter(part.value)
-        if not part.operator:
-            return value or ""
-        argument = ""
-        if part.argument:
-            for item in _words_of(part.argument):
-                argument += yield from self._part(item)
-        unset = value is None or (part.operator.startswith(":") and not value)
-        if part.operator in (":=", "=") and unset:
-            self.variables[part.value] = argument
-        if part.operator in (":?", "?") and unset:
-            self._io.stderr(f"{self.name}: {part.value}: {argument or 'parameter not set'}\n")
-            raise ExitShell(2)
-        return apply_operator(part.operator, value, argument)
-
-    def parameter(self, name: str) -> str | None:
-        if name == "?":
-            return str(self.status)
-        if name == "#":
-            return str(len(self.arguments))
-        if name in ("@", "*"):
-            return " ".join(self.arguments)
-        if name == "$":
-            return "1" if self._first else "7"
-        if name == "0":
-            return self.name
-        if name.isdigit():
-            index = int(name) - 1
-            return self.arguments[index] if index < len(self.arguments) else None
-        return self.variables.get(name)
+    def path(self, name: str) -> str:
+        return name if name.startswith("/") else f"{self.directory.rstrip('/')}/{name}"
 
 
 def _only_command(tree: Script) -> Simple | None:
@@ -547,14 +421,3 @@ def _only_command(tree: Script) -> Simple | None:
     if len(name) == 1 and name[0].kind == "text" and name[0].value not in builtins.BUILTINS and name[0].value != "exec":
         return command
     return None
-
-
-def _words_of(argument: str) -> Word:
-    """The parts of the text behind `${name:-`, in which quotes and expansions count but blanks do not split."""
-    parts: list[Part] = []
-    for index, piece in enumerate(argument.split(" ")):
-        if index:
-            parts.append(Part("text", " ", True))
-        for token in Lexer(piece).tokens():
-            parts += token.word if token.kind == "word" else ([Part("text", token.text, True)] if token.text else [])
-    return tuple(parts)

@@ -1,0 +1,23 @@
+"""The usual small utilities. What they print follows busybox where the image is built on it, GNU coreutils elsewhere.
+
+A command returns its exit code at once or the process that it becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.kubelet.runtime.shell.commands import clock, condition, files, network, output, system, text
+from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+
+UTILITIES: Mapping[str, Command] = {
+    **output.COMMANDS,
+    **clock.COMMANDS,
+    **files.COMMANDS,
+    **text.COMMANDS,
+    **system.COMMANDS,
+    **condition.COMMANDS,
+    **network.COMMANDS,
+}
+
+__all__ = ["UTILITIES", "Call", "Command", "read_file"]

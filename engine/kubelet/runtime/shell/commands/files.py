@@ -1,0 +1,117 @@
+"""Commands on files and directories, with the messages of busybox or GNU coreutils."""
+
+from __future__ import annotations
+
+from engine.kubelet.runtime.shell import programs
+from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.process import Process
+
+
+def _cat(call: Call) -> int | Process:
+    if not call.operands or call.operands == ["-"]:
+        if call.io.stdin is None and call.machine.stdin_open:
+            return programs.block(first=call.first)
+        call.io.stdout(call.io.stdin or "")
+        return 0
+    status = 0
+    for name in call.operands:
+        text = read_file(call.machine, call.path(name))
+        if text is None:
+            message = f"can't open '{name}'" if call.machine.busybox else name
+            status = call.fail(f"{message}: No such file or directory")
+        else:
+            call.io.stdout(text)
+    return status
+
+
+def _touch(call: Call) -> int:
+    for name in call.operands:
+        call.machine.files.setdefault(call.path(name), "")
+    return 0
+
+
+def _rm(call: Call) -> int:
+    status, force = 0, call.flag("f")
+    for name in call.operands:
+        path = call.path(name).rstrip("/")
+        inside = [file for file in call.machine.files if file == path or file.startswith(f"{path}/")]
+        if not inside and path not in call.machine.directories and not force:
+            quoted = f"can't remove '{name}'" if call.machine.busybox else f"cannot remove '{name}'"
+            status = call.fail(f"{quoted}: No such file or directory")
+        for file in inside:
+            del call.machine.files[file]
+        call.machine.directories.discard(path)
+    return status
+
+
+def _mkdir(call: Call) -> int:
+    for name in call.operands:
+        path = call.path(name).rstrip("/")
+        if path in call.machine.directories and not call.flag("p"):
+            return call.fail(f"can't create directory '{name}': File exists")
+        while path:
+            call.machine.directories.add(path)
+            path = path.rpartition("/")[0]
+    return 0
+
+
+def _ls(call: Call) -> int:
+    status = 0
+    for name in call.operands or [call.directory]:
+        path = call.path(name).rstrip("/") or "/"
+        if path in call.machine.files:
+            call.io.stdout(f"{name}\n")
+            continue
+        prefix = path.rstrip("/") + "/"
+        everything = [*call.machine.files, *call.machine.directories]
+        names = {item[len(prefix) :].split("/")[0] for item in everything if item.startswith(prefix) and item != prefix}
+        names.discard("")
+        if not names and path not in call.machine.directories:
+            message = f"{name}: No such file or directory"
+            status = call.fail(
+                message if call.machine.busybox else f"cannot access '{name}': No such file or directory", 2
+            )
+        call.io.stdout("".join(f"{item}\n" for item in sorted(names)))
+    return status
+
+
+def _copy(call: Call) -> int:
+    if len(call.operands) < 2:
+        return call.fail("missing file operand")
+    *sources, target = call.operands
+    for source in sources:
+        text = read_file(call.machine, call.path(source))
+        if text is None:
+            return call.fail(f"can't stat '{source}': No such file or directory")
+        path = call.path(target)
+        if path.rstrip("/") in call.machine.directories:
+            path = f"{path.rstrip('/')}/{source.rpartition('/')[2]}"
+        call.machine.files[path] = text
+        if call.argv[0].endswith("mv"):
+            call.machine.files.pop(call.path(source), None)
+    return 0
+
+
+def _tee(call: Call) -> int:
+    text = call.io.stdin or ""
+    call.io.stdout(text)
+    for name in call.operands:
+        path = call.path(name)
+        call.machine.files[path] = (call.machine.files.get(path, "") if call.flag("a") else "") + text
+    return 0
+
+
+COMMANDS: dict[str, Command] = {
+    "cat": _cat,
+    "touch": _touch,
+    "rm": _rm,
+    "rmdir": _rm,
+    "mkdir": _mkdir,
+    "ls": _ls,
+    "cp": _copy,
+    "mv": _copy,
+    "tee": _tee,
+    "chmod": lambda call: 0,
+    "chown": lambda call: 0,
+    "sync": lambda call: 0,
+}

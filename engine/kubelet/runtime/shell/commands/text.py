@@ -1,0 +1,82 @@
+"""Commands on lines of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from engine.kubelet.runtime.shell import programs
+from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.process import Process
+
+
+def _tail(call: Call) -> int | Process:
+    if call.flag("f") or call.flag("F"):
+        return programs.block(first=call.first)
+    return _part(call, lambda lines, count: lines[-count:] if count else [])
+
+
+def _head(call: Call) -> int:
+    return _part(call, lambda lines, count: lines[:count])
+
+
+def _part(call: Call, take: Callable[[list[str], int], list[str]]) -> int:
+    count, names, arguments = 10, [], list(call.argv[1:])
+    while arguments:
+        argument = arguments.pop(0)
+        if argument == "-n" and arguments:
+            count = abs(int(arguments.pop(0)))
+        elif match := re.fullmatch(r"-n?(\d+)", argument):
+            count = int(match[1])
+        elif not argument.startswith("-"):
+            names.append(argument)
+    text = read_file(call.machine, call.path(names[0])) if names else (call.io.stdin or "")
+    if text is None:
+        return call.fail(f"{names[0]}: No such file or directory")
+    call.io.stdout("".join(take(text.splitlines(keepends=True), count)))
+    return 0
+
+
+def _grep(call: Call) -> int:
+    if not call.operands:
+        return call.fail("missing pattern", 2)
+    pattern, *names = call.operands
+    text = "".join(read_file(call.machine, call.path(name)) or "" for name in names) if names else call.io.stdin or ""
+    flags = re.IGNORECASE if call.flag("i") else 0
+    try:
+        search = re.compile(re.escape(pattern) if call.flag("F") else pattern, flags).search
+    except re.error:
+        return call.fail("bad regex", 2)
+    hits = [line for line in text.splitlines() if bool(search(line)) != call.flag("v")]
+    if call.flag("c"):
+        call.io.stdout(f"{len(hits)}\n")
+    elif not call.flag("q"):
+        call.io.stdout("".join(f"{line}\n" for line in hits))
+    return int(not hits)
+
+
+def _wc(call: Call) -> int:
+    text = read_file(call.machine, call.path(call.operands[0])) if call.operands else call.io.stdin or ""
+    if text is None:
+        return call.fail(f"{call.operands[0]}: No such file or directory")
+    counts = [text.count("\n"), len(text.split()), len(text.encode())]
+    letters = [letter for letter in "lwc" if call.flag(letter)] or list("lwc")
+    call.io.stdout(" ".join(str(counts["lwc".index(letter)]) for letter in letters) + "\n")
+    return 0
+
+
+def _sort(call: Call) -> int:
+    lines = (call.io.stdin or "").splitlines()
+    unique = list(dict.fromkeys(lines)) if call.flag("u") else lines
+    call.io.stdout("".join(f"{line}\n" for line in sorted(unique, reverse=call.flag("r"))))
+    return 0
+
+
+COMMANDS: dict[str, Command] = {
+    "head": _head,
+    "tail": _tail,
+    "grep": _grep,
+    "egrep": _grep,
+    "wc": _wc,
+    "sort": _sort,
+}

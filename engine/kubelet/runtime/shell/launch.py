@@ -1,0 +1,100 @@
+"""Starts a program by its name: a shell, a utility, a script that the container has, or a program of its image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.kubelet.runtime.shell import programs
+from engine.kubelet.runtime.shell.commands import UTILITIES, Call, Command, read_file
+from engine.kubelet.runtime.shell.commands.clock import seconds_of
+from engine.kubelet.runtime.shell.interpreter import Interpreter
+from engine.kubelet.runtime.shell.process import Machine, Process
+
+
+def exists(machine: Machine, name: str) -> bool:
+    """Whether the container has this program."""
+    base = name.rpartition("/")[2]
+    if base in COMMANDS:
+        return True
+    if name.startswith("/") and name in machine.files:
+        return True
+    return machine.programs is None or base in machine.programs
+
+
+def start(call: Call) -> int | Process:
+    """Run a program by its name; 127 with the shell's words if the container has none of that name."""
+    name = call.argv[0]
+    base = name.rpartition("/")[2]
+    command = COMMANDS.get(base)
+    if command is not None:
+        return command(call)
+    if name.startswith("/") and name in call.machine.files:
+        return _script(call, call.machine.files[name])
+    if exists(call.machine, name):
+        return programs.run(call.machine, [base, *call.argv[1:]], call.io, first=call.first)
+    if "bash" in call.shell:
+        call.io.stderr(f"{call.shell}: line 1: {name}: command not found\n")
+    elif "/" in name:
+        call.io.stderr(f"{call.shell}: {name}: not found\n")
+    else:
+        call.io.stderr(
+            f"{call.shell}: {name}: not found\n" if call.machine.busybox else f"{call.shell}: 1: {name}: not found\n"
+        )
+    return 127
+
+
+def _script(call: Call, text: str) -> Process:
+    shell = Interpreter(call.machine, call.io, launch=start, name=call.argv[0], first=call.first)
+    shell.arguments = call.argv[1:]
+    return shell.run(text)
+
+
+def _sh(call: Call) -> int | Process:
+    name = call.argv[0]
+    shell = Interpreter(call.machine, call.io, launch=start, name=name, first=call.first)
+    shell.variables.update(call.env)
+    shell.exported.update(call.env)
+    shell.directory = call.directory
+    arguments = list(call.argv[1:])
+    command: str | None = None
+    while arguments and arguments[0].startswith("-") and command is None:
+        options = arguments.pop(0)
+        if options in ("--", "-"):
+            break
+        shell.errexit = shell.errexit or ("e" in options and not options.startswith("--"))
+        if "o" in options and not options.startswith("--") and arguments:
+            shell.errexit = shell.errexit or arguments.pop(0) == "errexit"
+        if "c" in options and not options.startswith("--"):
+            if not arguments:
+                return call.fail("-c requires an argument", 2)
+            command = arguments.pop(0)
+    if command is not None:
+        if arguments:
+            shell.name = arguments.pop(0)
+        shell.arguments = arguments
+        return shell.run(command)
+    if arguments:
+        text = read_file(call.machine, call.path(arguments[0]))
+        if text is None:
+            return call.fail(f"can't open '{arguments[0]}': No such file or directory", 2)
+        shell.arguments = arguments[1:]
+        return shell.run(text)
+    if call.io.stdin:
+        return shell.run(call.io.stdin)
+    return programs.block(first=call.first) if call.machine.stdin_open else 0
+
+
+def _timeout(call: Call) -> int | Process:
+    arguments = [argument for argument in call.argv[1:] if not argument.startswith("-")]
+    limit = seconds_of(arguments[0]) if arguments else None
+    if limit is None or len(arguments) < 2:
+        return call.fail("invalid time interval", 125)
+    inner = start(Call(call.machine, arguments[1:], call.io, call.env, call.directory, call.shell))
+    return inner if isinstance(inner, int) else programs.limited(call.machine, inner, limit)
+
+
+COMMANDS: Mapping[str, Command] = {
+    **UTILITIES,
+    **dict.fromkeys(("sh", "bash", "ash", "dash"), _sh),
+    "timeout": _timeout,
+}
