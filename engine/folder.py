@@ -57,6 +57,17 @@ def data_home() -> Path:
     return Path(home).expanduser() if home else user_data_path("ktui")
 
 
+class Hold:
+    """A folder that this process holds."""
+
+    def __init__(self) -> None:
+        self.is_started = False
+
+    def started(self) -> None:
+        """What is in the folder is a cluster now, to be kept whatever happens."""
+        self.is_started = True
+
+
 class ClusterFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -73,8 +84,9 @@ class ClusterFolder:
         return cls(data_home() / name)
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Make the folder and hold it for this process. A folder that was made and stayed unused is removed again.
+    def hold(self) -> Iterator[Hold]:
+        """Make the folder and hold it for this process. A folder that was made for a start that failed is removed
+        again: what the body leaves without having called `started` was never a cluster.
 
         Raises ClusterRunningError if another process holds it, FolderError if it cannot be made or written.
         """
@@ -92,13 +104,14 @@ class ClusterFolder:
         except OSError:
             os.close(descriptor)
             raise self._held_by_another() from None
+        hold = Hold()
         try:
-            yield
+            yield hold
         finally:
             self.running_file.unlink(missing_ok=True)
             self.lock.unlink(missing_ok=True)
             os.close(descriptor)
-            if made and not self.store.exists():
+            if made and not hold.is_started:
                 shutil.rmtree(self.path, ignore_errors=True)
                 for folder in made[1:]:
                     if folder.is_dir() and not any(folder.iterdir()):

@@ -58,9 +58,14 @@ async def serve(
     StoreError.
     """
     kept = folder.store.exists()
-    with folder.hold():
+    with folder.hold() as hold:
+
+        def now_ready(running: Running) -> None:
+            hold.started()
+            ready(running)
+
         try:
-            await _serve_held(config, folder, port=port, ready=ready, say=say)
+            await _serve_held(config, folder, port=port, ready=now_ready, say=say)
         finally:
             if config.data_folder is None and not kept:
                 folder.remove()

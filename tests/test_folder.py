@@ -30,9 +30,27 @@ def test_a_folder_that_was_made_and_stayed_unused_is_gone_again(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_with_a_store_stays_without_its_lock(tmp_path: Path) -> None:
+def test_a_start_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     folder = ClusterFolder(tmp_path / "demo")
     with folder.hold():
+        folder.store.touch()
+    assert not folder.path.exists()
+
+
+def test_a_cluster_that_was_there_survives_a_start_that_fails(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold() as hold:
+        folder.store.touch()
+        hold.started()
+    with folder.hold():
+        pass
+    assert folder.store.exists()
+
+
+def test_a_folder_with_a_store_stays_without_its_lock(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold() as hold:
+        hold.started()
         folder.store.touch()
         folder.write_running(RUNNING)
         assert folder.find_running() == RUNNING
