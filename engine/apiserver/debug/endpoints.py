@@ -122,6 +122,7 @@ _PATHS = [
         "store/keys",
         "store/log",
         "store/status",
+        "store/transactions",
         "store/value",
         "trace",
         "traces",

@@ -5,21 +5,32 @@
 | store/status | | sizes, revisions, alarms, details of the backend |
 | store/keys | prefix, limit, revision, after (a key) | keys with create and mod revision, version, size, lease |
 | store/value | key, revision | one key-value, the value as JSON |
-| store/log | after (a revision), prefix | what changed since, oldest first, with causes |
+| store/log | after (a revision), prefix, limit | what changed since, oldest first, with causes |
+| store/transactions | | the newest transactions, those whose comparison failed too |
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request, expired, path_not_found
 from engine.api.wire import Request, Response
+from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
 
 _LIMIT = 1000
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """What a store that shows its inside has besides etcd's own verbs."""
+
+    async def log(self, after: int = 0, limit: int = 500) -> list[LogEntry]: ...
+
+    def recent_txns(self) -> list[RecentTxn]: ...
 
 
 class StoreEndpoints:
@@ -36,6 +47,8 @@ class StoreEndpoints:
                     return Response(200, await self._keys(request))
                 case "value":
                     return Response(200, await self._value(request))
+                case "transactions":
+                    return Response(200, await self._transactions())
                 case "log":
                     return Response(200, await self._log(request))
         except CompactedError as error:
@@ -69,7 +82,19 @@ class StoreEndpoints:
         return {**_described(kv), "revision": response.revision, "value": _json(kv.value)}
 
     async def _log(self, request: Request) -> dict[str, Any]:
-        raise path_not_found()
+        if not isinstance(self._store, Inspectable):
+            raise ApiError(501, "NotImplemented", "this store's backend keeps no log that can be read", details={})
+        prefix = request.parameter("prefix")
+        found = await self._store.log(_number(request, "after"), _number(request, "limit") or _LIMIT)
+        return {
+            "revision": self._store.revision,
+            "entries": [_entry(entry) for entry in found if entry.key.startswith(prefix)],
+        }
+
+    async def _transactions(self) -> dict[str, Any]:
+        if not isinstance(self._store, Inspectable):
+            raise ApiError(501, "NotImplemented", "this store's backend does not show its transactions", details={})
+        return {"transactions": [_transaction(txn) for txn in self._store.recent_txns()]}
 
 
 def _described(kv: KeyValue) -> dict[str, Any]:
@@ -81,6 +106,37 @@ def _described(kv: KeyValue) -> dict[str, Any]:
         "size": len(kv.value),
         "lease": kv.lease,
     }
+
+
+def _entry(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "revision": entry.revision,
+        "sub": entry.sub,
+        "type": entry.type,
+        "key": entry.key,
+        "createRevision": entry.create_revision,
+        "version": entry.version,
+        "lease": entry.lease,
+        "size": entry.size,
+        "cause": entry.cause,
+    }
+
+
+def _transaction(txn: RecentTxn) -> dict[str, Any]:
+    return {
+        "revision": txn.revision,
+        "wrote": txn.wrote,
+        "succeeded": txn.succeeded,
+        "compare": [
+            {"key": _text(c.key), "target": c.target, "op": c.op, "value": _text(c.value)} for c in txn.compare
+        ],
+        "keys": [_text(key) for key in txn.keys],
+        "cause": txn.cause,
+    }
+
+
+def _text(value: int | bytes) -> int | str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def _json(value: bytes) -> Any:

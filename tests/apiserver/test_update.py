@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, LEASES, PODS, Object, copy_object
+from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
+from engine.client import Client
+from engine.store.sqlite import SqliteStore
+from tests.apiserver.conftest import config_map, pod
+from tests.apiserver.test_create import deployment
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+async def test_a_stale_revision_is_a_conflict(client: Client) -> None:
+    first = await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    changed = copy_object(first)
+    changed["data"] = {"a": "2"}
+    second = await client.update(CONFIGMAPS, changed)
+    assert int(second["metadata"]["resourceVersion"]) > int(first["metadata"]["resourceVersion"])
+    with pytest.raises(ApiError) as caught:
+        await client.update(CONFIGMAPS, changed)
+    assert (caught.value.code, caught.value.reason) == (409, "Conflict")
+    assert caught.value.message == f'Operation cannot be fulfilled on configmaps "web": {MODIFIED}'
+
+
+async def test_without_a_revision_the_last_write_wins(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    sent = config_map("web", a="2")
+    sent["metadata"]["namespace"] = "default"
+    assert (await client.update(CONFIGMAPS, sent))["data"] == {"a": "2"}
+
+
+async def test_an_update_that_changes_nothing_writes_nothing(client: Client, store: SqliteStore) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    before = store.revision
+    assert await client.update(CONFIGMAPS, made) == made
+    assert await client.patch(CONFIGMAPS, "web", {"data": {"a": "1"}}, namespace="default") == made
+    assert store.revision == before
+
+
+async def test_spec_and_status_are_written_apart(client: Client) -> None:
+    made = await client.create(DEPLOYMENTS, deployment(replicas=1), namespace="default")
+    both = copy_object(made)
+    both["spec"]["replicas"] = 5
+    both["status"] = {"replicas": 9}
+    changed = await client.update(DEPLOYMENTS, both)
+    assert (changed["spec"]["replicas"], changed["status"].get("replicas")) == (5, None)
+    assert changed["metadata"]["generation"] == 2
+    both["metadata"]["resourceVersion"] = changed["metadata"]["resourceVersion"]
+    both["spec"]["replicas"] = 7
+    reported = await client.update_status(DEPLOYMENTS, both)
+    assert (reported["spec"]["replicas"], reported["status"]["replicas"]) == (5, 9)
+    assert reported["metadata"]["generation"] == 2
+
+
+async def test_what_is_not_there_cannot_be_updated_but_for_some_kinds(client: Client) -> None:
+    gone = config_map("gone")
+    gone["metadata"]["namespace"] = "default"
+    with pytest.raises(ApiError) as caught:
+        await client.update(CONFIGMAPS, gone)
+    assert caught.value.code == 404
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "node-1", "namespace": "kube-node-lease"},
+        "spec": {"holderIdentity": "node-1"},
+    }
+    assert (await client.update(LEASES, lease))["metadata"]["uid"]
+
+
+async def test_an_update_for_another_object_of_that_name(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    other = copy_object(made)
+    other["metadata"] |= {"uid": "other", "resourceVersion": ""}
+    with pytest.raises(ApiError, match="Precondition failed: UID in precondition: other, UID in object meta: "):
+        await client.update(CONFIGMAPS, other)
+
+
+async def test_names_must_agree(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    response = await client.send("PUT", "/api/v1/namespaces/default/configmaps/web", body=config_map("api"))
+    assert response.status == 400
+    assert response.body["message"] == "the name of the object (api) does not match the name on the URL (web)"
+
+
+async def test_a_merge_patch(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web", a="1", b="2"), namespace="default")
+    patched = await client.patch(
+        CONFIGMAPS, "web", {"data": {"a": None, "c": "3"}}, namespace="default", content_type=MERGE_PATCH
+    )
+    assert patched["data"] == {"b": "2", "c": "3"}
+
+
+async def test_a_json_patch(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    operations = [{"op": "test", "path": "/data/a", "value": "1"}, {"op": "replace", "path": "/data/a", "value": "2"}]
+    patched = await client.patch(CONFIGMAPS, "web", operations, namespace="default", content_type=JSON_PATCH)
+    assert patched["data"] == {"a": "2"}
+
+
+async def test_a_strategic_patch_merges_containers_by_name(client: Client, default_account: Object) -> None:
+    await client.create(PODS, pod(), namespace="default")
+    patch = {"spec": {"containers": [{"name": "app", "image": "nginx:1.28"}]}}
+    patched = await client.patch(PODS, "web", patch, namespace="default")
+    assert patched["spec"]["containers"][0]["image"] == "nginx:1.28"
+    assert patched["spec"]["containers"][0]["volumeMounts"]
+
+
+async def test_a_patch_that_names_a_stale_revision_is_a_conflict(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    version = made["metadata"]["resourceVersion"]
+    patch = {"metadata": {"resourceVersion": version}, "data": {"a": "2"}}
+    await client.patch(CONFIGMAPS, "web", patch, namespace="default")
+    with pytest.raises(ApiError, match=MODIFIED):
+        await client.patch(CONFIGMAPS, "web", patch, namespace="default")
+
+
+async def test_a_patch_leaves_the_name_alone(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    with pytest.raises(ApiError, match="does not match the name on the URL"):
+        await client.patch(CONFIGMAPS, "web", {"metadata": {"name": "api"}}, namespace="default")
+
+
+async def test_an_unknown_kind_of_patch(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await client.patch(CONFIGMAPS, "web", {}, namespace="default", content_type="application/json")
+    assert caught.value.code == 415
+
+
+async def test_applying_creates_and_owns(client: Client, store: SqliteStore) -> None:
+    async def apply(manager: str, *, force: bool = False, **data: str) -> Object:
+        return await client.patch(
+            CONFIGMAPS,
+            "web",
+            config_map("web", **data),
+            namespace="default",
+            content_type=APPLY_PATCH,
+            field_manager=manager,
+            force=force,
+        )
+
+    made = await apply("one", a="1", b="1")
+    assert made["metadata"]["managedFields"][0]["operation"] == "Apply"
+    before = store.revision
+    assert await apply("one", a="1", b="1") == made
+    assert store.revision == before
+    with pytest.raises(ApiError) as caught:
+        await apply("two", a="2")
+    assert (caught.value.code, caught.value.reason) == (409, "Conflict")
+    assert caught.value.message == 'Apply failed with 1 conflict: conflict with "one": .data.a'
+    assert (await apply("two", force=True, a="2"))["data"] == {"a": "2", "b": "1"}
+    assert (await apply("one", c="3"))["data"] == {"a": "2", "c": "3"}
+
+
+async def test_applying_needs_a_manager(client: Client) -> None:
+    with pytest.raises(ApiError, match="is required for apply patch"):
+        await client.patch(
+            CONFIGMAPS, "web", config_map("web"), namespace="default", content_type=APPLY_PATCH, field_manager=""
+        )
