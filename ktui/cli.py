@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ktui.commands import UsageError, kubectl, lifecycle, trace
+from ktui.commands import UsageError, lifecycle, trace
 
 app = typer.Typer(
     name="ktui",
@@ -24,7 +24,6 @@ app = typer.Typer(
 )
 lifecycle.declare(app)
 trace.declare(app)
-kubectl.declare(app)
 
 
 @app.callback(invoke_without_command=True)
@@ -49,9 +48,13 @@ def main() -> None:
     """The console command `ktui`."""
     try:
         name, rest = take_name(sys.argv[1:])
-        if rest and rest[0] in kubectl.VERBS:
-            # kubectl's verbs parse their own flags, the way kubectl does.
-            sys.exit(kubectl.run(rest, name=name or lifecycle.DEFAULT_NAME))
+        if not _is_own(rest):
+            from ktui.commands import kubectl
+
+            if rest[0] in kubectl.VERBS:
+                # kubectl's verbs parse their own flags, the way kubectl does.
+                sys.exit(kubectl.run(rest, name=name or lifecycle.DEFAULT_NAME))
+            kubectl.declare(app)
         app()
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -61,6 +64,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+
+
+def _is_own(words: list[str]) -> bool:
+    """Whether the words are for ktui's own commands alone, so that kubectl's need not be loaded."""
+    own = {
+        command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands
+    }
+    return not words or words[0] in own or (words[0].startswith("-") and not {"-h", "--help"} & set(words))
 
 
 def take_name(words: list[str]) -> tuple[str, list[str]]:
