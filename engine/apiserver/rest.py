@@ -72,12 +72,13 @@ class Rest:
         info = self.backend.resources.get(request.group, request.version, request.resource)
         if info is None:
             raise path_not_found()
-        if (
-            info.namespaced
-            and not request.namespace
-            and (request.name or request.verb in ("create", "deletecollection"))
-        ):
-            raise path_not_found() if request.name and not request.watching else _without_namespace(info, request.verb)
+        if not request.subresource and request.verb not in info.verbs:
+            raise method_not_supported(info.gvr, request.verb)
+        if info.namespaced and not request.namespace:
+            if request.verb in ("create", "deletecollection"):
+                raise method_not_supported(info.gvr, request.verb)
+            if request.verb not in ("list", "watch"):
+                raise path_not_found()
         if not info.namespaced and request.namespace and info.kind != "Namespace":
             raise path_not_found()
         return info
@@ -245,10 +246,6 @@ def _names_version(value: Any) -> bool:
 
 def _empty_body() -> ApiError:
     return bad_request("EOF")
-
-
-def _without_namespace(info: ResourceInfo, verb: str) -> ApiError:
-    return method_not_supported(info.gvr, verb)
 
 
 __all__ = ["Action", "Connector", "Rest"]

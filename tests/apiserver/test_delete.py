@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, NAMESPACES, PODS, Object, copy_object
+from engine.client import Client
+from engine.store.sqlite import SqliteStore
+from tests.apiserver.conftest import config_map, make_namespace, pod
+from tests.apiserver.test_create import deployment
+
+
+async def bound_pod(client: Client, name: str = "web") -> Object:
+    await client.create(PODS, pod(name), namespace="default")
+    target = {"target": {"kind": "Node", "name": "node-1"}, "metadata": {"name": name}}
+    await client.create(
+        PODS, {"apiVersion": "v1", "kind": "Binding", **target}, namespace="default", name=name, subresource="binding"
+    )
+    return await client.get(PODS, name, namespace="default")
+
+
+async def is_there(client: Client, name: str = "web") -> bool:
+    response = await client.send("GET", PODS.path("default", name))
+    assert response.status in (200, 404)
+    return response.status == 200
+
+
+async def test_deleting_answers_with_a_status(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    assert await client.delete(CONFIGMAPS, "web", namespace="default") == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {"name": "web", "kind": "configmaps", "uid": made["metadata"]["uid"]},
+    }
+    with pytest.raises(ApiError, match='configmaps "web" not found'):
+        await client.delete(CONFIGMAPS, "web", namespace="default")
+
+
+async def test_a_pod_on_a_node_gets_its_grace(client: Client, default_account: Object) -> None:
+    await bound_pod(client)
+    going = await client.delete(PODS, "web", namespace="default")
+    assert going["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:30Z"
+    assert going["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert await is_there(client)
+    # A longer grace is not given, a shorter one is, counted from when the deletion began.
+    again = await client.delete(PODS, "web", namespace="default", grace_period_seconds=60)
+    assert again["metadata"]["deletionGracePeriodSeconds"] == 30
+    shorter = await client.delete(PODS, "web", namespace="default", grace_period_seconds=5)
+    assert shorter["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:05Z"
+    await client.delete(PODS, "web", namespace="default", grace_period_seconds=0)
+    assert not await is_there(client)
+
+
+async def test_a_pod_on_no_node_goes_at_once(client: Client, default_account: Object) -> None:
+    await client.create(PODS, pod(), namespace="default")
+    gone = await client.delete(PODS, "web", namespace="default")
+    assert gone["kind"] == "Pod"
+    assert not await is_there(client)
+
+
+async def test_a_pod_that_has_ended_goes_at_once(client: Client, default_account: Object) -> None:
+    await bound_pod(client)
+    await client.patch(PODS, "web", {"status": {"phase": "Failed"}}, namespace="default", subresource="status")
+    await client.delete(PODS, "web", namespace="default")
+    assert not await is_there(client)
+
+
+async def test_finalizers_keep_an_object_until_they_are_taken_off(client: Client) -> None:
+    held = config_map("web")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await client.create(CONFIGMAPS, held, namespace="default")
+    going = await client.delete(CONFIGMAPS, "web", namespace="default")
+    assert going["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    patch = {"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}}
+    with pytest.raises(ApiError, match="no new finalizers can be added if the object is being deleted"):
+        await client.patch(CONFIGMAPS, "web", patch, namespace="default")
+    released = copy_object(going)
+    released["metadata"]["finalizers"] = []
+    await client.update(CONFIGMAPS, released)
+    with pytest.raises(ApiError, match="not found"):
+        await client.get(CONFIGMAPS, "web", namespace="default")
+
+
+POLICIES = {
+    "foreground": ("Foreground", ["foregroundDeletion"]),
+    "orphan": ("Orphan", ["orphan"]),
+}
+
+
+@pytest.mark.parametrize("case", POLICIES.values(), ids=POLICIES.keys())
+async def test_a_propagation_policy_leaves_its_finalizer(client: Client, case: tuple[str, list[str]]) -> None:
+    policy, finalizers = case
+    await client.create(DEPLOYMENTS, deployment(), namespace="default")
+    going = await client.delete(DEPLOYMENTS, "web", namespace="default", propagation_policy=policy)
+    assert going["metadata"]["finalizers"] == finalizers
+    assert going["metadata"]["deletionTimestamp"]
+    assert going["metadata"]["generation"] == 2
+
+
+async def test_preconditions_are_checked(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    with pytest.raises(ApiError, match="the UID in the precondition") as caught:
+        await client.delete(CONFIGMAPS, "web", namespace="default", preconditions={"uid": "other"})
+    assert caught.value.code == 409
+    with pytest.raises(ApiError, match="the ResourceVersion in the precondition"):
+        await client.delete(CONFIGMAPS, "web", namespace="default", preconditions={"resourceVersion": "1"})
+    await client.delete(CONFIGMAPS, "web", namespace="default", preconditions={"uid": made["metadata"]["uid"]})
+
+
+async def test_a_dry_run_deletes_nothing(client: Client, store: SqliteStore) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    before = store.revision
+    path = CONFIGMAPS.path("default", "web")
+    assert (await client.request("DELETE", path, query={"dryRun": ["All"]}))["status"] == "Success"
+    assert store.revision == before
+
+
+async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
+    for name, app in (("a", "web"), ("b", "web"), ("c", "api")):
+        await client.create(CONFIGMAPS, config_map(name, {"app": app}), namespace="default")
+    await client.delete_collection(CONFIGMAPS, namespace="default", label_selector="app=web")
+    assert [item["metadata"]["name"] for item in (await client.list(CONFIGMAPS, namespace="default")).items] == ["c"]
+
+
+async def test_a_namespace_goes_when_its_finalizer_is_taken_off(client: Client) -> None:
+    await make_namespace(client, "going")
+    going = await client.delete(NAMESPACES, "going")
+    assert going["status"]["phase"] == "Terminating"
+    assert (await client.delete(NAMESPACES, "going"))["metadata"]["uid"] == going["metadata"]["uid"]
+    empty = copy_object(going)
+    empty["spec"]["finalizers"] = []
+    await client.update(NAMESPACES, empty, subresource="finalize")
+    with pytest.raises(ApiError, match='namespaces "going" not found'):
+        await client.get(NAMESPACES, "going")
+
+
+async def test_some_namespaces_stay(client: Client) -> None:
+    with pytest.raises(ApiError) as caught:
+        await client.delete(NAMESPACES, "kube-system")
+    assert caught.value.message == 'namespaces "kube-system" is forbidden: this namespace may not be deleted'
+
+
+async def test_options_that_make_no_sense(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    with pytest.raises(ApiError, match='propagationPolicy: Invalid value: "Sideways"'):
+        await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Sideways")

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from engine.api.types import CONFIGMAPS, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.wire import WatchEvent
+from engine.apiserver.server import ApiServer
+from engine.apiserver.watcher import BUFFER
+from engine.client import Client, Watch
+from engine.clock import VirtualClock
+from engine.config import ClusterConfig
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.apiserver.conftest import ADMIN, account, config_map, pod
+from tests.apiserver.test_list import TABLE
+
+
+async def take(watch: Watch, count: int) -> list[tuple[str, str]]:
+    """The next events, as type and name."""
+    events = [await anext(aiter(watch)) for _ in range(count)]
+    return [(event.type, event.object["metadata"].get("name", "")) for event in events]
+
+
+async def next_event(watch: Watch) -> WatchEvent:
+    return await anext(aiter(watch))
+
+
+async def test_a_list_and_a_watch_from_its_revision_miss_nothing(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    listed = await client.list(CONFIGMAPS)
+    await client.create(CONFIGMAPS, config_map("b"), namespace="default")
+    await client.delete(CONFIGMAPS, "a", namespace="default")
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        assert await take(watch, 2) == [("ADDED", "b"), ("DELETED", "a")]
+        await client.patch(CONFIGMAPS, "b", {"data": {"x": "1"}}, namespace="default")
+        event = await next_event(watch)
+        assert (event.type, event.object["data"]) == ("MODIFIED", {"x": "1"})
+        assert event.object["metadata"]["resourceVersion"] == str(event.revision)
+
+
+async def test_a_deletion_carries_the_last_state_at_the_revision_of_the_deletion(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("a", x="1"), namespace="default")
+    async with await client.watch(CONFIGMAPS, resource_version=made["metadata"]["resourceVersion"]) as watch:
+        await client.delete(CONFIGMAPS, "a", namespace="default")
+        event = await next_event(watch)
+        assert (event.type, event.object["data"]) == ("DELETED", {"x": "1"})
+        assert int(event.object["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+
+
+async def test_without_a_revision_a_watch_begins_with_what_is_there(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    for version in (None, "0"):
+        async with await client.watch(CONFIGMAPS, resource_version=version) as watch:
+            assert await take(watch, 1) == [("ADDED", "a")]
+
+
+async def test_initial_events_end_with_a_bookmark(client: Client) -> None:
+    async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:
+        end = await next_event(watch)
+        assert end.type == "BOOKMARK"
+        assert end.object["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        assert await take(watch, 1) == [("ADDED", "a")]
+    async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:
+        assert await take(watch, 2) == [("ADDED", "a"), ("BOOKMARK", "")]
+
+
+async def test_what_begins_or_ceases_to_match_is_added_or_deleted(client: Client) -> None:
+    async with await client.watch(CONFIGMAPS, resource_version="0", label_selector="app=web") as watch:
+        await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        await client.patch(CONFIGMAPS, "a", {"metadata": {"labels": {"app": "web"}}}, namespace="default")
+        await client.patch(CONFIGMAPS, "a", {"data": {"x": "1"}}, namespace="default")
+        last = await client.patch(CONFIGMAPS, "a", {"metadata": {"labels": {"app": "api"}}}, namespace="default")
+        assert await take(watch, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
+        gone = await next_event(watch)
+        assert (gone.type, gone.object["metadata"]["labels"]) == ("DELETED", {"app": "web"})
+        assert gone.object["metadata"]["resourceVersion"] == last["metadata"]["resourceVersion"]
+
+
+async def test_a_node_sees_its_own_pods(client: Client, default_account: Object) -> None:
+    async with await client.watch(PODS, resource_version="0", field_selector="spec.nodeName=node-1") as watch:
+        await client.create(PODS, pod("other", nodeName="node-2"), namespace="default")
+        await client.create(PODS, pod("web"), namespace="default")
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {}, "target": {"name": "node-1"}}
+        await client.create(PODS, binding, namespace="default", name="web", subresource="binding")
+        assert await take(watch, 1) == [("ADDED", "web")]
+
+
+async def test_namespaces_are_kept_apart(client: Client) -> None:
+    async with await client.watch(SERVICE_ACCOUNTS, namespace="kube-public", resource_version="0") as watch:
+        await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
+        await client.create(SERVICE_ACCOUNTS, account("b"), namespace="kube-public")
+        assert await take(watch, 1) == [("ADDED", "b")]
+
+
+async def test_a_watch_ends_when_its_time_is_up(client: Client, virtual_clock: VirtualClock) -> None:
+    watch = await client.watch(CONFIGMAPS, timeout_seconds=100, allow_bookmarks=True, resource_version="0")
+    began = virtual_clock.monotonic()
+    events = [event async for event in watch]
+    assert virtual_clock.monotonic() - began == 100
+    # One on the minute, and one two seconds before the end.
+    assert [event.type for event in events] == ["BOOKMARK", "BOOKMARK"]
+
+
+async def test_a_bookmark_tells_of_what_happened_elsewhere(client: Client) -> None:
+    async with await client.watch(CONFIGMAPS, allow_bookmarks=True, resource_version="0") as watch:
+        made = await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
+        event = await next_event(watch)
+        assert event.type == "BOOKMARK"
+        assert int(event.object["metadata"]["resourceVersion"]) >= int(made["metadata"]["resourceVersion"])
+
+
+async def test_a_cursor_that_the_ring_has_passed_is_gone(world: World) -> None:
+    store = await SqliteStore.open(None, clock=world.clock)
+    server = ApiServer(world, store, config=ClusterConfig(watch_cache_size=10))
+    await server.start()
+    client = in_process(server)
+    listed = await client.list(CONFIGMAPS)
+    for number in range(20):
+        await client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default")
+    newest = (await client.list(CONFIGMAPS)).items[-1]["metadata"]["resourceVersion"]
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        event = await next_event(watch)
+        assert (event.type, event.object["code"], event.object["reason"]) == ("ERROR", 410, "Expired")
+        assert event.object["message"].startswith(f"too old resource version: {listed.resource_version} (")
+    async with await client.watch(CONFIGMAPS, resource_version=str(int(newest) - 1)) as watch:
+        assert await take(watch, 1) != []
+    await server.stop()
+    await store.close()
+
+
+def in_process(server: ApiServer) -> Client:
+    from engine.client import InProcessTransport
+
+    return Client(InProcessTransport(server, ADMIN), user_agent="test")
+
+
+async def test_a_slow_watcher_is_cut_off_and_others_are_not(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    slow = await client.watch(CONFIGMAPS, resource_version="0")
+    quick = await client.watch(CONFIGMAPS, resource_version="0")
+    seen = [await next_event(quick)]
+    for number in range(BUFFER + 10):
+        await client.patch(CONFIGMAPS, "a", {"data": {"n": str(number)}}, namespace="default")
+        seen.append(await next_event(quick))
+    assert len(seen) == BUFFER + 11
+    # What was buffered is still delivered, then the stream ends.
+    assert len([event async for event in slow]) == BUFFER + 1
+    [cache] = [
+        cache
+        for cache in (await client.request("GET", "/debug/ktui/watches"))["caches"]
+        if cache["prefix"] == "/registry/configmaps"
+    ]
+    assert (cache["cutOff"], len(cache["watchers"])) == (1, 1)
+    await quick.aclose()
+
+
+async def test_a_watch_can_be_a_table(client: Client) -> None:
+    response = await client.send(
+        "GET", "/api/v1/configmaps", query={"watch": ["1"], "resourceVersion": ["0"]}, headers={"accept": TABLE}
+    )
+    assert response.events is not None
+    for name in ("a", "b"):
+        await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    watch = Watch(response.events)
+    first, second = (await next_event(watch)).object, (await next_event(watch)).object
+    assert first["columnDefinitions"][0]["name"] == "Name"
+    assert second["columnDefinitions"] is None
+    assert second["rows"][0]["cells"][0] == "b"
+    await watch.aclose()
+
+
+async def test_an_event_carries_its_cause(client: Client, world: World) -> None:
+    async with await client.watch(CONFIGMAPS, resource_version="0") as watch:
+        made = await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        event = await next_event(watch)
+    [stored] = [span for span in world.tracer.recent if span.hop == 7 and span.object == "configmap/default/a"]
+    assert event.cause == stored.context.traceparent
+    assert event.revision == stored.revision == int(made["metadata"]["resourceVersion"])
+
+
+async def test_events_are_encoded_once_for_all(client: Client) -> None:
+    first = await client.watch(CONFIGMAPS, resource_version="0")
+    second = await client.watch(CONFIGMAPS, resource_version="0")
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    assert (await next_event(first)).encoded is (await next_event(second)).encoded
+    await first.aclose()
+    await second.aclose()
+
+
+async def test_stopping_the_server_ends_its_watches(server: ApiServer, client: Client) -> None:
+    watch = await client.watch(CONFIGMAPS, resource_version="0")
+    await server.stop()
+    assert [event async for event in watch] == []
