@@ -258,6 +258,11 @@ DIFFS: dict[str, tuple[Object, Object, Object]] = {
         {"metadata": {"finalizers": ["b"]}},
         {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "$setElementOrder/finalizers": ["b"]}},
     ),
+    "primitives that are equal but not sorted name their order too": (
+        {"metadata": {"finalizers": ["b", "a"]}},
+        {"metadata": {"finalizers": ["b", "a"]}},
+        {"metadata": {"$setElementOrder/finalizers": ["b", "a"]}},
+    ),
     "only the order": (
         pod(containers=[container("a"), container("b")]),
         pod(containers=[container("b"), container("a")]),

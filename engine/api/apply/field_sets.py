@@ -38,10 +38,10 @@ def _children(node: FieldSet) -> FieldSet:
 
 def union(left: FieldSet, right: FieldSet) -> FieldSet:
     """The paths of both, at the top of a set or below one of its steps."""
-    if not left or left is right:
-        return right
-    if not right:
+    if not right or left is right:
         return left
+    if not left:
+        return right
     merged = dict(left)
     grown = changed = False
     for step, node in right.items():

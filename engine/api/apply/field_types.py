@@ -43,6 +43,13 @@ _NOTHING: FieldSet = {}
 Changes = tuple[FieldSet, FieldSet]
 
 
+def _key_default(items: Schema | None, key: str) -> Any:
+    field = items.properties.get(key) if items is not None else None
+    if items is None or field is None:
+        return None
+    return field.raw.get("default", _KEY_DEFAULTS.get((items.definition, key)))
+
+
 class FieldType:
     """A leaf: a scalar, or a list or map that is owned as a whole."""
 
@@ -151,8 +158,7 @@ class ListType(FieldType):
         super().__init__(schema)
         self.keys = tuple(sorted(keys))
         self.items = field_type(schema.items)
-        definition = schema.items.definition if schema.items is not None else ""
-        self._defaults = {key: _KEY_DEFAULTS.get((definition, key)) for key in self.keys}
+        self._defaults = {key: _key_default(schema.items, key) for key in self.keys}
 
     def step(self, item: Any) -> str:
         """The step of an element. Keys that it lacks and that have no default are left out."""

@@ -187,7 +187,9 @@ class _Diff:
             patch[key] = added
         if gone:
             patch[f"{DELETE_FROM_LIST}/{key}"] = sorted(without_duplicates(gone), key=go_text)
-        if self.set_order and modified and (gone or (self.changes and not same(original, modified))):
+        # Upstream has sorted the original in place by now: an equal list that is not sorted says its order too.
+        reordered = self.changes and not same(sorted(original, key=go_text), modified)
+        if self.set_order and modified and (gone or reordered):
             patch[f"{SET_ORDER}/{key}"] = modified
 
 

@@ -1,0 +1,80 @@
+"""Field sets: their algebra against plain sets of paths, and how paths are shown."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, difference, intersection, path_text, paths, union, valid
+
+Path = tuple[str, ...]
+
+
+def of(members: set[Path]) -> FieldSet:
+    """The trie of some paths, made without the operations under test."""
+    root: FieldSet = {}
+    for path in sorted(members):
+        node = root
+        for step in path:
+            node = node.setdefault(step, {})
+        node[SELF] = {}
+    return _without_lone_marks(root)
+
+
+def _without_lone_marks(node: FieldSet) -> FieldSet:
+    if set(node) == {SELF}:
+        return {}
+    return {step: child if step == SELF else _without_lone_marks(child) for step, child in sorted(node.items())}
+
+
+STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
+PATHS = st.lists(STEPS, min_size=1, max_size=4).map(tuple)
+SETS = st.sets(PATHS, max_size=8)
+
+
+@given(SETS)
+def test_a_set_holds_its_paths(members: set[Path]) -> None:
+    assert set(paths(of(members))) == members
+    assert valid(of(members))
+
+
+@given(SETS, SETS)
+def test_the_algebra_is_that_of_sets(left: set[Path], right: set[Path]) -> None:
+    one, other = of(left), of(right)
+    before = copy.deepcopy((one, other))
+    assert union(one, other) == of(left | right)
+    assert difference(one, other) == of(left - right)
+    assert intersection(one, other) == of(left & right)
+    assert (one, other) == before, "operands are shared, never changed"
+
+
+@given(SETS, SETS)
+def test_what_does_not_change_is_the_operand_itself(left: set[Path], right: set[Path]) -> None:
+    one, other = of(left), of(right)
+    if not left & right:
+        assert difference(one, other) is one
+    if right <= left:
+        assert union(one, other) is one
+
+
+@given(SETS, SETS)
+def test_steps_are_in_order(left: set[Path], right: set[Path]) -> None:
+    assert list(paths(union(of(left), of(right)))) == list(paths(of(left | right)))
+
+
+def test_how_paths_are_shown() -> None:
+    assert path_text(("f:spec", 'k:{"port":80,"protocol":"TCP"}', "f:name")) == '.spec[port=80,protocol="TCP"].name'
+    assert path_text(("f:metadata", "f:finalizers", 'v:"a/b"')) == '.metadata.finalizers[="a/b"]'
+    assert (
+        path_text(("f:metadata", "f:labels", "f:app.kubernetes.io/name")) == ".metadata.labels.app.kubernetes.io/name"
+    )
+    assert path_text(("f:l", "i:3")) == ".l[3]"
+
+
+def test_what_is_no_set() -> None:
+    assert valid({"f:a": {".": {}, 'k:{"a":1}': MEMBER}})
+    wrong: list[Any] = [None, [], {"a": {}}, {"x:a": {}}, {"k:[1]": {}}, {"v:{": {}}, {"f:a": []}, {"f:a": {"b": {}}}]
+    assert not any(map(valid, wrong))
