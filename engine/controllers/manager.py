@@ -20,6 +20,7 @@ from engine.controllers.nodelifecycle import NodeLifecycleController
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.serviceaccount import ServiceAccountController
+from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
 from engine.world import World
 
@@ -32,6 +33,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ServiceAccountController,
     DeploymentController,
     ReplicaSetController,
+    StatefulSetController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,
