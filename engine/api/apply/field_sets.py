@@ -59,7 +59,9 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
 
 def _union_nodes(left: FieldSet, right: FieldSet) -> FieldSet:
     if not left:
-        return right if not right or SELF in right else {SELF: MEMBER, **right}
+        if not right:
+            return left
+        return right if SELF in right else {SELF: MEMBER, **right}
     if not right:
         return left if SELF in left else {SELF: MEMBER, **left}
     return union(left, right)

@@ -1,0 +1,169 @@
+"""The tracking of field owners by writes that are no apply."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from engine.api.types import Object
+from tests.api.ownership import LATER, T0, config_map, deployment, edited, owners, stored, updated
+
+
+def test_a_create_owns_all_that_it_sets() -> None:
+    made = updated(
+        None,
+        deployment(
+            3,
+            {"name": "a", "image": "x", "ports": [{"containerPort": 80, "protocol": "TCP"}], "resources": {}},
+            labels={"app": "web"},
+        ),
+        "kubectl-create",
+    )
+    assert made["metadata"]["managedFields"] == [
+        {
+            "manager": "kubectl-create",
+            "operation": "Update",
+            "apiVersion": "apps/v1",
+            "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {
+                "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+                "f:spec": {
+                    "f:replicas": {},
+                    "f:template": {
+                        "f:spec": {
+                            "f:containers": {
+                                'k:{"name":"a"}': {
+                                    ".": {},
+                                    "f:image": {},
+                                    "f:name": {},
+                                    "f:ports": {
+                                        ".": {},
+                                        'k:{"containerPort":80,"protocol":"TCP"}': {
+                                            ".": {},
+                                            "f:containerPort": {},
+                                            "f:protocol": {},
+                                        },
+                                    },
+                                    "f:resources": {},
+                                }
+                            }
+                        }
+                    },
+                },
+            },
+        }
+    ]
+
+
+def test_an_update_owns_what_it_changes_and_takes_it_from_others() -> None:
+    made = stored(updated(None, config_map(a="1", b="1"), "one"))
+    after = updated(made, edited(made, {"data": {"a": "2", "b": "1", "c": "1"}}), "two", LATER)
+    assert owners(after) == {
+        "one": {"f:data": {".": {}, "f:b": {}}},
+        "two": {"f:data": {"f:a": {}, "f:c": {}}},
+    }
+    assert [entry["time"] for entry in after["metadata"]["managedFields"]] == [
+        "2026-01-01T00:00:00Z",
+        "2026-01-01T00:01:00Z",
+    ]
+
+
+def test_a_field_that_goes_is_nobodys_and_who_has_none_goes_too() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    both = stored(updated(made, edited(made, {"data": {"a": "1", "b": "1"}}), "two"))
+    after = updated(both, edited(both, {"data": {"a": "1"}}), "three", LATER)
+    assert owners(after) == {"one": {"f:data": {".": {}, "f:a": {}}}}
+
+
+def test_a_write_that_changes_nothing_leaves_the_time() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    assert updated(made, stored(made), "one", LATER) == made
+    assert updated(made, stored(made), "two", LATER) == made
+
+
+def test_a_client_that_drops_managed_fields_does_not_drop_the_owners() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    bare = stored(made)
+    del bare["metadata"]["managedFields"]
+    assert updated(made, bare, "two") == made
+
+
+def test_one_empty_entry_resets_and_then_nothing_is_tracked() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    reset = stored(made)
+    reset["metadata"]["managedFields"] = [{}]
+    bare = updated(made, reset, "two")
+    assert "managedFields" not in bare["metadata"]
+    assert "managedFields" not in updated(bare, edited(bare, {"data": {"a": "2"}}), "two")["metadata"]
+
+
+def test_managed_fields_that_are_no_such_thing_are_ignored() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    broken = stored(made)
+    broken["metadata"]["managedFields"] = [{"manager": "x", "operation": "Boom"}]
+    assert updated(made, broken, "two") == made
+
+
+def test_a_client_may_give_fields_away() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    given = stored(made)
+    given["metadata"]["managedFields"][0]["manager"] = "other"
+    assert list(owners(updated(made, given, "two"))) == ["other"]
+
+
+def test_status_belongs_to_its_subresource() -> None:
+    pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "n"}}
+    made = stored(updated(None, {**pod, "status": {"phase": "Pending"}}, "kubectl"))
+    assert owners(made) == {"kubectl": {"f:spec": {"f:nodeName": {}}}}
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    after = updated(made, edited(made, {"status": status}), "kubelet", LATER, "status")
+    entry = after["metadata"]["managedFields"][1]
+    assert entry["subresource"] == "status"
+    assert entry["fieldsV1"] == {
+        "f:status": {
+            "f:conditions": {".": {}, 'k:{"type":"Ready"}': {".": {}, "f:status": {}, "f:type": {}}},
+            "f:phase": {},
+        }
+    }
+
+
+def test_what_the_server_sets_is_never_owned() -> None:
+    made = updated(None, stored({**config_map(), "data": {}}), "one")
+    assert owners(made) == {"one": {"f:data": {}}}
+
+
+def test_sets_own_values_and_atomic_lists_go_as_a_whole() -> None:
+    made = updated(
+        None,
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p", "finalizers": ["b", "a"]},
+            "spec": {"tolerations": [{"key": "x"}], "nodeSelector": {"a": "b"}},
+        },
+        "one",
+    )
+    assert owners(made)["one"] == {
+        "f:metadata": {"f:finalizers": {".": {}, 'v:"a"': {}, 'v:"b"': {}}},
+        "f:spec": {"f:nodeSelector": {}, "f:tolerations": {}},
+    }
+
+
+def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:
+    live = stored(updated(None, config_map(k0="1"), "m0", T0))
+    for number in range(1, 12):
+        data = {**live["data"], f"k{number}": "1"}
+        live = updated(live, edited(live, {"data": data}), f"m{number}", T0 + timedelta(seconds=number))
+    entries = live["metadata"]["managedFields"]
+    assert [entry["manager"] for entry in entries] == ["ancient-changes", *(f"m{n}" for n in range(3, 12))]
+    assert entries[0]["fieldsV1"] == {"f:data": {".": {}, "f:k0": {}, "f:k1": {}, "f:k2": {}}}
+    assert entries[0]["time"] == "2026-01-01T00:00:02Z"
+
+
+def test_custom_resources_without_a_schema_are_owned_by_what_they_hold() -> None:
+    made = updated(
+        None,
+        {"apiVersion": "x/v1", "kind": "Any", "metadata": {"name": "a"}, "spec": {"m": {"k": 1}, "l": [{"a": 1}]}},
+        "one",
+    )
+    assert owners(made)["one"]["f:spec"] == {".": {}, "f:l": {}, "f:m": {".": {}, "f:k": {}}}
