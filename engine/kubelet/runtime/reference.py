@@ -47,13 +47,11 @@ def parse_reference(image: str) -> Reference:
     rest, _, digest = image.partition("@")
     name, tag = rest, ""
     head, colon, last = rest.rpartition(":")
-    if colon and "/" not in last:
+    tagged = bool(colon) and "/" not in last
+    if tagged:
         name, tag = head, last
-    if (
-        not _NAME.fullmatch(name)
-        or (digest and not _DIGEST.fullmatch(digest))
-        or (colon and tag and not _TAG.fullmatch(tag))
-    ):
+    bad_digest, bad_tag = digest and not _DIGEST.fullmatch(digest), tagged and not _TAG.fullmatch(tag)
+    if not _NAME.fullmatch(name) or bad_digest or bad_tag:
         if name != name.lower() and _NAME.fullmatch(name.lower()):
             raise InvalidReferenceError("repository name must be lowercase")
         raise InvalidReferenceError("invalid reference format")

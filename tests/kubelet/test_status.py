@@ -1,0 +1,188 @@
+"""Phases, conditions and the patch that carries them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import Object
+from engine.kubelet.cri import PodSandboxState
+from engine.kubelet.status.conditions import conditions
+from engine.kubelet.status.patch import status_patch
+from engine.kubelet.status.phase import pod_phase
+from tests.kubelet.states import container, holds, pod, sandbox
+
+RUNS: Object = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+WAITS: Object = {"waiting": {"reason": "ContainerCreating"}}
+SIDECAR = container("s", restartPolicy="Always")
+INIT = container("i")
+
+
+def ended(code: int) -> Object:
+    return {"terminated": {"exitCode": code}}
+
+
+def status(name: str, state: Object, *, last: Object | None = None, **flags: Any) -> Object:
+    return {"name": name, "state": state, "lastState": last or {}, "ready": "running" in state, **flags}
+
+
+@pytest.mark.parametrize(
+    ("of", "statuses", "terminal", "phase"),
+    [
+        pytest.param(pod(), [], False, "Pending", id="nothing known"),
+        pytest.param(pod(), [status("web", WAITS)], False, "Pending", id="waiting"),
+        pytest.param(pod(), [status("web", RUNS)], False, "Running", id="running"),
+        pytest.param(pod(), [status("web", ended(0))], False, "Running", id="Always: ended"),
+        pytest.param(pod(), [status("web", WAITS, last=ended(1))], False, "Running", id="backing off"),
+        pytest.param(pod(), [status("web", ended(137))], True, "Failed", id="Always, terminal: failed"),
+        pytest.param(pod(), [status("web", ended(0))], True, "Succeeded", id="Always, terminal: succeeded"),
+        pytest.param(pod(restart="OnFailure"), [status("web", ended(0))], False, "Succeeded", id="OnFailure: 0"),
+        pytest.param(pod(restart="OnFailure"), [status("web", ended(1))], False, "Running", id="OnFailure: 1"),
+        pytest.param(pod(restart="Never"), [status("web", ended(1))], False, "Failed", id="Never: 1"),
+        pytest.param(
+            pod(container("a"), container("b"), restart="Never"),
+            [status("a", ended(1)), status("b", RUNS)],
+            False,
+            "Running",
+            id="Never: one runs",
+        ),
+        pytest.param(
+            pod(init=(INIT,)), [status("i", RUNS), status("web", WAITS)], False, "Pending", id="initializing"
+        ),
+        pytest.param(
+            pod(init=(INIT,), restart="Never"), [status("i", ended(1)), status("web", WAITS)], False, "Failed",
+            id="initialization failed",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), [status("s", RUNS, started=True), status("web", RUNS)], False, "Running",
+            id="beside a sidecar",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), [status("s", WAITS, last=ended(1)), status("web", RUNS)], False, "Running",
+            id="the sidecar restarts",
+        ),
+    ],
+)  # fmt: skip
+def test_phases(of: Object, statuses: list[Object], terminal: bool, phase: str) -> None:
+    assert pod_phase(of, statuses, terminal=terminal) == phase
+
+
+def told(of: Object, statuses: list[Object], phase: str, *others: Object, ready: bool = True) -> dict[str, str]:
+    state = PodSandboxState.READY if ready else PodSandboxState.NOTREADY
+    made = conditions(of, holds(sandboxes=(sandbox(state),)), statuses, phase, others)
+    return {
+        item["type"]: " ".join(filter(None, (item["status"], item.get("reason"), item.get("message")))) for item in made
+    }
+
+
+@pytest.mark.parametrize(
+    ("of", "statuses", "phase", "expected"),
+    [
+        pytest.param(
+            pod(),
+            [status("web", RUNS)],
+            "Running",
+            {"Initialized": "True", "ContainersReady": "True", "Ready": "True", "PodReadyToStartContainers": "True"},
+            id="ready",
+        ),
+        pytest.param(
+            pod(container("a"), container("b")),
+            [status("a", WAITS), status("b", WAITS)],
+            "Pending",
+            {
+                "Ready": "False ContainersNotReady containers with unready status: [a b]",
+                "ContainersReady": "False ContainersNotReady containers with unready status: [a b]",
+            },
+            id="not ready",
+        ),
+        pytest.param(
+            pod(init=(INIT,)),
+            [status("i", RUNS, ready=False), status("web", WAITS)],
+            "Pending",
+            {"Initialized": "False ContainersNotInitialized containers with incomplete status: [i]"},
+            id="not initialized",
+        ),
+        pytest.param(
+            pod(), [status("web", ended(0))], "Succeeded",
+            {"Ready": "False PodCompleted", "Initialized": "True PodCompleted"},
+            id="completed",
+        ),
+        pytest.param(pod(), [status("web", ended(1))], "Failed", {"Ready": "False PodFailed"}, id="failed"),
+    ],
+)  # fmt: skip
+def test_conditions(of: Object, statuses: list[Object], phase: str, expected: dict[str, str]) -> None:
+    assert expected.items() <= told(of, statuses, phase).items()
+
+
+def test_conditions_stand_in_upstreams_order_with_those_of_others_first() -> None:
+    gate = {"type": "example.com/gate", "status": "False"}
+    gated = pod(generation=3)
+    gated["spec"]["readinessGates"] = [{"conditionType": "example.com/gate"}, {"conditionType": "other"}]
+
+    made = conditions(gated, holds(), [status("web", RUNS)], "Running", [gate])
+
+    assert [item["type"] for item in made] == [
+        "example.com/gate",
+        "PodReadyToStartContainers",
+        "Initialized",
+        "Ready",
+        "ContainersReady",
+        "PodScheduled",
+    ]
+    assert {item.get("observedGeneration") for item in made[1:]} == {3}
+    assert made[3]["reason"] == "ReadinessGatesNotReady"
+    assert made[3]["message"] == (
+        'the status of pod readiness gate "example.com/gate" is not "True", but False, '
+        'corresponding condition of pod readiness gate "other" does not exist.'
+    )
+
+
+def test_a_stopped_sandbox_is_not_ready_to_start_containers() -> None:
+    assert told(pod(), [status("web", ended(0))], "Succeeded", ready=False)["PodReadyToStartContainers"] == "False"
+
+
+# -- the patch
+
+READY: Object = {"type": "Ready", "status": "True", "lastProbeTime": None}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        pytest.param({"phase": "Running"}, {"phase": "Running"}, None, id="nothing"),
+        pytest.param({}, {"phase": "Pending"}, {"phase": "Pending"}, id="a field more"),
+        pytest.param({"reason": "Evicted"}, {}, {"reason": None}, id="a field less"),
+        pytest.param(
+            {"conditions": [{"type": "Ready", "status": "True"}]}, {"conditions": [READY]}, None, id="a null is nothing"
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}, {"type": "Mine"}]},
+            {"conditions": [READY, {"type": "Mine"}]},
+            {
+                "$setElementOrder/conditions": [{"type": "Ready"}, {"type": "Mine"}],
+                "conditions": [{"status": "True", "reason": None, "type": "Ready"}],
+            },
+            id="a condition",
+        ),
+        pytest.param(
+            {"conditions": [{"type": "A"}, {"type": "B"}]},
+            {"conditions": [{"type": "B"}]},
+            {
+                "$setElementOrder/conditions": [{"type": "B"}],
+                "conditions": [{"$patch": "delete", "type": "A"}],
+            },
+            id="a condition less",
+        ),
+        pytest.param(
+            {"containerStatuses": [{"name": "a", "ready": False}]},
+            {"containerStatuses": [{"name": "a", "ready": True}]},
+            {"containerStatuses": [{"name": "a", "ready": True}]},
+            id="container statuses are replaced",
+        ),
+    ],
+)
+def test_patches_hold_what_differs(old: Object, new: Object, changes: Object | None) -> None:
+    expected = None if changes is None else {"metadata": {"uid": "uid-1"}, "status": changes}
+
+    assert status_patch("uid-1", old, new) == expected
