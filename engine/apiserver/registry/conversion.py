@@ -1,19 +1,13 @@
 """Between the version that a request speaks and the one that is stored.
 
-Versions of one schema differ in their apiVersion alone. Those that differ in more have their pair of functions in
-`_PAIRS`.
+Versions of one schema differ in their apiVersion alone; those that differ in more are in `engine.api.conversions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from engine.api.conversions import CONVERSIONS
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
-
-Convert = Callable[[Object], Object]
-
-_PAIRS: dict[tuple[GVK, GVK], Convert] = {}
 
 
 def from_storage(info: ResourceInfo, obj: Object) -> Object:
@@ -26,7 +20,7 @@ def to_storage(info: ResourceInfo, obj: Object) -> Object:
 
 
 def _convert(obj: Object, source: GVK, target: GVK) -> Object:
-    pair = _PAIRS.get((source, target))
+    pair = CONVERSIONS.get((source, target))
     converted = pair(obj) if pair is not None else dict(obj)
     converted["apiVersion"], converted["kind"] = target.api_version, target.kind
     return converted
