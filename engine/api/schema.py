@@ -197,9 +197,13 @@ def resolve_version(wanted: str = "") -> str:
     raise UnknownVersionError(f"no schemas for Kubernetes {wanted}; there are: {', '.join(versions)}")
 
 
-@lru_cache(maxsize=4)
 def load_definitions(version: str = "") -> Definitions:
     """The definitions of a Kubernetes version (the newest for ""). Raises UnknownVersionError."""
-    version = resolve_version(version)
+    return _load(resolve_version(version))
+
+
+@lru_cache(maxsize=4)
+def _load(version: str) -> Definitions:
+    """Kept by the full version, so that all who ask share one copy, whatever they call it."""
     file = _schema_folder() / f"v{version}-local" / "_definitions.json"
     return Definitions(version, orjson.loads(file.read_bytes())["$defs"])
