@@ -38,10 +38,13 @@ class Expectations:
         return self._clock.monotonic() - expected.since > TIMEOUT
 
     def expect_creations(self, key: str, count: int) -> None:
-        self._expected[key] = _Expected(self._clock.monotonic(), creations=count)
+        self.expect(key, creations=count, deletions=())
 
     def expect_deletions(self, key: str, objects: Iterable[str]) -> None:
-        self._expected[key] = _Expected(self._clock.monotonic(), deletions=dict.fromkeys(objects))
+        self.expect(key, creations=0, deletions=objects)
+
+    def expect(self, key: str, *, creations: int, deletions: Iterable[str]) -> None:
+        self._expected[key] = _Expected(self._clock.monotonic(), creations, dict.fromkeys(deletions))
 
     def creation_observed(self, key: str) -> None:
         if (expected := self._expected.get(key)) is not None and expected.creations > 0:

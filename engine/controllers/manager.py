@@ -11,6 +11,7 @@ from collections.abc import Callable
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller, ControllerContext
+from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
 from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.garbagecollector import GarbageCollector
@@ -34,6 +35,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     DeploymentController,
     ReplicaSetController,
     StatefulSetController,
+    DaemonSetController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,

@@ -1,0 +1,204 @@
+"""DaemonSets: where their Pods belong, how they are replaced, and a set end to end (after daemon_controller_test.go)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from engine.api.types import NODES, PODS, Object
+from engine.controllers.daemonset.controller import DAEMON_SETS
+from engine.controllers.daemonset.fitting import Fit, fit, pinned_to
+from engine.controllers.daemonset.planning import Plan, by_node, plan_nodes, plan_update
+from engine.world import World
+from tests.controllers.cluster import TestCluster, running
+from tests.controllers.objects import pod
+
+NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)
+
+
+def daemon_set(spec: Object | None = None, **fields: Any) -> Object:
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "agent"}]}}
+    template["spec"] |= spec or {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": template, **fields},
+    }
+
+
+def node(name: str, *taints: tuple[str, str], unschedulable: bool = False, **labels: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"taints": [{"key": key, "effect": effect} for key, effect in taints], "unschedulable": unschedulable},
+    }
+
+
+def affinity(**expression: Any) -> Object:
+    terms = [{"matchExpressions": [expression]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"affinity": {"nodeAffinity": required}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "on", "expected"),
+    [
+        pytest.param({}, node("n"), Fit(True, True), id="everywhere"),
+        pytest.param({"nodeName": "other"}, node("n"), Fit(False, False), id="another node by name"),
+        pytest.param({"nodeSelector": {"disk": "ssd"}}, node("n"), Fit(False, False), id="node selector"),
+        pytest.param({"nodeSelector": {"disk": "ssd"}}, node("n", disk="ssd"), Fit(True, True), id="selected"),
+        pytest.param(affinity(key="a", operator="In", values=["1"]), node("n", a="1"), Fit(True, True), id="affinity"),
+        pytest.param(affinity(key="a", operator="Gt", values=["5"]), node("n", a="3"), Fit(False, False), id="not >"),
+        pytest.param(affinity(key="a", operator="Gt", values=["5"]), node("n", a="7"), Fit(True, True), id="greater"),
+        pytest.param({}, node("n", ("gpu", "NoSchedule")), Fit(False, True), id="not scheduled, not driven off"),
+        pytest.param({}, node("n", ("gpu", "NoExecute")), Fit(False, False), id="driven off"),
+        pytest.param({}, node("n", ("gpu", "PreferNoSchedule")), Fit(True, True), id="a preference only"),
+        pytest.param(
+            {"tolerations": [{"operator": "Exists"}]}, node("n", ("gpu", "NoExecute")), Fit(True, True), id="tolerated"
+        ),
+        pytest.param({}, node("n", ("node.kubernetes.io/not-ready", "NoExecute")), Fit(True, True), id="not ready"),
+        pytest.param({}, node("n", ("node.kubernetes.io/unschedulable", "NoSchedule")), Fit(True, True), id="cordoned"),
+        pytest.param(
+            {}, node("n", ("node.kubernetes.io/network-unavailable", "NoSchedule")), Fit(False, True), id="no network"
+        ),
+        pytest.param(
+            {"hostNetwork": True},
+            node("n", ("node.kubernetes.io/network-unavailable", "NoSchedule")),
+            Fit(True, True),
+            id="no network needed",
+        ),
+    ],
+)
+def test_where_a_daemon_belongs(spec: Object, on: Object, expected: Fit) -> None:
+    assert fit(daemon_set(spec), on) == expected
+
+
+def daemon(on: str, *, hashed: str = "new", name: str = "", **fields: Any) -> Object:
+    labels = {"app": "agent", "controller-revision-hash": hashed}
+    metadata = {"labels": labels, **fields.pop("metadata", {})}
+    return pod(name or f"agent-{on}-{hashed}", node=on, metadata=metadata, **fields)
+
+
+def acts(changes: Plan) -> tuple[list[str], list[str]]:
+    return changes.create, [each["metadata"]["name"] for each in changes.delete]
+
+
+def test_one_on_each_node_and_none_where_none_may_stay() -> None:
+    nodes = [node("a"), node("b"), node("tainted", ("gpu", "NoExecute")), node("kept", ("gpu", "NoSchedule"))]
+    waiting = pod("waiting", node="")
+    waiting["spec"]["affinity"] = pinned_to(None, "gone")
+    pods = [
+        daemon("a"),
+        daemon("a", name="younger", created="2026-01-01T00:10:00Z"),
+        daemon("tainted"),
+        daemon("kept"),
+        waiting,
+    ]
+    assert acts(plan_nodes(daemon_set(), nodes, by_node(pods))) == (
+        ["b"],
+        ["younger", "agent-tainted-new", "waiting"],
+    )
+
+
+def test_a_pod_that_waits_for_the_scheduler_counts_for_the_node_it_is_meant_for() -> None:
+    waiting = pod("waiting", node="")
+    waiting["spec"]["affinity"] = pinned_to({"podAffinity": {}}, "a")
+    assert waiting["spec"]["affinity"]["podAffinity"] == {}
+    assert acts(plan_nodes(daemon_set(), [node("a")], by_node([waiting]))) == ([], [])
+
+
+def test_failed_pods_are_told_apart() -> None:
+    pods = [daemon("a", phase="Failed"), daemon("b", phase="Succeeded")]
+    changes = plan_nodes(daemon_set(), [node("a"), node("b")], by_node(pods))
+    assert [each["metadata"]["name"] for each in changes.failed] == ["agent-a-new"]
+    assert acts(changes) == ([], ["agent-b-new"])
+
+
+LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("rolling", "pods", "expected"),
+    [
+        pytest.param({}, ["old", "old", "old"], ([], ["agent-a-old"]), id="one at a time"),
+        pytest.param({"maxUnavailable": 2}, ["old", "old", "old"], ([], ["agent-a-old", "agent-b-old"]), id="two"),
+        pytest.param(
+            {"maxUnavailable": "50%"}, ["old"] * 3, ([], ["agent-a-old", "agent-b-old"]), id="half, rounded up"
+        ),
+        pytest.param({}, ["new", "old", "old"], ([], ["agent-b-old"]), id="the next"),
+        pytest.param({}, ["new unready", "old", "old"], ([], []), id="waits for the new one"),
+        pytest.param({}, ["old", "old unready", "old"], ([], ["agent-b-old"]), id="one that is down goes first"),
+        pytest.param({}, ["new", "new", "new"], ([], []), id="through"),
+        pytest.param({"maxSurge": 1, "maxUnavailable": 0}, ["old", "old", "old"], (["a"], []), id="a new one beside"),
+    ],
+)
+def test_updates(rolling: Object, pods: list[str], expected: tuple[list[str], list[str]]) -> None:
+    made = []
+    for name, state in zip("abc", pods, strict=True):
+        hashed, _, health = state.partition(" ")
+        made.append(daemon(name, hashed=hashed, ready=health != "unready"))
+    target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling})
+    nodes = [node(name) for name in "abc"]
+    assert acts(plan_update(target, nodes, by_node(made), hashed="new", now=NOW)) == expected
+
+
+def test_surge_removes_the_old_one_when_the_new_one_is_there() -> None:
+    target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}})
+    pods = by_node([daemon("a", hashed="old"), daemon("a"), daemon("b", hashed="old")])
+    changes = plan_update(target, [node("a"), node("b")], pods, hashed="new", now=NOW)
+    assert acts(changes) == (["b"], ["agent-a-old"])
+
+
+async def bind_and_run(cluster: TestCluster) -> None:
+    """Scheduler and kubelets in one: each Pod on the Node that its affinity names, and ready."""
+    for each in await cluster.objects(PODS, namespace="default"):
+        name = each["metadata"]["name"]
+        if each["metadata"].get("deletionTimestamp"):
+            await cluster.admin.delete(PODS, name, namespace="default", grace_period_seconds=0)
+        elif not each["spec"].get("nodeName"):
+            terms = each["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            target = terms["nodeSelectorTerms"][0]["matchFields"][0]["values"][0]
+            binding = {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {"name": name, "namespace": "default"},
+                "target": {"kind": "Node", "name": target},
+            }
+            await cluster.admin.create(PODS, binding, namespace="default", name=name, subresource="binding")
+        elif each["status"]["phase"] == "Pending":
+            condition = {"type": "Ready", "status": "True", "lastTransitionTime": cluster.world.clock.timestamp()}
+            status = {"phase": "Running", "conditions": [condition]}
+            await cluster.admin.patch(PODS, name, {"status": status}, namespace="default", subresource="status")
+
+
+async def test_a_daemon_set_follows_the_nodes_and_its_template(world: World) -> None:
+    async with running(world) as cluster:
+        for name in ("a", "b"):
+            await cluster.admin.create(NODES, node(name))
+        await cluster.admin.create(DAEMON_SETS, daemon_set(), namespace="default")
+
+        async def settled(number: int) -> Object | None:
+            await bind_and_run(cluster)
+            found = await cluster.admin.get(DAEMON_SETS, "agent", namespace="default")
+            status = found.get("status") or {}
+            done = (
+                status.get("observedGeneration") == found["metadata"]["generation"]
+                and status.get("desiredNumberScheduled") == number
+                and status.get("numberAvailable", 0) == status.get("updatedNumberScheduled", 0) == number
+                and len(await cluster.objects(PODS, namespace="default")) == number
+            )
+            return found if done else None
+
+        await cluster.eventually("both nodes run one", lambda: settled(2))
+        await cluster.admin.create(NODES, node("c"))
+        await cluster.eventually("the third does too", lambda: settled(3))
+        image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "agent:2"}]}}}}
+        await cluster.admin.patch(DAEMON_SETS, "agent", image, namespace="default")
+        await cluster.eventually("all are replaced", lambda: settled(3))
+        pods = await cluster.objects(PODS, namespace="default")
+        assert {each["spec"]["containers"][0]["image"] for each in pods} == {"agent:2"}
+        assert {each["metadata"]["labels"]["pod-template-generation"] for each in pods} == {"2"}
