@@ -68,7 +68,7 @@ class Chain:
             log.exception("%s %s", request.method, request.path)
             response = _failed(internal(f"{type(error).__name__}: {error}"))
         if call.warnings:
-            response.headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in call.warnings)
+            response.headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
         return response
 
     async def _traced(self, call: Call) -> Response:

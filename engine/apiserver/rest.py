@@ -9,6 +9,7 @@ from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
+from engine.api.warnings import deprecation
 from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
@@ -72,6 +73,8 @@ class Rest:
         info = self.backend.resources.get(request.group, request.version, request.resource)
         if info is None:
             raise path_not_found()
+        if text := deprecation(info):
+            call.warnings.append(text)
         if not request.subresource and request.verb not in info.verbs:
             raise method_not_supported(info.gvr, request.verb)
         if info.namespaced and not request.namespace:

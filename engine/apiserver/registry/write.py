@@ -16,6 +16,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import Object
 from engine.api.validation import validate_create, validate_status_update, validate_update
+from engine.api.warnings import warnings_on_create, warnings_on_update
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -62,6 +63,7 @@ class Writer:
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
             await self._validate(call, attributes)
+            call.warnings.extend(warnings_on_create(info, obj))
             if options.dry_run:
                 return await self._would_create(call, obj)
             created = await self._insert(call, obj, generate)
@@ -168,6 +170,7 @@ class Writer:
                 new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
                 attributes.object = new
             await self._validate(call, attributes)
+            call.warnings.extend(warnings_on_update(info, new, old))
             if same_but_revision(new, old):
                 written = old
             elif options.dry_run:
