@@ -13,10 +13,14 @@ from engine.scheduler.plugins.node_ports import NodePorts
 from engine.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from engine.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from engine.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from engine.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from engine.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from engine.scheduler.plugins.priority_sort import PrioritySort
 from engine.scheduler.plugins.scheduling_gates import SchedulingGates
 from engine.scheduler.plugins.taint_toleration import TaintToleration
+from engine.scheduler.plugins.volume_binding import VolumeBinding
+from engine.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from engine.scheduler.plugins.volume_zone import VolumeZone
 
 REGISTRY: dict[str, type[Plugin]] = {
     plugin.name: plugin
@@ -29,6 +33,10 @@ REGISTRY: dict[str, type[Plugin]] = {
         NodeAffinity,
         NodePorts,
         NodeResourcesFit,
+        VolumeRestrictions,
+        NodeVolumeLimits,
+        VolumeBinding,
+        VolumeZone,
         PodTopologySpread,
         InterPodAffinity,
         DefaultPreemption,

@@ -1,0 +1,122 @@
+"""NodeVolumeLimits: a node attaches only so many volumes of a CSI driver (plugins/nodevolumelimits/csi.go)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.api.types import GVR, Object
+from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
+from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
+from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
+from engine.scheduler.plugins.volume_binding import after_claim
+from engine.scheduler.pod_info import PodInfo
+
+CSI_NODES = GVR("storage.k8s.io", "v1", "csinodes")
+VOLUME_ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
+TOO_MANY = unschedulable("node(s) exceed max volume count")
+
+# Of each volume, by a name that no two volumes share, the driver that attaches it.
+Drivers = dict[str, str]
+
+
+class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
+    name = "NodeVolumeLimits"
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
+        names = claim_names(pod)
+        if not names:
+            return PreFilterResult(SKIP)
+        for name, _ in names:
+            if self.handle.lister(CLAIMS).get(name, pod.namespace) is None:
+                return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
+        return PreFilterResult()
+
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        limits = self._limits(node.name)
+        wanted = self._drivers(pod) if limits else {}
+        if not any(driver in limits for driver in wanted.values()):
+            return SUCCESS
+        attached = self._attached(node)
+        counts: dict[str, int] = {}
+        for driver in (*attached.values(), *(d for volume, d in wanted.items() if volume not in attached)):
+            counts[driver] = counts.get(driver, 0) + 1
+        added = {driver for volume, driver in wanted.items() if volume not in attached}
+        return TOO_MANY if any(counts[d] > limits[d] for d in added if d in limits) else SUCCESS
+
+    def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        if not self._drivers(pod) or not self.handle.lister(CSI_NODES).list():
+            return Verdicts(np.zeros(len(rows), np.intp), [SUCCESS])
+        return self.filter_each(state, pod, snapshot, rows)
+
+    def _limits(self, node_name: str) -> dict[str, int]:
+        found = self.handle.lister(CSI_NODES).get(node_name)
+        drivers = ((found or {}).get("spec") or {}).get("drivers") or ()
+        return {d["name"]: d["allocatable"]["count"] for d in drivers if (d.get("allocatable") or {}).get("count")}
+
+    def _attached(self, node: NodeInfo) -> Drivers:
+        """What the pods on the node use, and what is attached to it beside."""
+        attached: Drivers = {}
+        for other in node.pods.values():
+            if other.claims:
+                attached.update(self._drivers(other))
+        for attachment in self.handle.lister(VOLUME_ATTACHMENTS).list():
+            spec = attachment.get("spec") or {}
+            name = (spec.get("source") or {}).get("persistentVolumeName")
+            volume = self.handle.lister(VOLUMES).get(name) if name and spec.get("nodeName") == node.name else None
+            if volume is not None:
+                attached.update(_of_volume(volume))
+        return attached
+
+    def _drivers(self, pod: PodInfo) -> Drivers:
+        found: Drivers = {}
+        for name, _ in claim_names(pod):
+            if (claim := self.handle.lister(CLAIMS).get(name, pod.namespace)) is not None:
+                found.update(self._of_claim(claim))
+        return found
+
+    def _of_claim(self, claim: Object) -> Drivers:
+        volume = self.handle.lister(VOLUMES).get(bound_volume(claim)) if bound_volume(claim) else None
+        if volume is not None:
+            return _of_volume(volume)
+        # Not bound yet: the class says who will attach it, and the claim stands for the volume that will be.
+        found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim)) if claim_class(claim) else None
+        driver = (found or {}).get("provisioner")
+        metadata = claim["metadata"]
+        return {f"{driver}/{metadata.get('namespace', '')}/{metadata['name']}": driver} if driver else {}
+
+    def events_to_register(self) -> list[EventWithHint]:
+        changed = Action.ADD | Action.UPDATE
+        return [
+            EventWithHint(ClusterEvent(EventResource.CSI_NODE, changed), _after_csi_node),
+            EventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE), _after_pod),
+            EventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, changed), after_claim),
+            EventWithHint(ClusterEvent(EventResource.VOLUME_ATTACHMENT, Action.DELETE)),
+        ]
+
+
+def _of_volume(volume: Object) -> Drivers:
+    csi = (volume.get("spec") or {}).get("csi")
+    return {f"{csi['driver']}/{csi['volumeHandle']}": csi["driver"]} if csi else {}
+
+
+def _after_csi_node(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+    """A driver is new on the node, or attaches more than before."""
+
+    def counts(obj: Object | None) -> dict[str, int | None]:
+        drivers = ((obj or {}).get("spec") or {}).get("drivers") or ()
+        return {d["name"]: (d.get("allocatable") or {}).get("count") for d in drivers}
+
+    before = counts(old)
+    for name, count in counts(new).items():
+        if name not in before or (before[name] or 0) < (count or 0) or (before[name] and count is None):
+            return QueueingHint.QUEUE
+    return QueueingHint.SKIP
+
+
+def _after_pod(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
+    return QueueingHint.QUEUE if old.claims else QueueingHint.SKIP

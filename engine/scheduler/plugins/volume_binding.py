@@ -1,0 +1,386 @@
+"""VolumeBinding: a pod's claims can be had on the node, and are bound before the pod is.
+
+Source: upstream's plugins/volumebinding (volume_binding.go, binder.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, NODES, PODS, Object
+from engine.client.origin import revision_of
+from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
+from engine.scheduler.framework.plugin import (
+    FilterPlugin,
+    PreBindPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    ReservePlugin,
+)
+from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable
+from engine.scheduler.framework.verdicts import Verdicts
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.claims import (
+    BOUND_BY_CONTROLLER,
+    CLAIMS,
+    NO_PROVISIONER,
+    SELECTED_NODE,
+    STORAGE_CLASSES,
+    VOLUMES,
+    annotations_of,
+    bound_volume,
+    claim_class,
+    claim_names,
+    delays_binding,
+    find_matching_volume,
+    is_bound,
+    is_meant_for,
+    is_owned_by,
+    reachable_from,
+    requested_size,
+    volume_affinity,
+    volume_class,
+)
+from engine.scheduler.plugins.volume_assumptions import Assumptions
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.resource import whole
+from engine.scheduler.selecting import canonical, pod_selector
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.handle import Handle
+
+CSI_DRIVERS = GVR("storage.k8s.io", "v1", "csidrivers")
+CSI_STORAGE_CAPACITIES = GVR("storage.k8s.io", "v1", "csistoragecapacities")
+
+BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
+VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+DEFAULT_BIND_TIMEOUT = 600.0
+POLL_PERIOD = 1.0
+
+
+@dataclass(slots=True)
+class PodVolumes:
+    """What has to be done for a pod's claims: bindings to volumes that are there, and claims to provision."""
+
+    bindings: list[tuple[Object, Object]] = field(default_factory=list)  # volume, claim
+    provisions: list[Object] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class VolumeState:
+    bound: list[Object]
+    delayed: list[Object]
+    chosen: PodVolumes | None = None  # once reserved
+
+    def clone(self) -> VolumeState:
+        return self
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin):
+    name = "VolumeBinding"
+
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._timeout = float(args.get("bindTimeoutSeconds", DEFAULT_BIND_TIMEOUT))
+        self._claims = Assumptions(CLAIMS, handle)
+        self._volumes = Assumptions(VOLUMES, handle)
+
+    # -- the pod's claims
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
+        names = claim_names(pod)
+        if not names:
+            return PreFilterResult(SKIP)
+        for name, ephemeral in names:
+            if reason := self._not_usable(pod, name, ephemeral=ephemeral):
+                return PreFilterResult(unresolvable(reason))
+        claims = [c for name, _ in names if (c := self._claims.get(name, pod.namespace)) is not None]
+        unbound = [claim for claim in claims if not is_bound(claim)]
+        delayed = [c for c in unbound if not bound_volume(c) and delays_binding(c, self.handle)]
+        if len(delayed) < len(unbound):
+            return PreFilterResult(unresolvable("pod has unbound immediate PersistentVolumeClaims"))
+        state.write(self.name, VolumeState([claim for claim in claims if is_bound(claim)], delayed))
+        return PreFilterResult()
+
+    def _not_usable(self, pod: PodInfo, name: str, *, ephemeral: bool) -> str:
+        """Why a claim keeps the pod from every node; "" if it does not."""
+        claim = self._claims.get(name, pod.namespace)
+        if claim is None and ephemeral:
+            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        if claim is None:
+            return f'persistentvolumeclaim "{name}" not found'
+        if (claim.get("status") or {}).get("phase") == "Lost":
+            volume = bound_volume(claim)
+            return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{volume}"'
+        if claim["metadata"].get("deletionTimestamp"):
+            return f'persistentvolumeclaim "{name}" is being deleted'
+        if ephemeral and not is_owned_by(claim, pod):
+            return f"PVC {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+        return ""
+
+    # -- nodes
+
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        _, reasons = self._find(state.read(self.name, VolumeState), node.node or {})
+        return unresolvable(*reasons) if reasons else SUCCESS
+
+    def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        kept = state.read(self.name, VolumeState)
+        volumes = [self._volumes.get(bound_volume(claim)) for claim in kept.bound]
+        if kept.delayed or any(volume is None for volume in volumes):
+            return self.filter_each(state, pod, snapshot, rows)
+        failed = np.zeros(len(rows), np.bool_)
+        for volume in volumes:
+            if volume is not None and volume_affinity(volume) is not None:
+                key = ("volume", canonical(volume_affinity(volume)))
+                failed |= snapshot.static(key, partial(_reachable, volume))[rows] == 0
+        return Verdicts.where(failed, unresolvable(NODE_CONFLICT))
+
+    def _find(self, kept: VolumeState, node: Object) -> tuple[PodVolumes, list[str]]:
+        """What would be done for the pod's claims on this node, or why it cannot be."""
+        reasons = []
+        volumes = [self._volumes.get(bound_volume(claim)) for claim in kept.bound]
+        for volume in volumes:
+            if volume is None or not reachable_from(volume, node):
+                reasons.append(VOLUME_MISSING if volume is None else NODE_CONFLICT)
+                break
+        found, conflict = self._find_unbound(kept.delayed, node)
+        if conflict:
+            reasons.append(conflict)
+        # In the order in which they are always told.
+        order = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
+        return found, sorted(reasons, key=order.index)
+
+    def _find_unbound(self, claims: list[Object], node: Object) -> tuple[PodVolumes, str]:
+        found, taken = PodVolumes(), dict[str, Object]()
+        for claim in sorted(claims, key=lambda c: requested_size(c) or 0):
+            selected = annotations_of(claim).get(SELECTED_NODE)
+            if selected is not None and selected != node["metadata"]["name"]:
+                return found, BIND_CONFLICT
+            volume = None if selected is not None else self._match(claim, node, taken)
+            if volume is None:
+                found.provisions.append(claim)
+            else:
+                taken[volume["metadata"]["name"]] = volume
+                found.bindings.append((volume, claim))
+        for claim in found.provisions:
+            if conflict := self._cannot_provision(claim, node):
+                return found, conflict
+        return found, ""
+
+    def _match(self, claim: Object, node: Object, taken: dict[str, Object]) -> Object | None:
+        wanted = claim_class(claim)
+        volumes = [volume for volume in self._volumes.list() if volume_class(volume) == wanted]
+        return find_matching_volume(claim, volumes, node, taken=taken)
+
+    def _cannot_provision(self, claim: Object, node: Object) -> str:
+        found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
+        if found is None or found.get("provisioner") in (None, "", NO_PROVISIONER):
+            return BIND_CONFLICT
+        if not _topology_allows(found.get("allowedTopologies") or [], node):
+            return BIND_CONFLICT
+        return "" if self._has_capacity(claim, found, node) else NOT_ENOUGH_SPACE
+
+    def _has_capacity(self, claim: Object, storage_class: Object, node: Object) -> bool:
+        """Whether the driver, if it tells its capacities, has room that the node can reach (KEP 1472)."""
+        size = requested_size(claim)
+        driver = self.handle.lister(CSI_DRIVERS).get(storage_class["provisioner"])
+        if size is None or driver is None or not (driver.get("spec") or {}).get("storageCapacity"):
+            return True
+        labels = node["metadata"].get("labels") or {}
+        return any(
+            capacity.get("storageClassName") == storage_class["metadata"]["name"]
+            and (limit := volume_limit(capacity)) is not None
+            and limit >= size
+            and capacity.get("nodeTopology") is not None
+            and pod_selector(capacity["nodeTopology"]).matches(labels)
+            for capacity in self.handle.lister(CSI_STORAGE_CAPACITIES).list()
+        )
+
+    # -- binding
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        kept, node = state.get(self.name, VolumeState), self.handle.snapshot.get(node_name)
+        if kept is None or not kept.delayed or node is None:
+            return SUCCESS
+        found, reasons = self._find(kept, node.node or {})
+        if reasons:
+            return unresolvable(*reasons)
+        bindings = [(_bound_to(volume, claim), claim) for volume, claim in found.bindings]
+        provisions = [_selected(claim, node_name) for claim in found.provisions]
+        for volume, _ in bindings:
+            self._volumes.assume(volume)
+        for claim in provisions:
+            self._claims.assume(claim)
+        kept.chosen = PodVolumes(bindings, provisions)
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        kept = state.get(self.name, VolumeState)
+        if kept is None or kept.chosen is None:
+            return
+        for volume, _ in kept.chosen.bindings:
+            self._volumes.restore(volume)
+        for claim in kept.chosen.provisions:
+            self._claims.restore(claim)
+
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        kept = state.get(self.name, VolumeState)
+        if kept is None or kept.chosen is None:
+            return SUCCESS
+        try:
+            await self._write(kept.chosen)
+            async with self.handle.clock.timeout(self._timeout):
+                while not self._all_bound(kept.chosen, pod, node_name):
+                    await self.handle.clock.sleep(POLL_PERIOD)
+        except TimeoutError:
+            return error("binding volumes: context deadline exceeded")
+        except (ApiError, ConnectionError, ValueError) as failure:
+            return error(f"binding volumes: {failure}")
+        return SUCCESS
+
+    async def _write(self, chosen: PodVolumes) -> None:
+        """Bind volumes to claims, and have the others provisioned; the volume controller does the rest."""
+        client = self.handle.client
+        chosen.bindings = [(await client.update(VOLUMES, volume), claim) for volume, claim in chosen.bindings]
+        chosen.provisions = [await client.update(CLAIMS, claim) for claim in chosen.provisions]
+
+    def _all_bound(self, chosen: PodVolumes, pod: PodInfo, node_name: str) -> bool:
+        """Raises ValueError where the binding has come to nothing."""
+        if self.handle.lister(PODS).get(pod.name, pod.namespace) is None:
+            raise ValueError(f'pod does not exist any more: pod "{pod.name}" not found')
+        node = self.handle.lister(NODES).get(node_name)
+        if node is None:
+            raise ValueError(f'failed to get node "{node_name}": node "{node_name}" not found')
+        bound = [self._is_bound(volume, claim, node) for volume, claim in chosen.bindings]
+        provisioned = [self._is_provisioned(claim, node) for claim in chosen.provisions]
+        return all(bound) and all(provisioned)
+
+    def _is_bound(self, written: Object, claim: Object, node: Object) -> bool:
+        name = written["metadata"]["name"]
+        volume = self._volumes.actual(name)
+        current = self._claims.actual(claim["metadata"]["name"], claim["metadata"]["namespace"])
+        if volume is None or current is None:
+            raise ValueError("failed to check binding: could not find the volume or its claim")
+        if revision_of(volume) < revision_of(written):
+            return False
+        if not reachable_from(volume, node):
+            raise ValueError(f'pv "{name}" node affinity doesn\'t match node "{node["metadata"]["name"]}"')
+        if not ((volume.get("spec") or {}).get("claimRef") or {}).get("uid"):
+            raise ValueError(f'ClaimRef got reset for pv "{name}"')
+        return is_bound(current)
+
+    def _is_provisioned(self, written: Object, node: Object) -> bool:
+        name = written["metadata"]["name"]
+        claim = self._claims.actual(name, written["metadata"]["namespace"])
+        if claim is None:
+            raise ValueError("failed to check provisioning pvc: could not find it")
+        if revision_of(claim) < revision_of(written):
+            return False
+        if annotations_of(claim).get(SELECTED_NODE) != node["metadata"]["name"]:
+            # So the provisioner says that it failed and that another node shall be tried.
+            raise ValueError(f'provisioning failed for PVC "{name}"')
+        volume = self._volumes.actual(bound_volume(claim)) if bound_volume(claim) else None
+        if volume is not None and not reachable_from(volume, node):
+            named = volume["metadata"]["name"]
+            raise ValueError(f'pv "{named}" node affinity doesn\'t match node "{node["metadata"]["name"]}"')
+        return volume is not None and is_bound(claim)
+
+    # -- queueing hints
+
+    def events_to_register(self) -> list[EventWithHint]:
+        def on(resource: EventResource, action: Action) -> ClusterEvent:
+            return ClusterEvent(resource, action)
+
+        changed = Action.ADD | Action.UPDATE
+        return [
+            EventWithHint(on(EventResource.STORAGE_CLASS, changed), _after_class),
+            EventWithHint(on(EventResource.PERSISTENT_VOLUME_CLAIM, changed), after_claim),
+            EventWithHint(on(EventResource.PERSISTENT_VOLUME, changed)),
+            EventWithHint(on(EventResource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
+            EventWithHint(on(EventResource.CSI_DRIVER, Action.UPDATE), _after_driver),
+            EventWithHint(on(EventResource.CSI_STORAGE_CAPACITY, changed), _after_capacity),
+        ]
+
+
+def _reachable(volume: Object, node: NodeInfo) -> int:
+    return int(node.node is not None and reachable_from(volume, node.node))
+
+
+def volume_limit(capacity: Object) -> int | None:
+    """The largest volume that a CSIStorageCapacity has room for."""
+    limit = capacity.get("maximumVolumeSize") or capacity.get("capacity")
+    return None if limit is None else whole(str(limit))
+
+
+def _topology_allows(terms: list[Object], node: Object) -> bool:
+    """Whether the node is in one of a class's allowedTopologies; no terms allow all."""
+    labels = node["metadata"].get("labels") or {}
+    return not terms or any(
+        all(
+            labels.get(expression["key"]) in (expression.get("values") or ())
+            for expression in term.get("matchLabelExpressions") or ()
+        )
+        and bool(term.get("matchLabelExpressions"))
+        for term in terms
+    )
+
+
+def _bound_to(volume: Object, claim: Object) -> Object:
+    """The volume with a reference to the claim."""
+    metadata = claim["metadata"]
+    reference = {
+        "kind": "PersistentVolumeClaim",
+        "apiVersion": "v1",
+        "namespace": metadata.get("namespace", ""),
+        "name": metadata["name"],
+        "uid": metadata.get("uid", ""),
+        "resourceVersion": metadata.get("resourceVersion", ""),
+    }
+    changed = {**volume, "spec": {**volume["spec"], "claimRef": reference}}
+    if not is_meant_for(volume, claim):
+        marked = {**annotations_of(volume), BOUND_BY_CONTROLLER: "yes"}
+        changed["metadata"] = {**volume["metadata"], "annotations": marked}
+    return changed
+
+
+def _selected(claim: Object, node_name: str) -> Object:
+    marked = {**annotations_of(claim), SELECTED_NODE: node_name}
+    return {**claim, "metadata": {**claim["metadata"], "annotations": marked}}
+
+
+def _hint(helps: bool) -> QueueingHint:
+    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+
+
+def after_claim(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+    """A claim that the pod uses has come or changed."""
+    metadata = new["metadata"]
+    return _hint(f"{metadata.get('namespace', '')}/{metadata['name']}" in pod.claims)
+
+
+def _after_class(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+    return _hint(old is None or old.get("allowedTopologies") != new.get("allowedTopologies"))
+
+
+def _after_driver(pod: PodInfo, old: Object, new: Object) -> QueueingHint:
+    """The driver of one of the pod's volumes no longer has its capacity checked."""
+    drivers = [(volume.get("csi") or {}).get("driver") for volume in pod.spec.get("volumes") or ()]
+    checked = bool((old.get("spec") or {}).get("storageCapacity"))
+    return _hint(new["metadata"]["name"] in drivers and checked and not (new.get("spec") or {}).get("storageCapacity"))
+
+
+def _after_capacity(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+    before, after = volume_limit(old) if old is not None else None, volume_limit(new)
+    return _hint(old is None or (after is not None and (before is None or after > before)))

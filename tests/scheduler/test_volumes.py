@@ -1,0 +1,307 @@
+"""Volumes: what can be had where (upstream's plugins/volumebinding, volumezone, volumerestrictions, nodevolumelimits)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import Object
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.status import Code
+from engine.scheduler.plugins.node_volume_limits import NodeVolumeLimits
+from engine.scheduler.plugins.volume_binding import VolumeBinding
+from engine.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from engine.scheduler.plugins.volume_zone import VolumeZone
+from engine.scheduler.pod_info import PodInfo
+from tests.scheduler.harness import Bench
+from tests.scheduler.objects import node, pod
+
+ZONE = "topology.kubernetes.io/zone"
+NODES = [node("a", labels={ZONE: "za"}), node("b", labels={ZONE: "zb"})]
+
+
+def claim(
+    name: str,
+    *,
+    volume: str = "",
+    bound: bool = False,
+    storage_class: str = "",
+    size: str = "1Gi",
+    modes: tuple[str, ...] = ("ReadWriteOnce",),
+    selected: str = "",
+    **fields: Any,
+) -> Object:
+    annotations = {}
+    if bound:
+        annotations["pv.kubernetes.io/bind-completed"] = "yes"
+    if selected:
+        annotations["volume.kubernetes.io/selected-node"] = selected
+    spec: Object = {"accessModes": list(modes), "resources": {"requests": {"storage": size}}, **fields}
+    if volume:
+        spec["volumeName"] = volume
+    if storage_class:
+        spec["storageClassName"] = storage_class
+    return {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}", "annotations": annotations},
+        "spec": spec,
+    }
+
+
+def volume(
+    name: str,
+    *,
+    zone: str = "",
+    size: str = "1Gi",
+    storage_class: str = "",
+    labels: dict[str, str] | None = None,
+    driver: str = "",
+    **fields: Any,
+) -> Object:
+    spec: Object = {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], **fields}
+    if zone:
+        expression = {"key": ZONE, "operator": "In", "values": [zone]}
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+    if storage_class:
+        spec["storageClassName"] = storage_class
+    if driver:
+        spec["csi"] = {"driver": driver, "volumeHandle": f"handle-{name}"}
+    metadata = {"name": name, "labels": labels or {}}
+    return {"kind": "PersistentVolume", "metadata": metadata, "spec": spec, "status": {"phase": "Available"}}
+
+
+def storage_class(
+    name: str, *, mode: str = "WaitForFirstConsumer", provisioner: str = "csi.example.com", **fields: Any
+) -> Object:
+    metadata = {"name": name}
+    return {
+        "kind": "StorageClass",
+        "metadata": metadata,
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+        **fields,
+    }
+
+
+def user(*claims: str, name: str = "p", **fields: Any) -> Object:
+    volumes = [{"name": c, "persistentVolumeClaim": {"claimName": c}} for c in claims]
+    return pod(name, volumes=volumes, **fields)
+
+
+LOCAL = storage_class("local", provisioner="kubernetes.io/no-provisioner")
+NO_MATCH = "node(s) didn't find available persistent volumes to bind"
+WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity"
+TOO_FULL = "node(s) did not have enough free storage"
+
+CASES: dict[str, tuple[list[Object], list[str]]] = {
+    "bound, reachable from anywhere": ([claim("c", volume="v", bound=True), volume("v")], ["", ""]),
+    "bound in one zone": ([claim("c", volume="v", bound=True), volume("v", zone="za")], ["", WRONG_NODE]),
+    "bound to a volume that is gone": (
+        [claim("c", volume="v", bound=True)],
+        ["node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"] * 2,
+    ),
+    "no claim": ([], ['persistentvolumeclaim "c" not found'] * 2),
+    "immediate, not bound yet": (
+        [claim("c", storage_class="fast"), storage_class("fast", mode="Immediate")],
+        ["pod has unbound immediate PersistentVolumeClaims"] * 2,
+    ),
+    "no such class": (
+        [claim("c", storage_class="fast")],
+        ["pod has unbound immediate PersistentVolumeClaims"] * 2,
+    ),
+    "a local volume": (
+        [claim("c", storage_class="local"), LOCAL, volume("v", zone="za", storage_class="local")],
+        ["", NO_MATCH],
+    ),
+    "a local volume that is too small": (
+        [claim("c", storage_class="local", size="2Gi"), LOCAL, volume("v", zone="za", storage_class="local")],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume of another class": (
+        [claim("c", storage_class="local"), LOCAL, volume("v", zone="za", storage_class="other")],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume with other access": (
+        [claim("c", storage_class="local", modes=("ReadWriteMany",)), LOCAL, volume("v", storage_class="local")],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume that another claim has": (
+        [
+            claim("c", storage_class="local"),
+            LOCAL,
+            volume("v", storage_class="local", claimRef={"namespace": "default", "name": "other"}),
+        ],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "provisioned anywhere": ([claim("c", storage_class="fast"), storage_class("fast")], ["", ""]),
+    "provisioned in allowed zones": (
+        [
+            claim("c", storage_class="fast"),
+            storage_class("fast", allowedTopologies=[{"matchLabelExpressions": [{"key": ZONE, "values": ["zb"]}]}]),
+        ],
+        [NO_MATCH, ""],
+    ),
+    "being provisioned for one node": (
+        [claim("c", storage_class="fast", selected="b"), storage_class("fast")],
+        [NO_MATCH, ""],
+    ),
+    "provisioned where there is room": (
+        [
+            claim("c", storage_class="fast", size="5Gi"),
+            storage_class("fast"),
+            {"kind": "CSIDriver", "metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}},
+            {
+                "kind": "CSIStorageCapacity",
+                "metadata": {"name": "x", "namespace": "default"},
+                "storageClassName": "fast",
+                "capacity": "10Gi",
+                "nodeTopology": {"matchLabels": {ZONE: "za"}},
+            },
+        ],
+        ["", TOO_FULL],
+    ),
+}
+
+
+@pytest.mark.parametrize(("others", "expected"), CASES.values(), ids=CASES)
+def test_volume_binding(others: list[Object], expected: list[str]) -> None:
+    bench = Bench(NODES, others=others)
+    assert list(bench.reasons(VolumeBinding, user("c")).values()) == expected
+
+
+def test_two_claims_do_not_share_a_volume() -> None:
+    others = [claim("c", storage_class="local"), claim("d", storage_class="local"), LOCAL]
+    one = volume("v", storage_class="local")
+    bench = Bench(NODES, others=[*others, one])
+    assert list(bench.reasons(VolumeBinding, user("c", "d")).values()) == [NO_MATCH, NO_MATCH]
+    bench = Bench(NODES, others=[*others, one, volume("w", storage_class="local")])
+    assert list(bench.reasons(VolumeBinding, user("c", "d")).values()) == ["", ""]
+
+
+def test_reserving_takes_the_smallest_volume_that_is_enough_and_keeps_it() -> None:
+    others = [
+        claim("c", storage_class="local", size="2Gi"),
+        claim("d", storage_class="local", size="2Gi"),
+        LOCAL,
+        volume("large", storage_class="local", size="9Gi"),
+        volume("enough", storage_class="local", size="3Gi"),
+    ]
+    bench = Bench(NODES, others=others)
+    plugin, state, info = bench.plugin(VolumeBinding), CycleState(), PodInfo(user("c"))
+    assert plugin.pre_filter(state, info, bench.snapshot).status.ok
+    assert plugin.reserve(state, info, "a").ok
+    second, again = PodInfo(user("d", name="q")), CycleState()
+    assert plugin.pre_filter(again, second, bench.snapshot).status.ok
+    assert plugin.reserve(again, second, "a").ok
+    third = PodInfo(user("d", name="r"))
+    assert plugin.pre_filter(CycleState(), third, bench.snapshot).status.ok
+    assert bench.reasons(VolumeBinding, user("d", name="r")) == {"a": NO_MATCH, "b": NO_MATCH}
+    plugin.unreserve(state, info, "a")
+    assert bench.reasons(VolumeBinding, user("d", name="r")) == {"a": "", "b": ""}
+
+
+def test_volume_zone() -> None:
+    bound = claim("c", volume="v", bound=True)
+    bench = Bench([*NODES, node("none")], others=[bound, volume("v", labels={ZONE: "za__zc"})])
+    assert bench.reasons(VolumeZone, user("c")) == {"a": "", "b": "node(s) had no available volume zone", "none": ""}
+    beta = volume("v", labels={"failure-domain.beta.kubernetes.io/zone": "zb"})
+    found = Bench(NODES, others=[bound, beta]).reasons(VolumeZone, user("c"))
+    assert found == {"a": "node(s) had no available volume zone", "b": ""}
+
+
+ZONE_MESSAGES: dict[str, tuple[list[Object], str]] = {
+    "no class": ([claim("c")], "PersistentVolumeClaim had no pv name and storageClass name"),
+    "unknown class": ([claim("c", storage_class="x")], 'storageclass.storage.k8s.io "x" not found'),
+    "immediate": (
+        [claim("c", storage_class="x"), storage_class("x", mode="Immediate")],
+        "PersistentVolume had no name",
+    ),
+    "waits": ([claim("c", storage_class="x"), storage_class("x")], ""),
+    "volume gone": ([claim("c", volume="v", bound=True)], 'persistentvolume "v" not found'),
+}
+
+
+@pytest.mark.parametrize(("others", "message"), ZONE_MESSAGES.values(), ids=ZONE_MESSAGES)
+def test_volume_zone_of_claims_without_a_volume(others: list[Object], message: str) -> None:
+    assert set(Bench(NODES, others=others).reasons(VolumeZone, user("c")).values()) == {message}
+
+
+def disk(kind: str, **fields: Any) -> list[Object]:
+    return [{"name": "d", kind: fields}]
+
+
+DISKS: dict[str, tuple[list[Object], list[Object], bool]] = {
+    "gce": (disk("gcePersistentDisk", pdName="x"), disk("gcePersistentDisk", pdName="x"), False),
+    "gce, read-only": (
+        disk("gcePersistentDisk", pdName="x", readOnly=True),
+        disk("gcePersistentDisk", pdName="x", readOnly=True),
+        True,
+    ),
+    "another disk": (disk("gcePersistentDisk", pdName="x"), disk("gcePersistentDisk", pdName="y"), True),
+    "ebs, read-only too": (
+        disk("awsElasticBlockStore", volumeID="x", readOnly=True),
+        disk("awsElasticBlockStore", volumeID="x", readOnly=True),
+        False,
+    ),
+    "iscsi": (disk("iscsi", iqn="x"), disk("iscsi", iqn="x"), False),
+    "rbd": (disk("rbd", monitors=["a", "b"], image="i"), disk("rbd", monitors=["b"], image="i", pool="rbd"), False),
+    "rbd, other monitors": (disk("rbd", monitors=["a"], image="i"), disk("rbd", monitors=["b"], image="i"), True),
+}
+
+
+@pytest.mark.parametrize(("mine", "theirs", "fits"), DISKS.values(), ids=DISKS)
+def test_disks_that_cannot_be_mounted_twice(mine: list[Object], theirs: list[Object], fits: bool) -> None:
+    bench = Bench(NODES, [pod("there", node_name="a", volumes=theirs)])
+    found = bench.reasons(VolumeRestrictions, pod("p", volumes=mine))
+    assert found == {"a": "" if fits else "node(s) had no available disk", "b": ""}
+
+
+def test_a_read_write_once_pod_claim_has_one_user_anywhere() -> None:
+    others = [claim("c", modes=("ReadWriteOncePod",)), claim("d")]
+    bench = Bench(
+        NODES, [user("c", name="there", node_name="a"), user("d", name="other", node_name="a")], others=others
+    )
+    status = bench.filter(VolumeRestrictions, user("c"))["b"]
+    assert status.code is Code.UNSCHEDULABLE
+    assert status.message == (
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    )
+    assert all(s.ok for s in bench.filter(VolumeRestrictions, user("d")).values())
+
+
+def limited(name: str, count: int) -> Object:
+    driver = {"name": "csi.example.com", "nodeID": name, "allocatable": {"count": count}}
+    return {"kind": "CSINode", "metadata": {"name": name}, "spec": {"drivers": [driver]}}
+
+
+class _Limits:
+    """Claims c0 to c4, each bound to a volume of its own."""
+
+    objects = [
+        obj
+        for i in range(5)
+        for obj in (claim(f"c{i}", volume=f"v{i}", bound=True), volume(f"v{i}", driver="csi.example.com"))
+    ]
+
+
+def test_volume_limits_of_nodes() -> None:
+    there = [user("c0", "c1", name="there", node_name="a")]
+    bench = Bench(NODES, there, others=[*_Limits.objects, limited("a", 2), limited("b", 2)])
+    full = "node(s) exceed max volume count"
+    assert bench.reasons(NodeVolumeLimits, user("c2")) == {"a": full, "b": ""}
+    # A volume that is attached already takes no further place.
+    assert bench.reasons(NodeVolumeLimits, user("c1")) == {"a": "", "b": ""}
+    assert bench.reasons(NodeVolumeLimits, user("c2", "c3", "c4")) == {"a": full, "b": full}
+
+
+def test_nodes_without_limits_take_any_number() -> None:
+    bench = Bench(NODES, others=_Limits.objects)
+    assert bench.reasons(NodeVolumeLimits, user("c0", "c1", "c2")) == {"a": "", "b": ""}
+
+
+def test_claims_to_be_provisioned_count_by_their_class() -> None:
+    fast = [claim("x", storage_class="fast"), claim("y", storage_class="fast"), storage_class("fast")]
+    bench = Bench(NODES, others=[*fast, limited("a", 1)])
+    found = bench.reasons(NodeVolumeLimits, user("x", "y"))
+    assert found == {"a": "node(s) exceed max volume count", "b": ""}
