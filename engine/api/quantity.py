@@ -24,6 +24,7 @@ _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_INT64_DIGITS = 18
 # Beyond this a decimal exponent is refused: the number alone would fill the memory.
 _MAX_EXPONENT = 512
 
@@ -42,10 +43,11 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """An amount in nanos. Compares by amount alone; `str` gives the canonical form."""
+    """An amount in nanos. Compares by amount alone; `str` gives the form that the API shows."""
 
     nanos: int = 0
     format: Format = Format.DECIMAL_SI
+    text: str = ""  # as it was given, where upstream keeps that: `1.500`, `+3`
 
     @classmethod
     def parse(cls, value: str | int | float) -> Quantity:
@@ -114,6 +116,8 @@ class Quantity:
         return self.nanos >= other.nanos
 
     def __str__(self) -> str:
+        if self.text:
+            return self.text
         if not self.nanos:
             return "0"
         whole, fraction = divmod(self.nanos, _NANO)
@@ -168,7 +172,21 @@ def _parse(text: str) -> Quantity:
         nanos, form = _binary_amount(unscaled << exponent, places)
     else:
         nanos = _scaled_up(unscaled, exponent - places + 9)
-    return Quantity(-nanos if sign == "-" else nanos, form)
+    kept = text if _keeps_text(number.lstrip("0") or "0", fraction, (base, exponent)) else ""
+    return Quantity(-nanos if sign == "-" else nanos, form, kept)
+
+
+def _keeps_text(number: str, fraction: str, scale: tuple[int, int]) -> bool:
+    """Whether upstream takes a text for canonical at a glance and keeps it, which lets some pass that are not."""
+    base, exponent = scale
+    if base == 2:
+        precision = 15 - len(number) - int(exponent * 3 / 10) - 1
+        return not fraction and precision >= 0 and int(number) & 7 != 0
+    digits = number + fraction
+    exponent -= len(fraction)
+    if len(digits) > _INT64_DIGITS or exponent < -9:
+        return False
+    return exponent % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
 
 
 def _binary_amount(unscaled: int, places: int) -> tuple[int, Format]:
