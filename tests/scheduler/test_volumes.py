@@ -1,4 +1,4 @@
-"""Volumes: what can be had where (upstream's plugins/volumebinding, volumezone, volumerestrictions, nodevolumelimits)."""
+"""Volumes: what can be had where (upstream's plugins/volumebinding, volumezone, volumerestrictions, csi limits)."""
 
 from __future__ import annotations
 
@@ -183,6 +183,7 @@ def test_reserving_takes_the_smallest_volume_that_is_enough_and_keeps_it() -> No
     others = [
         claim("c", storage_class="local", size="2Gi"),
         claim("d", storage_class="local", size="2Gi"),
+        claim("e", storage_class="local", size="2Gi"),
         LOCAL,
         volume("large", storage_class="local", size="9Gi"),
         volume("enough", storage_class="local", size="3Gi"),
@@ -194,11 +195,9 @@ def test_reserving_takes_the_smallest_volume_that_is_enough_and_keeps_it() -> No
     second, again = PodInfo(user("d", name="q")), CycleState()
     assert plugin.pre_filter(again, second, bench.snapshot).status.ok
     assert plugin.reserve(again, second, "a").ok
-    third = PodInfo(user("d", name="r"))
-    assert plugin.pre_filter(CycleState(), third, bench.snapshot).status.ok
-    assert bench.reasons(VolumeBinding, user("d", name="r")) == {"a": NO_MATCH, "b": NO_MATCH}
+    assert bench.reasons(VolumeBinding, user("e", name="r")) == {"a": NO_MATCH, "b": NO_MATCH}
     plugin.unreserve(state, info, "a")
-    assert bench.reasons(VolumeBinding, user("d", name="r")) == {"a": "", "b": ""}
+    assert bench.reasons(VolumeBinding, user("e", name="r")) == {"a": "", "b": ""}
 
 
 def test_volume_zone() -> None:
@@ -275,19 +274,17 @@ def limited(name: str, count: int) -> Object:
     return {"kind": "CSINode", "metadata": {"name": name}, "spec": {"drivers": [driver]}}
 
 
-class _Limits:
-    """Claims c0 to c4, each bound to a volume of its own."""
-
-    objects = [
-        obj
-        for i in range(5)
-        for obj in (claim(f"c{i}", volume=f"v{i}", bound=True), volume(f"v{i}", driver="csi.example.com"))
-    ]
+# Claims c0 to c4, each bound to a volume of its own.
+LIMITED = [
+    obj
+    for i in range(5)
+    for obj in (claim(f"c{i}", volume=f"v{i}", bound=True), volume(f"v{i}", driver="csi.example.com"))
+]
 
 
 def test_volume_limits_of_nodes() -> None:
     there = [user("c0", "c1", name="there", node_name="a")]
-    bench = Bench(NODES, there, others=[*_Limits.objects, limited("a", 2), limited("b", 2)])
+    bench = Bench(NODES, there, others=[*LIMITED, limited("a", 2), limited("b", 2)])
     full = "node(s) exceed max volume count"
     assert bench.reasons(NodeVolumeLimits, user("c2")) == {"a": full, "b": ""}
     # A volume that is attached already takes no further place.
@@ -296,7 +293,7 @@ def test_volume_limits_of_nodes() -> None:
 
 
 def test_nodes_without_limits_take_any_number() -> None:
-    bench = Bench(NODES, others=_Limits.objects)
+    bench = Bench(NODES, others=LIMITED)
     assert bench.reasons(NodeVolumeLimits, user("c0", "c1", "c2")) == {"a": "", "b": ""}
 
 
