@@ -92,8 +92,12 @@ class Words:
         if part.kind == "text":
             return part.value
         if part.kind == "arithmetic":
+            expression = part.value
+            if "$" in expression or "`" in expression:
+                [token, _] = Lexer(f'"{expression}"').tokens()
+                expression = yield from self.text(token.word)
             try:
-                return str(Arithmetic(part.value, self._shell.variables).value())
+                return str(Arithmetic(expression, self._shell.variables).value())
             except ShellSyntaxError as error:
                 self._shell.complain(f"{self._shell.name}: {error}\n")
                 raise ExitShell(2) from None
