@@ -14,7 +14,6 @@ from functools import lru_cache
 FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"  # ErrFormatWrong
 )
-NUMERIC_WRONG = "unable to parse numeric part of quantity"
 SUFFIX_WRONG = "unable to parse quantity's suffix"
 
 _NANO = 10**9
@@ -164,9 +163,7 @@ def _parse(text: str) -> Quantity:
     sign, number, fraction, suffix = match.groups()
     fraction = fraction or ""
     base, exponent, form = _interpret(suffix)
-    if not number and not fraction:
-        raise QuantityError(NUMERIC_WRONG)
-    unscaled = int(f"{number}{fraction}")
+    unscaled = int(f"{number}{fraction}" or "0")  # upstream takes a text with no digits at all for nothing
     places = len(fraction)
     if base == 2:
         nanos, form = _binary_amount(unscaled << exponent, places)
