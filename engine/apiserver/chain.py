@@ -141,9 +141,9 @@ class Chain:
         found = await self._authenticator.authenticate(call.request)
         call.user = found.user
         detail["user"] = found.user.name
-        detail["groups"] = found.user.groups
+        detail["groups"] = list(found.user.groups)
         detail["authenticator"] = found.authenticator
-        detail["tried"] = found.tried
+        detail["tried"] = list(found.tried)
         detail["userAgent"] = call.request.headers.get("user-agent", "")
         if (wanted := asked_for(call.request)) is not None:
             call.user = await impersonate(call.user, wanted, self._authorizer)
@@ -155,7 +155,7 @@ class Chain:
         question = Attributes.of(call.user, call.info)
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
-        detail["verdicts"] = answer.verdicts
+        detail["verdicts"] = dict(answer.verdicts)
         detail["verdict"] = "allow" if decision.verdict is Verdict.ALLOW else "deny"
         detail["authorizer"] = decision.authorizer
         detail["reason"] = decision.reason

@@ -58,6 +58,8 @@ from engine.tasks import Supervisor
 from engine.trace.archive import RecentTraces, TraceSource
 from engine.world import World
 
+_SECURE_PORT = 6443  # --secure-port, as the Service default/kubernetes tells it
+
 
 class ApiServer:
     """A `wire.Handler`.
@@ -152,20 +154,12 @@ class ApiServer:
 
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads."""
+        await bootstrap(
+            self.backend, service_ip=self._service_hook.addresses.first, host=self.config.host, port=_SECURE_PORT
+        )
         for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS):
             await self._cache(gvr).start(self._tasks)
         self._service_hook.load(self._cache(SERVICES).objects())
-        made = await bootstrap(
-            self.backend,
-            service_ip=self._service_hook.addresses.first,
-            host=self.config.host,
-            port=6443,
-        )
-        if made:
-            self._service_hook.addresses.take(self._service_hook.addresses.first)
-            revision = self.backend.storage.store.revision
-            for cache in self._caches:
-                await cache.catch_up(revision)
         self._nonresource.ready = True
 
     async def stop(self) -> None:

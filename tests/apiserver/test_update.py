@@ -135,7 +135,7 @@ async def test_applying_creates_and_owns(client: Client, store: SqliteStore) -> 
         return await client.patch(
             CONFIGMAPS,
             "web",
-            config_map("web", **data),
+            config_map("web", None, **data),
             namespace="default",
             content_type=APPLY_PATCH,
             field_manager=manager,

