@@ -26,7 +26,8 @@ Work = Callable[[sqlite3.Connection], T]
 
 _MEASURE_EVERY = 1 << 20  # bytes written between two looks at the size of the file
 _INDEX_AT = 4000  # rows that the index by key may lag behind
-_CHECKPOINT_AT = 2000  # pages in the WAL that are not yet in the database
+_CHECKPOINT_AT = 500  # pages in the WAL that are not yet in the database
+_WAL_AT_MOST = 16_000  # pages in the WAL
 
 
 class Database(Protocol):
@@ -99,6 +100,13 @@ class Sizes(NamedTuple):
     file: int
 
 
+class _Wal(NamedTuple):
+    """Pages in the WAL, and those of them that no checkpoint has moved into the database yet."""
+
+    frames: int
+    pending: int
+
+
 class Journal:
     """The log file of an open store: one connection that writes, one for old history that is opened when needed."""
 
@@ -107,7 +115,7 @@ class Journal:
         self.inline = inline
         self.sizes = Sizes(0, 0)
         self._unmeasured = 0
-        self._wal_frames = 0
+        self._pending_frames = 0
         self._wal_index = -1
         self._unindexed = 0
         self.indexed_revision = 0  # up to here the log can be asked by key
@@ -170,7 +178,7 @@ class Journal:
         began = wall()
         size = log.append(connection, batch)
         self._unmeasured += size
-        self._wal_frames = self._frames()
+        self._pending_frames = self._wal().pending
         self._unindexed += sum(len(revision.changes) for revision in batch.revisions)
         took = wall() - began
         if batch.revisions:
@@ -181,14 +189,22 @@ class Journal:
 
     @property
     def checkpoint_due(self) -> bool:
-        return self._wal_frames > _CHECKPOINT_AT
+        return self._pending_frames > _CHECKPOINT_AT
 
     async def checkpoint(self) -> None:
-        """Move the WAL into the database: the most of it beside the writer, the rest between two batches."""
-        self._wal_frames = 0
-        if not self.inline:
+        """Move the WAL into the database, beside the writer.
+
+        SQLite starts the WAL over when a commit finds all of it moved. Under a load without a pause that never comes:
+        then, once it has grown long, the last part is moved between two batches.
+        """
+        if self.inline:
+            await self.run(_checkpoint)
+        else:
             await self.read(_checkpoint)
-        await self.run(_checkpoint)
+            await self.read(_checkpoint)  # what was written during the first
+            if self._wal().frames > _WAL_AT_MOST:
+                await self.run(_checkpoint)
+        self._pending_frames = self._wal().pending
 
     @property
     def index_due(self) -> bool:
@@ -234,17 +250,17 @@ class Journal:
         except sqlite3.Error as error:
             raise unreadable(self.path, error) from error
 
-    def _frames(self) -> int:
-        """Pages in the WAL that no checkpoint has moved yet: mxFrame less nBackfill of SQLite's WAL-index format."""
+    def _wal(self) -> _Wal:
+        """How long the WAL is: mxFrame and nBackfill of SQLite's WAL-index format."""
         if self._wal_index < 0:
             path = self.path.with_name(self.path.name + "-shm")
             self._wal_index = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         header = os.pread(self._wal_index, 100, 0)
         if len(header) < 100:
-            return 0
+            return _Wal(0, 0)
         newest: int = struct.unpack_from("=I", header, 16)[0]
         moved: int = struct.unpack_from("=I", header, 96)[0]
-        return max(0, newest - moved)
+        return _Wal(newest, max(0, newest - moved))
 
     async def _open_reader(self) -> Database:
         async with self._connecting:

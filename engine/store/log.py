@@ -99,6 +99,7 @@ def prepare(connection: sqlite3.Connection, path: Path, *, store_id: int) -> Non
         raise StoreError(f"{path} has store format {version}, this ktui reads {FORMAT}; use the ktui that wrote it")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA temp_store = MEMORY")
     # The store checkpoints by itself, beside its writer: SQLite would do it within some unlucky commit.
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA journal_size_limit = 67108864")
@@ -241,6 +242,16 @@ def append(connection: sqlite3.Connection, batch: Batch) -> int:
     return size
 
 
+@contextmanager
+def lazily_synced(connection: sqlite3.Connection) -> Iterator[None]:
+    """For upkeep, whose loss costs nothing: its commits are left to the next batch's fsync."""
+    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA synchronous = FULL")
+
+
 def _insert_rows(connection: sqlite3.Connection, some: list[Row]) -> None:
     connection.execute(_insert(len(some)), [column for row in some for column in row])
 
@@ -340,7 +351,7 @@ def index_step(connection: sqlite3.Connection, size: int) -> Indexed:
     last, count = connection.execute(following, (indexed, size)).fetchone()
     if not count:
         return Indexed(indexed, 0)
-    with transaction(connection):
+    with lazily_synced(connection), transaction(connection):
         insert = "INSERT INTO log_key SELECT key, id FROM log WHERE id > ? AND id <= ? ORDER BY key, id"
         connection.execute(insert, (indexed, last))
         set_meta(connection, "indexed", last)
@@ -364,7 +375,7 @@ def compact_step(connection: sqlite3.Connection, size: int) -> bool:
         index_step(connection, size)
         return False
     done = bool(count < size)
-    with transaction(connection):
+    with lazily_synced(connection), transaction(connection):
         if count:
             connection.execute("CREATE TEMP TABLE IF NOT EXISTS doomed (key BLOB, id INTEGER PRIMARY KEY)")
             connection.execute(_SUPERSEDED, {"first": cursor, "last": last, "edge": edge})

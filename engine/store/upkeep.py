@@ -26,7 +26,7 @@ NOSPACE = "NOSPACE"
 _BUDGET = 0.003  # seconds of this machine for one step of a compaction
 _STEP = 200  # rows of the log, or revisions in memory
 _INDEX_STEP = 1000  # rows; about 2 ms
-_MIN_STEP, _MAX_STEP = 50, 2000
+_MIN_STEP, _MAX_STEP = 50, 1000
 _PRESSURE = 0.8  # of the quota, from which history is given up before its time
 _RELIEF_STEP = 0.01  # of the room that there is, that must be written from one early compaction to the next
 _RELIEF = 0.95  # of the quota, below which the alarm is over
@@ -138,6 +138,9 @@ class Upkeep:
     async def _work_step(self) -> bool:
         """One step; says whether there may be another."""
         journal = self._journal
+        if journal is not None and journal.checkpoint_due:
+            await journal.checkpoint()
+            return True
         if journal is not None and journal.index_due:
             await journal.run(lambda connection: journal.index_step(connection, _INDEX_STEP))
             return True
@@ -145,9 +148,6 @@ class Upkeep:
             self._compacting = not await self._compact_step()
             if not self._compacting:
                 await self._compaction_done()
-            return True
-        if journal is not None and journal.checkpoint_due:
-            await journal.checkpoint()
             return True
         return False
 
