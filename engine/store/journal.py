@@ -12,6 +12,7 @@ import sqlite3
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import aiosqlite
@@ -59,6 +60,10 @@ class ThreadDatabase(aiosqlite.Connection):
 
     def __init__(self, path: Path) -> None:
         super().__init__(lambda: log.connect(path), 64)
+        # A process that ends without closing its store must not wait for this thread: what matters is committed.
+        thread = getattr(self, "_thread", self)
+        if isinstance(thread, Thread):
+            thread.daemon = True
 
     if TYPE_CHECKING:  # aiosqlite has no types for it
 
