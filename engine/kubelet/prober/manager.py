@@ -113,7 +113,7 @@ class ProbeManager:
         """Tell the workers what runs, and set `ready` and `started` in the container statuses."""
         uid = pods.uid_of(pod)
         workers = self._workers.get(uid, {})
-        pod_ip = str((status.get("podIPs") or [{}])[0].get("ip", "")) or self._pod_ip(pod)
+        pod_ip = str(status.get("podIP", ""))
         for field in ("initContainerStatuses", "containerStatuses"):
             for item in status.get(field, ()):
                 container = pods.find_container(pod, item["name"])
@@ -126,9 +126,6 @@ class ProbeManager:
                     item["started"] = "running" in item["state"]
                 else:
                     self._update(pod, container, item, workers, pod_ip)
-
-    def _pod_ip(self, pod: Object) -> str:
-        return str((pod.get("status") or {}).get("podIP", ""))
 
     def _update(
         self,

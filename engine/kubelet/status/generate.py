@@ -54,6 +54,7 @@ class StatusMaker:
         if generation := pod["metadata"].get("generation"):
             made["observedGeneration"] = generation
         self._containers(made, pod, status, previous)
+        self._addresses(made, pod, status, previous)
         all_statuses = [*made.get("initContainerStatuses", ()), *made["containerStatuses"]]
         self._readiness.update_pod_status(pod, made)
         made["phase"] = self._phase(pod, all_statuses, previous, terminal=terminal)
@@ -66,7 +67,6 @@ class StatusMaker:
         api = (pod.get("status") or {}).get("conditions") or ()
         others = [condition for condition in api if condition["type"] not in OWNED]
         made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others)
-        self._addresses(made, pod, status, previous)
         return made
 
     def _containers(self, made: Object, pod: Object, status: PodRuntimeStatus, previous: Object) -> None:
