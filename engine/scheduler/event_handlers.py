@@ -50,6 +50,7 @@ class EventHandlers:
         self._cache = cache
         self._queue = queue
         self._profiles = profiles
+        self._known: dict[str, PodInfo] = {}  # the newest of each live pod, by uid
 
     def register(self, informers: InformerFactory) -> None:
         pod_informer(informers).add_handler(self.on_pod)
@@ -62,10 +63,8 @@ class EventHandlers:
         waited = {
             event.resource
             for framework in self._profiles.values()
-            for plugin in framework.plugins.values()
+            for plugin in framework.rejecting
             for event, _ in plugin.events_to_register()
-            # ImageLocality and the like register nothing and so all, but reject nothing either.
-            if plugin in framework.filter or plugin in framework.pre_filter or plugin in framework.reserve
         }
         return [resource for resource in RESOURCES if resource in waited]
 
@@ -97,10 +96,12 @@ class EventHandlers:
     # -- pods
 
     def on_pod(self, old: Object | None, new: Object | None, origin: Origin) -> None:
-        before = PodInfo(old) if old is not None else None
+        before = self._before(old) if old is not None else None
         after = PodInfo(new) if new is not None else None
         if after is not None and after.terminal:
             after = None
+        if after is not None:
+            self._known[after.uid] = after
         if after is None:
             if before is not None:
                 self._deleted(before)
@@ -110,6 +111,11 @@ class EventHandlers:
             self._assigned(after, before)
         elif self._responsible_for(after):
             self._waiting(before, after, origin)
+
+    def _before(self, old: Object) -> PodInfo:
+        """What was derived from the version of a pod that is about to be replaced or gone."""
+        known = self._known.pop(old["metadata"].get("uid", ""), None)
+        return known if known is not None and known.pod is old else PodInfo(old)
 
     def _responsible_for(self, pod: PodInfo) -> bool:
         return pod.scheduler_name in self._profiles

@@ -257,6 +257,10 @@ class PodInfo:
         assumed.node_name = node_name
         return assumed
 
+    def is_same_as(self, pod: Object) -> bool:
+        """Whether a version of a pod is of this one, and not of another that took its name."""
+        return self.uid == (pod["metadata"].get("uid") or self.key)
+
     @property
     def spec(self) -> Object:
         spec: Object = self.pod["spec"]

@@ -151,7 +151,7 @@ class Scheduler:
     def _skip(self, pod: PodInfo) -> bool:
         """A pod that is on its way out, gone, bound or assumed is not scheduled."""
         current = self._pods.get(pod.name, pod.namespace)
-        if current is None or PodInfo(current).uid != pod.uid or current["spec"].get("nodeName"):
+        if current is None or not pod.is_same_as(current) or current["spec"].get("nodeName"):
             return True
         if current["metadata"].get("deletionTimestamp"):
             message = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
@@ -254,11 +254,7 @@ class Scheduler:
 
 
 def _hints(framework: Framework) -> Hints:
-    return [
-        (event, plugin.name, hint)
-        for plugin in framework.plugins.values()
-        for event, hint in plugin.events_to_register()
-    ]
+    return [(event, plugin.name, hint) for plugin in framework.rejecting for event, hint in plugin.events_to_register()]
 
 
 # What plugins read beside pods, nodes and namespaces.

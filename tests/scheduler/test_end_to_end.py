@@ -2,87 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from engine.api.errors import ApiError
-from engine.api.types import EVENTS, NODES, PODS, SERVICE_ACCOUNTS, Object
-from engine.api.wire import JSON_PATCH, ClientCertificate
-from engine.apiserver.server import ApiServer
-from engine.client import Client, InProcessTransport
+from engine.api.types import NODES, PODS
+from engine.api.wire import JSON_PATCH
 from engine.clock import VirtualClock
-from engine.scheduler import Scheduler
-from engine.store.sqlite import SqliteStore
 from engine.trace import Hop
 from engine.world import World
-from tests.scheduler.objects import affinity, near, node, pod, taint
-
-
-class Stage:
-    """An API server, the scheduler, and a client of each."""
-
-    def __init__(self, world: World, api: ApiServer) -> None:
-        def client(name: str, *groups: str) -> Client:
-            return Client(InProcessTransport(api, ClientCertificate(name, groups)), user_agent=name)
-
-        self.world = world
-        self.admin = client("kubernetes-admin", "system:masters")
-        self.scheduler = Scheduler(client("system:kube-scheduler"), world)
-
-    async def add_node(self, name: str, **fields: Any) -> None:
-        """A node that is ready: without the taint that admission gives a new one."""
-        await self.admin.create(NODES, node(name, **fields))
-        taints = fields.get("taints") or []
-        patch = [{"op": "replace", "path": "/spec/taints", "value": taints}]
-        await self.admin.patch(NODES, name, patch, content_type=JSON_PATCH)
-
-    async def add_pod(self, name: str, **fields: Any) -> Object:
-        return await self.admin.create(PODS, pod(name, **fields), namespace="default")
-
-    async def get(self, name: str) -> Object:
-        return await self.admin.get(PODS, name, namespace="default")
-
-    async def node_of(self, name: str) -> str:
-        return str((await self.get(name))["spec"].get("nodeName", ""))
-
-    async def until(self, condition: Callable[[Object], Any], name: str, *, seconds: float = 60) -> Object:
-        """The pod once the condition holds; fails after model seconds."""
-        async with self.world.clock.timeout(seconds):
-            while True:
-                found = await self.get(name)
-                if condition(found):
-                    return found
-                await self.world.clock.sleep(0.05)
-
-    async def bound(self, name: str) -> str:
-        found = await self.until(lambda p: p["spec"].get("nodeName"), name)
-        return str(found["spec"]["nodeName"])
-
-    async def condition(self, name: str) -> Object:
-        found = await self.until(lambda p: p.get("status", {}).get("conditions"), name)
-        return next(c for c in found["status"]["conditions"] if c["type"] == "PodScheduled")
-
-    async def events(self, name: str) -> list[tuple[str, str, str]]:
-        await self.world.clock.sleep(1)
-        found = (await self.admin.list(EVENTS)).items
-        return [(e["type"], e["reason"], e["message"]) for e in found if e["involvedObject"]["name"] == name]
+from tests.scheduler.objects import affinity, near, taint
+from tests.scheduler.stage import Stage, open_stage
 
 
 @pytest.fixture
-async def stage(world: World, virtual_clock: VirtualClock) -> AsyncIterator[Stage]:
-    store = await SqliteStore.open(None, clock=virtual_clock, rng=world.rng.stream("store"))
-    api = ApiServer(world, store)
-    await api.start()
-    made = Stage(world, api)
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-    await made.admin.create(SERVICE_ACCOUNTS, account, namespace="default")
-    await made.scheduler.start()
-    yield made
-    await made.scheduler.stop()
-    await api.stop()
-    await store.close()
+async def stage(world: World) -> AsyncIterator[Stage]:
+    async with open_stage(world) as made:
+        yield made
 
 
 async def test_a_pod_is_bound_and_says_so(stage: Stage) -> None:
@@ -230,11 +168,10 @@ async def test_no_node_is_filled_beyond_what_it_has(stage: Stage) -> None:
     assert all(["3 Insufficient cpu" in (await stage.condition(name))["message"] for name in waiting])
 
 
-async def test_a_binding_that_fails_is_tried_again(stage: Stage) -> None:
-    """Somebody else binds first: the scheduler's own binding is refused, and it takes the other for the truth."""
+async def test_a_pod_that_somebody_else_bound_counts_where_it_is(stage: Stage) -> None:
     await stage.add_node("n1")
     await stage.add_node("n2")
-    await stage.add_pod("p", schedulerName="another")
+    await stage.add_pod("p", schedulerName="another", cpu="1")
     binding = {
         "apiVersion": "v1",
         "kind": "Binding",
@@ -242,8 +179,52 @@ async def test_a_binding_that_fails_is_tried_again(stage: Stage) -> None:
         "target": {"kind": "Node", "name": "n2"},
     }
     await stage.admin.create(PODS, binding, namespace="default", name="p", subresource="binding")
-    with pytest.raises(ApiError):
-        await stage.admin.create(PODS, binding, namespace="default", name="p", subresource="binding")
     await stage.world.clock.sleep(1)
     shown = {n["node"]: n["pods"] for n in stage.world.views.look("scheduler/nodes", {})}
     assert shown == {"n1": 0, "n2": 1}
+
+
+async def test_a_pod_that_has_run_to_its_end_gives_its_place_back(stage: Stage) -> None:
+    await stage.add_node("n1", cpu="1")
+    await stage.add_pod("job", cpu="1")
+    await stage.bound("job")
+    await stage.add_pod("next", cpu="1")
+    await stage.condition("next")
+    done = {"status": {"phase": "Succeeded"}}
+    await stage.admin.patch(PODS, "job", done, namespace="default", subresource="status")
+    assert await stage.bound("next") == "n1"
+
+
+async def test_a_pod_deleted_while_it_waits_is_forgotten(stage: Stage) -> None:
+    await stage.add_pod("p")
+    await stage.condition("p")
+    await stage.admin.delete(PODS, "p", namespace="default", grace_period_seconds=0)
+    await stage.world.clock.sleep(1)
+    queue = stage.world.views.look("scheduler/queue", {})
+    assert (queue["active"], queue["backoff"], queue["unschedulable"]) == ([], [], [])
+
+
+async def run_realistic(clock: VirtualClock) -> tuple[list[tuple[str, str]], list[Any], float]:
+    """A few pods under the realistic profile: where they went, what was written, and how long it took in the model."""
+    world = World.create(clock=clock, seed=7, profile="realistic")
+    began = clock.monotonic()
+    async with open_stage(world) as stage:
+        for i in range(3):
+            await stage.add_node(f"n{i}")
+        for i in range(8):
+            await stage.add_pod(f"p{i}", cpu="1")
+        placed = [(f"p{i}", await stage.bound(f"p{i}")) for i in range(8)]
+        await stage.world.clock.sleep(5)
+        log = await stage.store.log(limit=10_000)
+    return placed, [repr(entry) for entry in log], clock.monotonic() - began
+
+
+def test_one_seed_gives_one_history() -> None:
+    runs = [_run_apart(VirtualClock()) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert {node for _, node in runs[0][0]} == {"n0", "n1", "n2"}
+
+
+def _run_apart(clock: VirtualClock) -> tuple[list[tuple[str, str]], list[Any], float]:
+    with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
+        return runner.run(run_realistic(clock))

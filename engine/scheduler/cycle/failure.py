@@ -49,7 +49,7 @@ class FailureHandler:
     def _put_back(self, queued: QueuedPod, placement: Placement) -> None:
         """Back into the queue as it is now, unless it is gone or was bound by somebody."""
         current = self._pods.get(queued.pod.name, queued.pod.namespace)
-        if current is None or current["spec"].get("nodeName") or PodInfo(current).uid != queued.pod.uid:
+        if current is None or current["spec"].get("nodeName") or not queued.pod.is_same_as(current):
             self._queue.done(queued.pod.uid)
             return
         queued.pod = PodInfo(current)

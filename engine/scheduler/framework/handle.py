@@ -12,6 +12,7 @@ from engine.rng import Rng
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.status import Status
+from engine.scheduler.framework.waiting_pods import WaitingPods
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 
@@ -29,7 +30,9 @@ class Recorder(Protocol):
 
 
 class Filters(Protocol):
-    """The filter side of a framework, as preemption needs it."""
+    """The parts of a framework that its own plugins need: preemption its filters, gangs its waiting pods."""
+
+    waiting: WaitingPods
 
     def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
 

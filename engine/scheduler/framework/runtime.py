@@ -92,6 +92,10 @@ class Framework:
         self.pre_bind = self._at("PreBind", PreBindPlugin)
         self.bind = self._at("Bind", BindPlugin)
         self.post_bind = self._at("PostBind", PostBindPlugin)
+        # Those that can turn a pod away, and so may be asked whether an event is worth another try.
+        self.rejecting: list[Plugin] = list(
+            dict.fromkeys((*self.pre_enqueue, *self.pre_filter, *self.filter, *self.reserve, *self.permit))
+        )
         if len(self.queue_sort) != 1:
             raise ValueError(f"profile {profile.scheduler_name!r}: one queue sort plugin is required")
         if not self.bind:

@@ -1,0 +1,162 @@
+"""Plugins of one's own at Permit, Reserve, PreBind and PostBind, through a scheduler that runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from engine.scheduler import EnabledPlugin, Profile
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
+from engine.scheduler.framework.plugin import (
+    PermitPlugin,
+    PermitResult,
+    PostBindPlugin,
+    PreBindPlugin,
+    ReservePlugin,
+)
+from engine.scheduler.framework.profile import DEFAULT_PLUGINS
+from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unschedulable
+from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.pod_info import PodInfo
+from engine.world import World
+from tests.scheduler.stage import Stage, open_stage
+
+StageFor = Callable[[type], Awaitable[Stage]]
+
+
+@pytest.fixture
+async def stage_with(world: World) -> AsyncIterator[StageFor]:
+    """A stage whose scheduler has one more plugin."""
+    stages: list[Any] = []
+
+    async def make(plugin: Any) -> Stage:
+        profile = Profile(plugins=(*DEFAULT_PLUGINS, EnabledPlugin(plugin.name)))
+        opened = open_stage(world, profiles=[profile], registry={**REGISTRY, plugin.name: plugin})
+        stages.append(opened)
+        return await opened.__aenter__()
+
+    yield make
+    for opened in stages:
+        await opened.__aexit__(None, None, None)
+
+
+class Pairs(PermitPlugin):
+    """Lets pods go two at a time."""
+
+    name = "Pairs"
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        waiting = [other for other in self.handle.filters.waiting if other.pod.uid != pod.uid]
+        for other in waiting:
+            other.allow(self.name)
+        return PermitResult() if waiting else PermitResult(Status(Code.WAIT), 30.0)
+
+    def events_to_register(self) -> list[EventWithHint]:
+        return [EventWithHint(ClusterEvent(EventResource.NODE, Action.ADD))]
+
+
+async def test_a_pod_waits_at_permit_until_another_lets_it_go(stage_with: StageFor) -> None:
+    stage = await stage_with(Pairs)
+    await stage.add_node("n1")
+    await stage.add_pod("a", cpu="1")
+    await stage.world.clock.sleep(10)
+    assert await stage.node_of("a") == ""
+    assert [pod.name for pod in stage.scheduler.cache.assumed_pods] == ["a"]
+    await stage.add_pod("b", cpu="1")
+    assert (await stage.bound("a"), await stage.bound("b")) == ("n1", "n1")
+
+
+async def test_a_pod_that_waits_too_long_is_rejected_and_gives_its_place_back(stage_with: StageFor) -> None:
+    stage = await stage_with(Pairs)
+    await stage.add_node("n1")
+    await stage.add_pod("a", cpu="1")
+    await stage.world.clock.sleep(31)
+    condition = await stage.condition("a")
+    assert condition["reason"] == "Unschedulable"
+    assert condition["message"] == (
+        '0/1 nodes are available: 1 rejected due to timeout after waiting for plugin "Pairs".'
+    )
+    assert not stage.scheduler.cache.assumed_pods
+
+
+class Refuses(ReservePlugin):
+    """Refuses the first pod, whatever it is."""
+
+    name = "Refuses"
+    unreserved: ClassVar[list[str]] = []
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        return unschedulable("no reservation today") if pod.name == "a" else SUCCESS
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        self.unreserved.append(pod.name)
+
+    def events_to_register(self) -> list[EventWithHint]:
+        return [EventWithHint(ClusterEvent(EventResource.NODE, Action.ADD))]
+
+
+async def test_a_refused_reservation_is_undone_and_told(stage_with: StageFor) -> None:
+    Refuses.unreserved.clear()
+    stage = await stage_with(Refuses)
+    await stage.add_node("n1")
+    await stage.add_pod("a", cpu="1")
+    assert (await stage.condition("a"))["message"] == "0/1 nodes are available: 1 no reservation today."
+    assert Refuses.unreserved == ["a"]
+    assert not stage.scheduler.cache.assumed_pods
+    await stage.add_pod("b", cpu="1")
+    assert await stage.bound("b") == "n1"
+
+
+class Fails(PreBindPlugin, PostBindPlugin):
+    """Breaks twice, then works."""
+
+    name = "Fails"
+    tries: ClassVar[list[float]] = []
+    bound: ClassVar[list[str]] = []
+
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        self.tries.append(self.handle.clock.monotonic())
+        return SUCCESS if len(self.tries) > 2 else error("the disk is on fire")
+
+    def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        self.bound.append(pod.name)
+
+
+async def test_a_binding_that_breaks_is_tried_again_after_its_backoff(stage_with: StageFor) -> None:
+    Fails.tries.clear()
+    Fails.bound.clear()
+    stage = await stage_with(Fails)
+    await stage.add_node("n1")
+    await stage.add_pod("a", cpu="1")
+    condition = await stage.condition("a")
+    assert (condition["reason"], condition["message"]) == (
+        "SchedulerError",
+        'running PreBind plugin "Fails": the disk is on fire',
+    )
+    assert await stage.bound("a") == "n1"
+    assert Fails.tries == [0.0, 1.0, 3.0]
+    assert Fails.bound == ["a"]
+
+
+class Breaks(PermitPlugin):
+    """A plugin with a bug."""
+
+    name = "Breaks"
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        if pod.name == "a":
+            raise KeyError("oops")
+        return PermitResult()
+
+
+async def test_a_plugins_bug_hits_the_pod_and_not_the_scheduler(stage_with: StageFor, caplog: Any) -> None:
+    stage = await stage_with(Breaks)
+    await stage.add_node("n1")
+    await stage.add_pod("a")
+    assert (await stage.condition("a"))["reason"] == "SchedulerError"
+    await stage.add_pod("b")
+    assert await stage.bound("b") == "n1"
+    assert "scheduling pod default/a" in caplog.text
