@@ -25,6 +25,7 @@ from engine.api.types import Object
 
 _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
     ("", "Endpoints"): networking.endpoints,
+    ("", "Event"): core.event,
     ("", "LimitRange"): core.limit_range,
     ("", "Namespace"): core.namespace,
     ("", "Node"): core.node,

@@ -22,6 +22,8 @@ def job(obj: Object) -> None:
     _pod_failure_policy(spec)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     template(spec)
+    if not spec["template"]["metadata"]:  # the strategy is about to label it; until then nobody owns it
+        del spec["template"]["metadata"]
 
 
 def _pod_failure_policy(spec: Object) -> None:

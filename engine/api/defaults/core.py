@@ -35,6 +35,13 @@ def secret(obj: Object) -> None:
             data[key] = base64.b64encode(text.encode()).decode()
 
 
+def event(obj: Object) -> None:
+    """Fields without omitempty: they are written whatever they hold."""
+    obj.setdefault("source", {})
+    obj.setdefault("reportingComponent", "")
+    obj.setdefault("reportingInstance", "")
+
+
 def limit_range(obj: Object) -> None:
     for item in obj.setdefault("spec", {}).get("limits", ()):
         for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
