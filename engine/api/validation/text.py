@@ -9,9 +9,7 @@ import ipaddress
 import re
 from functools import lru_cache
 
-from engine.api.selectors import label_value_errors, qualified_name_errors
-
-__all__ = ["label_value_errors", "qualified_name_errors"]
+from engine.api.label_syntax import label_value_errors, qualified_name_errors
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
