@@ -23,24 +23,29 @@ _SUBDOMAIN_WRONG = (
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 _QUALIFIED_WRONG = (
-    "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' "
     "(e.g. 'example.com/MyName')"
 )
 
 
-def qualified_name_errors(name: str) -> list[str]:
-    """What is wrong with a label key (validation.IsQualifiedName)."""
+def label_key_errors(name: str) -> list[str]:
+    """What is wrong with a label key (content.IsLabelKey)."""
+    return qualified_name_errors(name, "a valid label key")
+
+
+def qualified_name_errors(name: str, noun: str = "a qualified name") -> list[str]:
+    """What is wrong with the key of an annotation, a taint and the like (validation.IsQualifiedName)."""
     errors: list[str] = []
     prefix, slash, rest = name.partition("/")
     if slash and "/" in rest:
-        return [_QUALIFIED_WRONG]
+        return [f"{noun} {_QUALIFIED_WRONG}"]
     if slash:
         if not prefix:
             errors.append("prefix part must be non-empty")
         elif len(prefix) > 253:
-            errors.append("prefix part must be no more than 253 characters")
+            errors.append("prefix part must be no more than 253 bytes")
         elif not _SUBDOMAIN_PATTERN.fullmatch(prefix):
             errors.append(_SUBDOMAIN_WRONG)
     name = rest if slash else name

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from engine.api.errors import ApiError, bad_request, field_invalid
-from engine.api.label_syntax import label_value_errors, qualified_name_errors
+from engine.api.label_syntax import label_key_errors, label_value_errors, qualified_name_errors
 from engine.api.types import Object
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Requirement",
     "format_label_selector",
     "format_labels",
+    "label_key_errors",
     "label_value_errors",
     "qualified_name_errors",
 ]
@@ -138,7 +139,7 @@ _EXPRESSION_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "Does
 def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
     """Checked as labels.NewRequirement does. Raises ApiError 400 with all that is wrong."""
     wrong: list[str] = []
-    if errors := qualified_name_errors(key):
+    if errors := label_key_errors(key):
         wrong.append(str(field_invalid("key", key, "; ".join(errors))))
     if operator in ("in", "notin") and not values:
         wrong.append(str(field_invalid("values", [], "for 'in', 'notin' operators, values set can't be empty")))
@@ -161,7 +162,7 @@ def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
 _TOKENS = re.compile(r"\s*(?:(?P<symbol>[=!(),<>]+)|(?P<word>[^\s=!(),<>]+))")
 _SYMBOLS = ("==", "!=", "=", "!", "(", ")", ",", ">", "<")
 _BINARY_OPERATORS = {"in": "in", "=": "=", "==": "==", ">": "gt", "<": "lt", "notin": "notin", "!=": "!="}
-_BINARY_OPERATORS_SHOWN = "=, ==, !=, gt, in, lt, notin"
+_BINARY_OPERATORS_SHOWN = "in, notin, =, ==, !=, gt, lt"
 _END = ""
 
 
@@ -221,7 +222,7 @@ class _Parser:
         key = self._take()
         if not _is_word(key):
             raise self._failed(f"found '{key}', expected: identifier")
-        if errors := qualified_name_errors(key):
+        if errors := label_key_errors(key):
             raise self._failed(str(field_invalid("<nil>", key, "; ".join(errors))))
         if negated or self._peek() in (_END, ","):
             return Requirement(key, "!" if negated else "exists")
@@ -248,6 +249,8 @@ class _Parser:
         token = self._take()
         if token != "(":
             raise self._failed(f"found '{token}' expected: '('")
+        if not _is_word(first := self._peek()) and first not in (",", ")"):
+            raise self._failed(f"found '{first}', expected: ',', ')' or identifier")
         values: dict[str, None] = {}
         wanted = True  # a value may stand here
         while (token := self._take()) != ")":
