@@ -61,8 +61,8 @@ def test_parse(text: str, shown: str) -> None:
             "a//b",
             'unable to parse requirement: <nil>: Invalid value: "a//b": a valid label key must consist of alphanumeric '
             "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or "
-            "'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an "
-            "optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            "'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with "
+            "an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
         ),
         ("a in (=)", "unable to parse requirement: found '=', expected: ',', ')' or identifier"),
         ("-a=b", f'unable to parse requirement: <nil>: Invalid value: "-a": {KEY_WRONG}'),
