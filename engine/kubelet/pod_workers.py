@@ -202,6 +202,8 @@ class PodWorkers:
                     worker.task.uncancel()
                 worker.dirty = True
                 worker.origins = [*origins, *worker.origins]
+            if worker.dirty:
+                await self._world.clock.sleep(0)  # what the SyncLoop still has for this Pod is answered along with it
         if worker.state == WorkType.FINISHED:
             self._finished(uid)
 

@@ -67,9 +67,11 @@ def labels(config: NodeConfig) -> dict[str, str]:
 def node_status(facts: NodeFacts, previous: Object) -> Object:
     """The status; `previous` gives the times of the conditions' last transitions and what others keep in it."""
     capacity = _capacity(facts.config)
-    kept = {key: previous[key] for key in ("volumesAttached", "volumesInUse", "config") if previous.get(key)}
+    made = {key: previous[key] for key in ("volumesAttached", "volumesInUse", "config") if previous.get(key)}
+    if facts.images:
+        made["images"] = _images(facts.images)
     return {
-        **kept,
+        **made,
         "addresses": [
             {"type": "InternalIP", "address": facts.node_ip},
             {"type": "Hostname", "address": facts.config.name},
@@ -78,7 +80,6 @@ def node_status(facts: NodeFacts, previous: Object) -> Object:
         "capacity": capacity,
         "conditions": _conditions(facts, previous),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
-        "images": _images(facts.images),
         "nodeInfo": {
             "architecture": ARCHITECTURE,
             "bootID": facts.boot_id,

@@ -55,7 +55,8 @@ class SimulatedRuntime:
         self._node_name = node_name
         self._node_ip = node_ip
         self._network = network or (lambda namespace: NoNetwork())
-        self._rng = world.rng.stream(f"runtime/{node_name}")
+        # The same seed must not give a node that comes back the ids that it has given before.
+        self._rng = world.rng.stream(f"runtime/{node_name}/{world.clock.micro_timestamp()}")
         self._sandboxes: dict[str, PodSandboxStatus] = {}
         self._containers: dict[str, SimulatedContainer] = {}
         self._by_pod: dict[str, dict[str, None]] = {}  # pod uid to container ids, oldest first

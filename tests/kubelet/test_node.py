@@ -1,0 +1,178 @@
+"""The Node object: registration, status, heartbeats, and the wait for the Pod network."""
+
+from __future__ import annotations
+
+from engine.api.types import LEASES, NODES, Object
+from engine.config import NodeConfig
+from engine.world import World
+from tests.kubelet.node import ADMIN, NODE, Node, api_server, client_of, condition, kubelet_on, running
+
+NOT_READY = (
+    "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
+    "message:Network plugin returns error: cni plugin not initialized"
+)
+
+
+async def node_of(node: Node) -> Object:
+    return await node.admin.get(NODES, NODE)
+
+
+async def test_a_node_registers_with_its_labels_capacity_and_conditions(world: World) -> None:
+    config = NodeConfig(name=NODE, cpu="8", memory="16Gi", pods=50, zone="zone-b", labels={"disk": "ssd"})
+    async with running(world, config=config) as node:
+        made = await node_of(node)
+
+        assert made["metadata"]["labels"] == {
+            "beta.kubernetes.io/arch": "amd64",
+            "beta.kubernetes.io/os": "linux",
+            "disk": "ssd",
+            "kubernetes.io/arch": "amd64",
+            "kubernetes.io/hostname": NODE,
+            "kubernetes.io/os": "linux",
+            "topology.kubernetes.io/region": "region-1",
+            "topology.kubernetes.io/zone": "zone-b",
+        }
+        status = made["status"]
+        assert {key: status["capacity"][key] for key in ("cpu", "memory", "pods")} == {
+            "cpu": "8",
+            "memory": "16Gi",
+            "pods": "50",
+        }
+        assert status["allocatable"] == status["capacity"]
+        assert status["addresses"] == [
+            {"type": "InternalIP", "address": "172.18.0.2"},
+            {"type": "Hostname", "address": NODE},
+        ]
+        told = [(item["type"], item["status"], item["reason"], item["message"]) for item in status["conditions"]]
+        assert told == [
+            ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+            ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+            ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        ]
+        assert status["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://")
+        assert status["nodeInfo"]["kubeletVersion"].startswith("v1.")
+
+
+async def test_without_a_range_the_node_is_not_ready_and_pods_wait(world: World) -> None:
+    async with running(world, pod_cidr="") as node:
+        ready = next(item for item in (await node_of(node))["status"]["conditions"] if item["type"] == "Ready")
+        assert (ready["status"], ready["reason"], ready["message"]) == ("False", "KubeletNotReady", NOT_READY)
+        await node.run()
+        assert await node.said("NetworkNotReady") == f"NetworkNotReady: network is not ready: {NOT_READY}"
+        assert (await node.container())["state"] == {"waiting": {"reason": "ContainerCreating"}}
+
+        began = node.now
+        await node.admin.patch(NODES, NODE, {"spec": {"podCIDR": "10.9.0.0/24", "podCIDRs": ["10.9.0.0/24"]}})
+        status = await node.ready()
+        assert status["podIP"] == "10.9.0.2"
+        assert node.now - began < 0.2
+        assert condition((await node_of(node))["status"], "Ready") == "True"
+        assert await node.said("NodeReady", NODE) == f"NodeReady: Node {NODE} status is now: NodeReady"
+
+
+async def test_the_first_events_of_a_node(world: World) -> None:
+    async with running(world) as node:
+        await node.sleep(1)
+
+        assert await node.events(NODE) == [
+            "Starting: Starting kubelet.",
+            f"NodeHasSufficientMemory: Node {NODE} status is now: NodeHasSufficientMemory",
+            f"NodeHasNoDiskPressure: Node {NODE} status is now: NodeHasNoDiskPressure",
+            f"NodeHasSufficientPID: Node {NODE} status is now: NodeHasSufficientPID",
+            f"NodeReady: Node {NODE} status is now: NodeReady",
+            "NodeAllocatableEnforced: Updated Node Allocatable limit across pods",
+        ]
+
+
+async def test_the_lease_is_renewed_every_ten_seconds_and_the_status_every_five_minutes(world: World) -> None:
+    async with running(world) as node:
+        await node.sleep(60)
+        lease = await node.admin.get(LEASES, NODE, namespace="kube-node-lease")
+        assert lease["spec"]["holderIdentity"] == NODE
+        assert lease["spec"]["leaseDurationSeconds"] == 40
+        assert lease["spec"]["renewTime"] > "2026-01-01T00:00:50"
+        assert lease["metadata"]["ownerReferences"][0]["name"] == NODE
+        before = (await node_of(node))["metadata"]["resourceVersion"]
+        await node.sleep(200)
+        assert (await node_of(node))["metadata"]["resourceVersion"] == before
+        await node.sleep(100)
+        after = await node_of(node)
+        assert after["metadata"]["resourceVersion"] != before
+        ready = next(item for item in after["status"]["conditions"] if item["type"] == "Ready")
+        assert ready["lastHeartbeatTime"] > ready["lastTransitionTime"]
+
+
+async def test_images_show_in_the_nodes_status(world: World) -> None:
+    async with running(world) as node:
+        await node.run()
+        await node.ready()
+        await node.sleep(11)
+
+        [image] = (await node_of(node))["status"]["images"]
+        assert image["sizeBytes"] == 72_000_000
+        assert image["names"][1] == "docker.io/library/nginx:1.27"
+
+
+async def test_a_deleted_node_registers_again(world: World) -> None:
+    async with running(world) as node:
+        first = await node_of(node)
+        await node.admin.delete(NODES, NODE)
+        await node.sleep(310)
+
+        assert (await node_of(node))["metadata"]["uid"] != first["metadata"]["uid"]
+
+
+async def test_a_kubelet_that_comes_back_takes_its_containers_over(world: World) -> None:
+    async with api_server(world) as api:
+        first = kubelet_on(api, world)
+        await first.start()
+        node = Node(world, api, first)
+        await node.sleep(1)
+        await node.run()
+        before = await node.ready()
+        await node.run("gone")
+        await node.ready("gone")
+        await first.stop()
+        await node.delete("gone", grace_period_seconds=0)
+        await node.sleep(60)
+
+        second = kubelet_on(api, world, runtime=first.simulated)
+        await second.start()
+        await node.sleep(10)
+        assert (await node.status())["containerStatuses"] == before["containerStatuses"]
+        assert len(node.view("cri")["containers"]) == 1
+        await second.stop()
+
+
+async def test_a_node_that_comes_back_with_nothing_starts_its_pods_again(world: World) -> None:
+    async with api_server(world) as api:
+        first = kubelet_on(api, world)
+        await first.start()
+        node = Node(world, api, first)
+        await node.sleep(1)
+        await node.run()
+        before = await node.ready()
+        await first.stop()
+        await node.sleep(60)
+
+        second = kubelet_on(api, world)
+        await second.start()
+        container = await node.restarted(1)
+        await second.stop()
+        assert container["containerID"] != before["containerStatuses"][0]["containerID"]
+        assert (await node.status())["startTime"] == before["startTime"]
+
+
+async def test_the_api_server_may_come_later(world: World) -> None:
+    async with api_server(world) as api:
+        admin = client_of(api, ADMIN, "kubectl")
+        kubelet = kubelet_on(api, world)
+        await api.stop()
+        await kubelet.start()
+        await world.clock.sleep(5)
+        await api.start()
+        await world.clock.sleep(30)
+
+        assert condition((await admin.get(NODES, NODE))["status"], "Ready") == "True"
+        await kubelet.stop()
