@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.api.errors import Cause, field_invalid
+from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
 from engine.api.types import GVK, Object, copy_object
+from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
 
 SCALE = GVK("autoscaling", "v1", "Scale")
+
+Check = Callable[[Object, Object], list[Cause]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Facet:
     gvk: GVK
     show: Callable[[Object], Object]
     take: Callable[[Object, Object], Object]
-    check: Callable[[Object, Object], list[Cause]] | None = None
+    check: Check | None = None
 
 
 def facet_of(info: ResourceInfo, subresource: str) -> Facet | None:
@@ -93,7 +96,7 @@ def _take_scale(old: Object, scale: Object) -> Object:
 # -- parts of a Pod, a Namespace, a CertificateSigningRequest
 
 
-def _part(info: ResourceInfo, take: Callable[[Object, Object], None]) -> Facet:
+def _part(info: ResourceInfo, take: Callable[[Object, Object], None], check: Check = _no_causes) -> Facet:
     """A facet that shows the whole object and takes one part of it back."""
 
     def take_part(old: Object, view: Object) -> Object:
@@ -104,25 +107,14 @@ def _part(info: ResourceInfo, take: Callable[[Object, Object], None]) -> Facet:
         take(new, view)
         return new
 
-    return Facet(info.gvk, _same, take_part, _no_causes)
+    return Facet(info.gvk, _same, take_part, check)
 
 
 def _ephemeral_containers(info: ResourceInfo) -> Facet:
     def take(new: Object, view: Object) -> None:
         new["spec"]["ephemeralContainers"] = (view.get("spec") or {}).get("ephemeralContainers") or []
 
-    def check(new: Object, old: Object) -> list[Cause]:
-        kept = {container["name"]: container for container in new["spec"]["ephemeralContainers"]}
-        return [
-            field_invalid(
-                "spec.ephemeralContainers", container["name"], "existing ephemeral containers may not be changed"
-            )
-            for container in old["spec"].get("ephemeralContainers") or ()
-            if kept.get(container["name"]) != container
-        ]
-
-    facet = _part(info, take)
-    return Facet(facet.gvk, facet.show, facet.take, check)
+    return _part(info, take, validate_ephemeral_containers)
 
 
 def _resize(info: ResourceInfo) -> Facet:
@@ -137,7 +129,7 @@ def _resize(info: ResourceInfo) -> Facet:
         if new["metadata"].get("generation"):
             new["metadata"]["generation"] += 1
 
-    return _part(info, take)
+    return _part(info, take, validate_resize)
 
 
 def _finalize(info: ResourceInfo) -> Facet:
