@@ -113,7 +113,12 @@ class Scheduler:
     async def _run(self) -> None:
         while True:
             queued = await self.queue.pop()
-            await self._schedule_one(queued)
+            try:
+                await self._schedule_one(queued)
+            except Exception:
+                # A bug that one pod brings out must not end the scheduling of all others.
+                log.exception("pod %s fell out of the queue", queued.pod.key)
+                self.queue.done(queued.pod.uid)
             # Let bindings, watches and the others have their turn.
             await self._world.clock.sleep(0)
 

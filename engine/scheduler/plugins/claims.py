@@ -110,7 +110,7 @@ def _may_hold(volume: Object, claim: Object) -> bool:
     return bool((spec.get("volumeAttributesClassName") or "") == (wanted.get("volumeAttributesClassName") or ""))
 
 
-def _is_free_for(volume: Object, claim: Object, node: Object) -> bool:
+def _is_free_for(volume: Object, claim: Object) -> bool:
     """What a volume must be that is not reserved for the claim yet."""
     spec, wanted = volume.get("spec") or {}, claim.get("spec") or {}
     if (volume.get("status") or {}).get("phase") != "Available" or volume_class(volume) != claim_class(claim):
@@ -118,24 +118,29 @@ def _is_free_for(volume: Object, claim: Object, node: Object) -> bool:
     selector = wanted.get("selector")
     if selector is not None and not pod_selector(selector).matches(volume["metadata"].get("labels") or {}):
         return False
-    if not set(wanted.get("accessModes") or ()) <= set(spec.get("accessModes") or ()):
-        return False
-    return reachable_from(volume, node)
+    return set(wanted.get("accessModes") or ()) <= set(spec.get("accessModes") or ())
 
 
-def find_matching_volume(
-    claim: Object, volumes: list[Object], node: Object, *, taken: dict[str, Object]
-) -> Object | None:
-    """The volume that the claim would be bound to for a pod on this node: one reserved for it, or the smallest."""
-    smallest: Object | None = None
+def candidate_volumes(claim: Object, volumes: list[Object]) -> list[Object]:
+    """The volumes that the claim may be bound to on one node or another: those reserved for it first, then the
+    smallest first."""
+    reserved, free = [], []
     for volume in volumes:
-        if volume["metadata"]["name"] in taken or not _may_hold(volume, claim):
+        if not _may_hold(volume, claim):
             continue
         if (volume.get("spec") or {}).get("claimRef"):
-            return volume if reachable_from(volume, node) else None
-        if _is_free_for(volume, claim, node) and (smallest is None or _size(volume) < _size(smallest)):
-            smallest = volume
-    return smallest
+            reserved.append(volume)
+        elif _is_free_for(volume, claim):
+            free.append(volume)
+    return reserved[:1] or sorted(free, key=_size)
+
+
+def find_matching_volume(candidates: list[Object], node: Object, *, taken: dict[str, Object]) -> Object | None:
+    """The volume that a claim would be bound to for a pod on this node."""
+    for volume in candidates:
+        if volume["metadata"]["name"] not in taken and reachable_from(volume, node):
+            return volume
+    return None
 
 
 def _size(volume: Object) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
 from engine.api.types import GVR, Object
-from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
-from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
 from engine.scheduler.plugins.volume_binding import after_claim
@@ -24,6 +23,17 @@ TOO_MANY = unschedulable("node(s) exceed max volume count")
 Drivers = dict[str, str]
 
 
+@dataclass(slots=True)
+class LimitState:
+    """What the pod needs attached, and by node what is attached."""
+
+    wanted: Drivers
+    attachments: dict[str, Drivers]
+
+    def clone(self) -> LimitState:
+        return self
+
+
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
 
@@ -34,43 +44,50 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         for name, _ in names:
             if self.handle.lister(CLAIMS).get(name, pod.namespace) is None:
                 return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
+        wanted = self._drivers(pod)
+        if not wanted or not self.handle.lister(CSI_NODES).list():
+            return PreFilterResult(SKIP)
+        state.write(self.name, LimitState(wanted, self._attachments()))
         return PreFilterResult()
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        limits = self._limits(node.name)
-        wanted = self._drivers(pod) if limits else {}
-        if not any(driver in limits for driver in wanted.values()):
+        kept = state.read(self.name, LimitState)
+        limits, wanted = self._limits(node.name), kept.wanted
+        limited = [limits[driver] for driver in wanted.values() if driver in limits]
+        there = kept.attachments.get(node.name, {})
+        # No more than this can be attached; mostly that is few enough, whatever it is.
+        if not limited or len(node.used_claims) + len(there) + len(wanted) <= min(limited):
             return SUCCESS
-        attached = self._attached(node)
+        attached = {**self._used(node), **there}
         counts: dict[str, int] = {}
         for driver in (*attached.values(), *(d for volume, d in wanted.items() if volume not in attached)):
             counts[driver] = counts.get(driver, 0) + 1
         added = {driver for volume, driver in wanted.items() if volume not in attached}
         return TOO_MANY if any(counts[d] > limits[d] for d in added if d in limits) else SUCCESS
 
-    def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
-        if not self._drivers(pod) or not self.handle.lister(CSI_NODES).list():
-            return Verdicts(np.zeros(len(rows), np.intp), [SUCCESS])
-        return self.filter_each(state, pod, snapshot, rows)
-
     def _limits(self, node_name: str) -> dict[str, int]:
         found = self.handle.lister(CSI_NODES).get(node_name)
         drivers = ((found or {}).get("spec") or {}).get("drivers") or ()
         return {d["name"]: d["allocatable"]["count"] for d in drivers if (d.get("allocatable") or {}).get("count")}
 
-    def _attached(self, node: NodeInfo) -> Drivers:
-        """What the pods on the node use, and what is attached to it beside."""
-        attached: Drivers = {}
+    def _used(self, node: NodeInfo) -> Drivers:
+        """What the pods on the node use."""
+        used: Drivers = {}
         for other in node.pods.values():
             if other.claims:
-                attached.update(self._drivers(other))
+                used.update(self._drivers(other))
+        return used
+
+    def _attachments(self) -> dict[str, Drivers]:
+        """By node, what is attached to it, also where no pod uses it (any more)."""
+        found: dict[str, Drivers] = {}
         for attachment in self.handle.lister(VOLUME_ATTACHMENTS).list():
             spec = attachment.get("spec") or {}
             name = (spec.get("source") or {}).get("persistentVolumeName")
-            volume = self.handle.lister(VOLUMES).get(name) if name and spec.get("nodeName") == node.name else None
+            volume = self.handle.lister(VOLUMES).get(name) if name else None
             if volume is not None:
-                attached.update(_of_volume(volume))
-        return attached
+                found.setdefault(spec.get("nodeName", ""), {}).update(_of_volume(volume))
+        return found
 
     def _drivers(self, pod: PodInfo) -> Drivers:
         found: Drivers = {}

@@ -14,7 +14,7 @@ from engine.api.types import Object
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.handle import Filters
-from engine.scheduler.framework.status import Status, unresolvable
+from engine.scheduler.framework.status import Status, error, unresolvable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import pod_selector
@@ -112,6 +112,8 @@ class DryRun:
         lost = [other for other in protected if not self._spare(state, other, node)]
         violations = len(lost)
         lost += [other for other in others if not self._spare(state, other, node)]
+        if not lost:
+            return error(f'expected at least one victim pod on node "{original.name}"')
         return Candidate(original.name, tuple(by_importance(lost)), violations)
 
     def _remove(self, state: CycleState, other: PodInfo, node: NodeInfo) -> None:
@@ -138,7 +140,7 @@ def pick(candidates: list[Candidate]) -> Candidate:
     # A priority is counted from the lowest there is, so that more victims never count for less.
     costs: list[Callable[[Candidate], int]] = [
         lambda c: c.violations,
-        lambda c: c.victims[0].priority if c.victims else -MAX_INT32,
+        lambda c: c.victims[0].priority,
         lambda c: sum(v.priority + MAX_INT32 + 1 for v in c.victims),
         lambda c: len(c.victims),
     ]

@@ -37,6 +37,7 @@ from engine.scheduler.plugins.claims import (
     VOLUMES,
     annotations_of,
     bound_volume,
+    candidate_volumes,
     claim_class,
     claim_names,
     delays_binding,
@@ -47,7 +48,6 @@ from engine.scheduler.plugins.claims import (
     reachable_from,
     requested_size,
     volume_affinity,
-    volume_class,
 )
 from engine.scheduler.plugins.volume_assumptions import Assumptions
 from engine.scheduler.pod_info import PodInfo
@@ -80,7 +80,7 @@ class PodVolumes:
 @dataclass(slots=True)
 class VolumeState:
     bound: list[Object]
-    delayed: list[Object]
+    delayed: list[tuple[Object, list[Object]]]  # smallest first, each with the volumes that it may be bound to
     chosen: PodVolumes | None = None  # once reserved
 
     def clone(self) -> VolumeState:
@@ -110,7 +110,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
         delayed = [c for c in unbound if not bound_volume(c) and delays_binding(c, self.handle)]
         if len(delayed) < len(unbound):
             return PreFilterResult(unresolvable("pod has unbound immediate PersistentVolumeClaims"))
-        state.write(self.name, VolumeState([claim for claim in claims if is_bound(claim)], delayed))
+        volumes = self._volumes.list() if delayed else []
+        delayed.sort(key=lambda claim: requested_size(claim) or 0)
+        matched = [(claim, candidate_volumes(claim, volumes)) for claim in delayed]
+        state.write(self.name, VolumeState([claim for claim in claims if is_bound(claim)], matched))
         return PreFilterResult()
 
     def _not_usable(self, pod: PodInfo, name: str, *, ephemeral: bool) -> str:
@@ -162,13 +165,13 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
         order = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
         return found, sorted(reasons, key=order.index)
 
-    def _find_unbound(self, claims: list[Object], node: Object) -> tuple[PodVolumes, str]:
+    def _find_unbound(self, claims: list[tuple[Object, list[Object]]], node: Object) -> tuple[PodVolumes, str]:
         found, taken = PodVolumes(), dict[str, Object]()
-        for claim in sorted(claims, key=lambda c: requested_size(c) or 0):
+        for claim, candidates in claims:
             selected = annotations_of(claim).get(SELECTED_NODE)
             if selected is not None and selected != node["metadata"]["name"]:
                 return found, BIND_CONFLICT
-            volume = None if selected is not None else self._match(claim, node, taken)
+            volume = None if selected is not None else find_matching_volume(candidates, node, taken=taken)
             if volume is None:
                 found.provisions.append(claim)
             else:
@@ -178,11 +181,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
             if conflict := self._cannot_provision(claim, node):
                 return found, conflict
         return found, ""
-
-    def _match(self, claim: Object, node: Object, taken: dict[str, Object]) -> Object | None:
-        wanted = claim_class(claim)
-        volumes = [volume for volume in self._volumes.list() if volume_class(volume) == wanted]
-        return find_matching_volume(claim, volumes, node, taken=taken)
 
     def _cannot_provision(self, claim: Object, node: Object) -> str:
         found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
