@@ -26,6 +26,7 @@ class Call:
     user: UserInfo = field(default_factory=lambda: UserInfo(""))
     resource: ResourceInfo | None = None
     object: str = ""  # in the words of spans: kind/namespace/name
+    payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)
 
     @property

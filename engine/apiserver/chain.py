@@ -21,6 +21,7 @@ from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.impersonation import asked_for, impersonate
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
+from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, parse
@@ -46,12 +47,14 @@ class Chain:
         authorizer: UnionAuthorizer,
         rest: Rest,
         nonresource: NonResource,
+        payloads: Payloads,
     ) -> None:
         self._world = world
         self._authenticator = authenticator
         self._authorizer = authorizer
         self._rest = rest
         self._nonresource = nonresource
+        self._payloads = payloads
 
     async def handle(self, request: Request) -> Response:
         """The answer to a request; never raises but when it is cancelled."""
@@ -67,6 +70,8 @@ class Chain:
         except Exception as error:
             log.exception("%s %s", request.method, request.path)
             response = _failed(internal(f"{type(error).__name__}: {error}"))
+        if call.payload:
+            self._payloads.keep(call.payload, request, response)
         if call.warnings:
             response.headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
         return response
@@ -119,6 +124,7 @@ class Chain:
 
     async def _admit_write(self, call: Call) -> None:
         with call.span(Hop.AUTHENTICATION) as span:
+            call.payload = span.detail["payload"] = span.id
             await self._world.latency.pause("authentication")
             await self._authenticate(call, span.detail)
         with call.span(Hop.AUTHORIZATION) as span:
@@ -127,6 +133,8 @@ class Chain:
 
     async def _admit_read(self, call: Call) -> None:
         with call.span(Hop.AUTHENTICATION) as span:
+            if not _component(call.request):
+                call.payload = span.detail["payload"] = span.id
             await self._world.latency.pause("authentication")
             await self._authenticate(call, span.detail)
             await self._world.latency.pause("authorization")

@@ -14,6 +14,7 @@ from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.facets import Facet, facet_of
@@ -50,7 +51,7 @@ class Action(Protocol):
 
 
 class Connector(Protocol):
-    """Answers what is for a node to answer: logs, exec, attach, port-forward, proxy."""
+    """Answers what is for a node to answer: exec, attach, port-forward, proxy."""
 
     async def connect(self, call: Call) -> Response: ...
 
@@ -64,6 +65,7 @@ class Rest:
     deleter: Deleter
     watches: WatchOpener
     reviews: Reviews
+    logs: PodLogs
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
 
@@ -197,10 +199,15 @@ class Rest:
         return self._shown(call, info, form, body=facet.show(body), status=status)
 
     async def _connect(self, call: Call, info: ResourceInfo) -> Response:
-        if await self.backend.storage.get(info, call.info.namespace, call.info.name) is None:
+        stored = await self.backend.storage.get(info, call.info.namespace, call.info.name)
+        if stored is None:
             raise not_found(info.gvr, call.info.name)
+        if call.info.subresource == "log":
+            return self.logs.answer(call.request, stored.object)
         if self.connector is None:
-            raise ApiError(501, "NotImplemented", f"{call.info.subresource} needs a node that serves it", details={})
+            raise ApiError(
+                501, "NotImplemented", f"{call.info.subresource} is not served by the nodes of this cluster", details={}
+            )
         return await self.connector.connect(call)
 
     async def _legacy_binding(self, call: Call, obj: Object, options: WriteOptions) -> Response:

@@ -40,8 +40,10 @@ from engine.apiserver.bootstrap import bootstrap
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
 from engine.apiserver.debug.endpoints import DebugEndpoints
+from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.nonresource import NonResource
+from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.registry.patch import Patcher
@@ -134,6 +136,7 @@ class ApiServer:
             deleter=deleter,
             watches=WatchOpener(self.backend),
             reviews=Reviews(authorizer, rbac, authenticator),
+            logs=PodLogs(world),
             actions={
                 ("pods", "binding"): BindingAction(self.backend, writer),
                 ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
@@ -141,10 +144,16 @@ class ApiServer:
             },
             connector=connector,
         )
-        self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer))
+        payloads = Payloads()
+        self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
         self._nonresource = NonResource(self.backend, self._debug)
         self._chain = Chain(
-            world=world, authenticator=authenticator, authorizer=authorizer, rest=rest, nonresource=self._nonresource
+            world=world,
+            authenticator=authenticator,
+            authorizer=authorizer,
+            rest=rest,
+            nonresource=self._nonresource,
+            payloads=payloads,
         )
 
     def _cache(self, gvr: GVR) -> WatchCache:

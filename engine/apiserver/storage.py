@@ -52,11 +52,18 @@ class Storage:
         return Stored(from_storage(info, self._decode(info, key, kv)), kv.mod_revision)
 
     async def page(
-        self, info: ResourceInfo, namespace: str, *, revision: int = 0, after: str = "", limit: int = 0
+        self,
+        info: ResourceInfo,
+        namespace: str,
+        *,
+        revision: int = 0,
+        after: str = "",
+        limit: int = 0,
+        stored: bool = False,
     ) -> Page:
         """Objects of a namespace ("" for all), in the order of their keys, after a key; revision 0 is the newest.
 
-        Raises CompactedError or FutureRevisionError.
+        `stored` leaves them in the stored version. Raises CompactedError or FutureRevisionError.
         """
         root = f"{info.storage_prefix}/"
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
@@ -66,7 +73,8 @@ class Storage:
         items = []
         for kv in response.kvs:
             key = kv.key.decode()
-            items.append((key[len(root) :], from_storage(info, self._decode(info, key, kv))))
+            obj = self._decode(info, key, kv)
+            items.append((key[len(root) :], obj if stored else from_storage(info, obj)))
         return Page(items, revision or response.revision, response.count - len(response.kvs))
 
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:

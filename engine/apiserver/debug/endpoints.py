@@ -6,6 +6,7 @@
 | clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} |
 | trace | {"spans", "ended"}; with follow=true a stream of spans, the kept ones after `after` first |
 | traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
+| payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
 | watches | every cache with its ring and its open watches |
 | views, views/NAME | the views that components offer |
 | store/... | see `debug.store` |
@@ -21,6 +22,7 @@ from engine.api.errors import ApiError, bad_request, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.debug.store import StoreEndpoints
 from engine.apiserver.debug.streams import SpanStream
 from engine.clock import Clock
@@ -32,7 +34,8 @@ NDJSON = "application/x-ndjson"
 
 
 class DebugEndpoints:
-    def __init__(self, backend: Backend, config: ClusterConfig, traces: TraceSource) -> None:
+    def __init__(self, backend: Backend, config: ClusterConfig, traces: TraceSource, *, payloads: Payloads) -> None:
+        self._payloads = payloads
         self._backend = backend
         self._config = config
         self._traces = traces
@@ -53,6 +56,8 @@ class DebugEndpoints:
                 return self._trace(request)
             case ["traces"]:
                 return await self._find(request)
+            case ["payloads"]:
+                return self._payload(request)
             case ["watches"]:
                 return Response(200, {"caches": [cache.describe() for cache in self._backend.caches]})
             case ["views"]:
@@ -96,6 +101,14 @@ class DebugEndpoints:
         spans = await self._traces.spans(trace) if trace else []
         return Response(200, {"trace": trace, "spans": spans})
 
+    def _payload(self, request: Request) -> Response:
+        span = request.parameter("span")
+        found = self._payloads.look(span)
+        if found is None:
+            details = {"kind": "payloads", "name": span}
+            raise ApiError(404, "NotFound", f'payload "{span}" not found', details=details)
+        return Response(200, found)
+
     def _view(self, name: str, request: Request) -> Response:
         parameters = {key: values[0] for key, values in request.query.items() if values}
         try:
@@ -118,6 +131,7 @@ _PATHS = [
     f"{PREFIX}/{name}"
     for name in (
         "clock",
+        "payloads",
         "status",
         "store/keys",
         "store/log",

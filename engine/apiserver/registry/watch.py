@@ -12,9 +12,10 @@ from engine.api.types import Object
 from engine.api.wire import EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.selection import Selection, select
-from engine.apiserver.streams import FixedEvents
+from engine.apiserver.streams import FixedEvents, MappedEvents
 from engine.apiserver.watch_cache import WatchCache
 from engine.apiserver.watcher import Interest
 
@@ -32,18 +33,18 @@ class WatchOpener:
         options = ListOptions.of(call.request, watching=True)
         selection = select(info, call.info.namespace, call.request)
         cache = await self._backend.caches.started(info)
-        initial, after = await self._begin(cache, selection, options)
         interest = _interest(call, selection, options)
+        initial, after = await self._begin(cache, selection, options, interest)
         try:
             watcher = cache.watch(interest, after=after, initial=initial)
         except ApiError as error:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, lambda: cache.revision)
-        return watcher
+        return watcher if info.storage_gvk == info.gvk else MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
-        self, cache: WatchCache, selection: Selection, options: ListOptions
+        self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest
     ) -> tuple[list[WatchEvent], int]:
         """The events to begin with, and the revision to go on after."""
         asked = options.resource_version
@@ -56,9 +57,7 @@ class WatchOpener:
         else:
             state, revision = await self._state(cache, selection)
         initial = [
-            WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"]))
-            for obj in state
-            if selection.contains(obj)
+            WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"])) for obj in state if interest.wants(obj)
         ]
         if options.initial_events:
             end = bookmark(selection.info, revision)
@@ -71,8 +70,15 @@ class WatchOpener:
         current = self._backend.storage.store.revision
         if cache.revision >= current:
             return list(cache.objects(selection.namespace, selection.node)), cache.revision
-        page = await self._backend.storage.page(selection.info, selection.namespace)
+        page = await self._backend.storage.page(selection.info, selection.namespace, stored=True)
         return [obj for _, obj in page.items], page.revision
+
+
+def _converted(info: ResourceInfo, event: WatchEvent) -> WatchEvent:
+    """An event of the stored version in the version of the request."""
+    if event.type in ("BOOKMARK", "ERROR"):
+        return event
+    return WatchEvent(event.type, from_storage(info, event.object), event.revision, event.cause)
 
 
 def _interest(call: Call, selection: Selection, options: ListOptions) -> Interest:
@@ -86,7 +92,9 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
     return Interest(
         namespace=selection.namespace,
         node=selection.node,
-        matches=selection.matches,
+        matches=selection.matches
+        if info.storage_gvk == info.gvk
+        else lambda obj: selection.matches(from_storage(info, obj)),
         selective=selection.selective and not only_node,
         bookmarks=options.bookmarks,
         bookmark=lambda revision: bookmark(info, revision),

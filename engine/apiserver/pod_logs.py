@@ -1,0 +1,201 @@
+"""pods/NAME/log: what a node's kubelet keeps of a container, through the view that it offers.
+
+Source: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), pkg/kubelet/kuberuntime/logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.api.errors import ApiError, Cause, bad_request, field_invalid, invalid
+from engine.api.types import GVK, Object
+from engine.api.wire import Request, Response
+from engine.apiserver.registry.options import truthy
+from engine.world import World
+
+_TEXT = "text/plain"
+_OPTIONS = GVK("", "v1", "PodLogOptions")
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+# How often a log that is followed is looked at, in model seconds (kubelet logs.go, blockForNewLogs without fsnotify).
+_FOLLOW_PERIOD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    container: str = ""
+    follow: bool = False
+    previous: bool = False
+    timestamps: bool = False
+    since: datetime | None = None
+    tail: int | None = None
+    limit: int | None = None
+
+    @classmethod
+    def of(cls, request: Request, now: datetime) -> LogOptions:
+        """Raises ApiError 400 or 422."""
+        tail, limit = _integer(request, "tailLines"), _integer(request, "limitBytes")
+        seconds = _integer(request, "sinceSeconds")
+        since_time = request.parameter("sinceTime")
+        causes: list[Cause] = []
+        if tail is not None and tail < 0:
+            causes.append(field_invalid("tailLines", tail, "must be greater than or equal to 0"))
+        if limit is not None and limit < 1:
+            causes.append(field_invalid("limitBytes", limit, "must be greater than 0"))
+        if seconds is not None and seconds < 1:
+            causes.append(field_invalid("sinceSeconds", seconds, "must be greater than 0"))
+        if causes:
+            raise invalid(_OPTIONS, "", causes)
+        since = now - timedelta(seconds=seconds) if seconds is not None else None
+        if since_time:
+            since = _moment(since_time)
+        return cls(
+            container=request.parameter("container"),
+            follow=truthy(request.parameter("follow")),
+            previous=truthy(request.parameter("previous")),
+            timestamps=truthy(request.parameter("timestamps")),
+            since=since,
+            tail=tail,
+            limit=limit,
+        )
+
+
+def _integer(request: Request, name: str) -> int | None:
+    text = request.parameter(name)
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise bad_request(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse') from None
+
+
+class PodLogs:
+    """Answers log requests; a `Connector`'s part."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def answer(self, request: Request, pod: Object) -> Response:
+        """Raises ApiError 400 in the kubelet's words, 500 where the node does not answer."""
+        options = LogOptions.of(request, self._world.clock.now())
+        container = _container(pod, options.container)
+        node = (pod.get("spec") or {}).get("nodeName")
+        headers = {"content-type": _TEXT}
+        if not node:
+            return Response(200, b"", headers)
+        source = _Source(self._world, pod, node=node, container=container, options=options)
+        first = source.read()
+        if options.follow and not source.closed:
+            return Response(200, headers=headers, stream=_Following(source, first, self._world))
+        return Response(200, first, headers)
+
+
+def _container(pod: Object, wanted: str) -> str:
+    spec = pod.get("spec") or {}
+    names = [container["name"] for field in _CONTAINERS for container in spec.get(field) or ()]
+    if wanted:
+        if wanted not in names:
+            raise bad_request(f"container {wanted} is not valid for pod {pod['metadata']['name']}")
+        return wanted
+    containers = [container["name"] for container in spec["containers"]]
+    if len(containers) == 1:
+        return str(containers[0])
+    name = pod["metadata"]["name"]
+    text = f"a container name must be specified for pod {name}, choose one of: [{' '.join(containers)}]"
+    if init := [container["name"] for container in spec.get("initContainers") or ()]:
+        text += f" or one of the init containers: [{' '.join(init)}]"
+    raise bad_request(text)
+
+
+class _Source:
+    """One container's log, read from where it was left."""
+
+    def __init__(self, world: World, pod: Object, *, node: str, container: str, options: LogOptions) -> None:
+        self.closed = False
+        self._world = world
+        self._view = f"kubelet/{node}/logs"
+        self._node = node
+        metadata = pod["metadata"]
+        self._parameters = {
+            "namespace": metadata["namespace"],
+            "pod": metadata["name"],
+            "container": container,
+            "previous": "true" if options.previous else "false",
+        }
+        self._options = options
+        self._read = 0
+        self._sent = 0
+
+    def read(self) -> bytes:
+        """What has been written since the last time. Raises ApiError."""
+        found = self._look()
+        lines: list[dict[str, Any]] = found["lines"]
+        fresh, first = lines[self._read :], not self._read
+        self._read = len(lines)
+        options = self._options
+        if options.since is not None:
+            fresh = [line for line in fresh if datetime.fromisoformat(line["timestamp"]) >= options.since]
+        if first and options.tail is not None:
+            fresh = fresh[len(fresh) - options.tail :] if options.tail < len(fresh) else fresh
+        text = "".join(self._shown(line) for line in fresh).encode()
+        if options.limit is not None:
+            text = text[: options.limit - self._sent]
+        self._sent += len(text)
+        self.closed = bool(found["closed"]) or (options.limit is not None and self._sent >= options.limit)
+        return text
+
+    def _look(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self._world.views.look(self._view, self._parameters)
+        except KeyError:
+            raise ApiError(
+                500, "InternalError", f'Internal error occurred: the kubelet of node "{self._node}" does not answer'
+            ) from None
+        if "error" in found:
+            raise bad_request(found["error"])
+        return found
+
+    def _shown(self, line: dict[str, Any]) -> str:
+        text = str(line["text"])
+        end = "" if text.endswith("\n") else "\n"
+        return f"{line['timestamp']} {text}{end}" if self._options.timestamps else text + end
+
+
+class _Following:
+    """A log as it is written, until its container ends."""
+
+    def __init__(self, source: _Source, first: bytes, world: World) -> None:
+        self._source = source
+        self._first = first
+        self._world = world
+        self._ended = False
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        first, self._first = self._first, b""
+        if first:
+            return first
+        while not self._ended and not self._source.closed:
+            await self._world.clock.sleep(_FOLLOW_PERIOD)
+            try:
+                text = self._source.read()
+            except ApiError:
+                break  # the container or its Pod is gone
+            if text:
+                return text
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        self._ended = True

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import PODS, Object
+from engine.client import Client
+from engine.clock import VirtualClock
+from engine.world import World
+from tests.apiserver.conftest import pod
+
+PATH = "/api/v1/namespaces/default/pods/web/log"
+
+
+class Log:
+    """What a kubelet would offer as its view."""
+
+    def __init__(self, world: World) -> None:
+        self.lines: list[dict[str, str]] = []
+        self.closed = False
+        world.views.offer("kubelet/node-1/logs", lambda parameters: {"lines": list(self.lines), "closed": self.closed})
+
+    def write(self, second: int, text: str) -> None:
+        line = {"timestamp": f"2026-01-01T00:00:{second:02}.000000000Z", "stream": "stdout", "text": text}
+        self.lines.append(line)
+
+
+@pytest.fixture
+async def log(client: Client, world: World, default_account: Object) -> Log:
+    await client.create(PODS, pod(nodeName="node-1"), namespace="default")
+    log = Log(world)
+    for second in range(3):
+        log.write(second, f"line {second}")
+    return log
+
+
+async def read(client: Client, **query: str) -> Any:
+    response = await client.send("GET", PATH, query={name: [value] for name, value in query.items()})
+    assert response.status == 200, response.body
+    assert response.headers["content-type"] == "text/plain"
+    return response.body
+
+
+async def test_a_log_is_text(client: Client, log: Log) -> None:
+    assert await read(client) == b"line 0\nline 1\nline 2\n"
+    assert await read(client, tailLines="1") == b"line 2\n"
+    assert await read(client, tailLines="0") == b""
+    assert await read(client, limitBytes="8") == b"line 0\nl"
+    assert await read(client, timestamps="true", tailLines="1") == b"2026-01-01T00:00:02.000000000Z line 2\n"
+    assert await read(client, sinceTime="2026-01-01T00:00:02Z") == b"line 2\n"
+
+
+async def test_a_log_is_followed_until_its_container_ends(
+    client: Client, log: Log, virtual_clock: VirtualClock
+) -> None:
+    response = await client.send("GET", PATH, query={"follow": ["true"], "tailLines": ["1"]})
+    assert response.stream is not None
+    virtual_clock.call_later(10, lambda: log.write(10, "later"))
+    virtual_clock.call_later(20, lambda: setattr(log, "closed", True))
+    assert [chunk async for chunk in response.stream] == [b"line 2\n", b"later\n"]
+
+
+async def test_the_kubelet_may_have_none(client: Client, log: Log, world: World) -> None:
+    why = 'container "app" in pod "web" is waiting to start: ContainerCreating'
+    world.views.offer("kubelet/node-1/logs", lambda parameters: {"error": why})
+    response = await client.send("GET", PATH)
+    assert (response.status, response.body["reason"], response.body["message"]) == (400, "BadRequest", why)
+    world.views.withdraw("kubelet/node-1/logs")
+    assert (await client.send("GET", PATH)).status == 500
+
+
+async def test_which_container(client: Client, world: World, default_account: Object) -> None:
+    two = pod(containers=[{"name": "a", "image": "x"}, {"name": "b", "image": "x"}])
+    await client.create(PODS, two, namespace="default")
+    response = await client.send("GET", PATH)
+    assert response.body["message"] == "a container name must be specified for pod web, choose one of: [a b]"
+    response = await client.send("GET", PATH, query={"container": ["c"]})
+    assert response.body["message"] == "container c is not valid for pod web"
+    assert await read(client, container="a") == b""  # the Pod is on no node yet
+
+
+async def test_parameters_that_make_no_sense(client: Client, log: Log) -> None:
+    for query in ({"tailLines": "-1"}, {"limitBytes": "0"}, {"sinceSeconds": "0"}):
+        response = await client.send("GET", PATH, query={name: [value] for name, value in query.items()})
+        assert response.status == 422, query
+    with pytest.raises(ApiError, match="invalid syntax"):
+        await client.request("GET", PATH, query={"tailLines": ["x"]})

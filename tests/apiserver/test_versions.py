@@ -1,0 +1,61 @@
+"""One stored object, several versions."""
+
+from __future__ import annotations
+
+from engine.api.types import EVENTS, GVR, Object
+from engine.client import Client
+
+NEW_EVENTS = GVR("events.k8s.io", "v1", "events")
+OLD = GVR("autoscaling", "v1", "horizontalpodautoscalers")
+NEW = GVR("autoscaling", "v2", "horizontalpodautoscalers")
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+
+
+def event() -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "web.1"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "web"},
+        "reason": "Scheduled",
+        "message": "Successfully assigned default/web to node-1",
+        "source": {"component": "default-scheduler"},
+        "type": "Normal",
+        "count": 1,
+        "firstTimestamp": "2026-01-01T00:00:00Z",
+        "lastTimestamp": "2026-01-01T00:00:00Z",
+    }
+
+
+async def test_an_event_is_seen_in_both_groups(client: Client) -> None:
+    async with await client.watch(NEW_EVENTS, resource_version="0") as watch:
+        await client.create(EVENTS, event(), namespace="default")
+        seen = (await anext(aiter(watch))).object
+    assert (seen["apiVersion"], seen["note"]) == ("events.k8s.io/v1", event()["message"])
+    new = await client.get(NEW_EVENTS, "web.1", namespace="default")
+    assert (new["apiVersion"], new["regarding"]["name"], new["deprecatedCount"]) == ("events.k8s.io/v1", "web", 1)
+    assert new["deprecatedSource"] == {"component": "default-scheduler"}
+    assert (await client.list(NEW_EVENTS)).items == [new]
+
+
+async def test_an_autoscaler_of_the_old_version_is_stored_as_the_new(client: Client) -> None:
+    old = {
+        "apiVersion": "autoscaling/v1",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 70},
+    }
+    made = await client.create(OLD, old, namespace="default")
+    assert (made["apiVersion"], made["spec"]["targetCPUUtilizationPercentage"]) == ("autoscaling/v1", 70)
+    new = await client.get(NEW, "web", namespace="default")
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}
+    assert new["spec"]["metrics"] == [{"type": "Resource", "resource": cpu}]
+    memory = {"name": "memory", "target": {"type": "Utilization", "averageUtilization": 50}}
+    metrics = [*new["spec"]["metrics"], {"type": "Resource", "resource": memory}]
+    await client.update(NEW, {**new, "spec": {**new["spec"], "metrics": metrics}})
+    again = await client.get(OLD, "web", namespace="default")
+    assert again["spec"]["targetCPUUtilizationPercentage"] == 70
+    assert "memory" in again["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/metrics"]
+    both = await client.update(OLD, {**again, "spec": {**again["spec"], "maxReplicas": 5}})
+    assert both["spec"]["maxReplicas"] == 5
+    assert len((await client.get(NEW, "web", namespace="default"))["spec"]["metrics"]) == 2
