@@ -15,6 +15,7 @@ from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
 from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.garbagecollector import GarbageCollector
+from engine.controllers.job import JobController
 from engine.controllers.namespace import NamespaceController
 from engine.controllers.nodeipam import NodeIpamController
 from engine.controllers.nodelifecycle import NodeLifecycleController
@@ -36,6 +37,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ReplicaSetController,
     StatefulSetController,
     DaemonSetController,
+    JobController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,
