@@ -20,7 +20,7 @@ class MountError(Exception):
 
 
 class Volumes:
-    """The volumes of one Pod, set up once for its life."""
+    """The volumes of one Pod, set up once for its life and shared by its containers."""
 
     def __init__(self, files: dict[str, Files]) -> None:
         self._files = files
@@ -43,18 +43,11 @@ class Volumes:
                 mount["mountPath"],
                 f"{directory}/{mount['name']}",
                 bool(mount.get("readOnly")),
-                _below(self._files.get(mount["name"], {}), mount.get("subPath", "")),
+                self._files.get(mount["name"]),
+                mount.get("subPath", ""),
             )
             for mount in container.get("volumeMounts") or ()
         )
-
-
-def _below(files: Files, sub_path: str) -> Files:
-    if not sub_path:
-        return files
-    if sub_path in files:
-        return {"": files[sub_path]}
-    return {name.removeprefix(f"{sub_path}/"): text for name, text in files.items() if name.startswith(f"{sub_path}/")}
 
 
 async def _files(pod: Object, volume: Object, references: References) -> Files:

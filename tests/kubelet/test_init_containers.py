@@ -40,6 +40,18 @@ async def test_init_containers_run_one_after_another_before_the_others(world: Wo
         assert node.logs("web", container="two") == ["two"]
 
 
+async def test_containers_share_the_files_of_a_volume(world: World) -> None:
+    async with running(world) as node:
+        work = {"name": "work", "mountPath": "/work"}
+        init = shell("init", "echo made > /work/page; mkdir /work/sub; echo deep > /work/sub/page", volumeMounts=[work])
+        site = {"name": "work", "mountPath": "/site", "subPath": "sub"}
+        reader = shell("app", "cat /site/page /work/page; ls /work; sleep 99", volumeMounts=[work, site])
+        await node.run(initContainers=[init], containers=[reader], volumes=[{"name": "work", "emptyDir": {}}])
+        await node.ready()
+
+        assert node.logs("web", container="app") == ["deep", "made", "page", "sub"]
+
+
 async def test_a_failing_init_container_is_tried_again_with_back_off(world: World) -> None:
     async with running(world) as node:
         await node.run(initContainers=[shell("init", "exit 1")], containers=[WEB])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -76,7 +76,8 @@ class Mount(NamedTuple):
     container_path: str
     host_path: str
     readonly: bool = False
-    files: Mapping[str, str] = {}  # what a simulated volume holds, by path below container_path
+    volume: MutableMapping[str, str] | None = None  # what a simulated volume holds, by path inside it
+    sub_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from contextvars import Context
 from engine.clock import Clock, Timer
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError
 from engine.kubelet.runtime.catalog import ImageProfile
+from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.shell import Call, exists, programs, start
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Network, Process
@@ -205,7 +206,9 @@ def new_machine(
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": hostname}
     env.update(config.envs)
     env.setdefault("HOME", "/root" if not (config.user or profile.uid) else "/")
+    files = Files()
     machine = Machine(
+        files=files,
         hostname=hostname,
         now=clock.now,
         monotonic=clock.monotonic,
@@ -218,9 +221,8 @@ def new_machine(
     )
     for mount in config.mounts:
         path = mount.container_path.rstrip("/")
-        if not mount.files:
-            machine.directories.add(path)
-        for name, text in mount.files.items():
-            machine.files[f"{path}/{name}" if name else path] = text
-            machine.directories.add(path if name else path.rpartition("/")[0])
+        whole_directory = mount.volume is None or mount.sub_path not in mount.volume
+        machine.directories.add(path if whole_directory else path.rpartition("/")[0])
+        if mount.volume is not None:
+            files.mount(path, mount.volume, mount.sub_path)
     return machine

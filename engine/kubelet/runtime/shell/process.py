@@ -6,7 +6,7 @@ when they have passed, or with the name of a signal that came first. It returns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -59,7 +59,7 @@ class Machine:
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     env: dict[str, str] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
+    files: MutableMapping[str, str] = field(default_factory=dict)  # text by absolute path
     directories: set[str] = field(default_factory=lambda: {"/", "/tmp", "/etc", "/var", "/var/log", "/dev", "/proc"})
     network: Network = field(default_factory=NoNetwork)
     programs: frozenset[str] | None = None
