@@ -37,8 +37,8 @@ def namespace(home: Home, request: pytest.FixtureRequest) -> Iterator[str]:
 def kubectl(home: Home, namespace: str) -> Kubectl:
     """The real kubectl, working in the test's namespace unless told otherwise."""
 
-    def run(*words: str, stdin: str = "", **options: dict[str, str]) -> Ran:
-        return home.kubectl("--namespace", namespace, *words, stdin=stdin, **options)
+    def run(*words: str, stdin: str = "", env: dict[str, str] | None = None) -> Ran:
+        return home.kubectl("--namespace", namespace, *words, stdin=stdin, env=env)
 
     return run
 
