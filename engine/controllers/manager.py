@@ -11,6 +11,7 @@ from collections.abc import Callable
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller, ControllerContext
+from engine.controllers.cronjob import CronJobController
 from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
 from engine.controllers.endpointslice import EndpointSliceController
@@ -24,6 +25,7 @@ from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
+from engine.controllers.ttl_after_finished import TtlAfterFinishedController
 from engine.world import World
 
 MANAGER = "kube-controller-manager"
@@ -38,6 +40,8 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     StatefulSetController,
     DaemonSetController,
     JobController,
+    CronJobController,
+    TtlAfterFinishedController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,

@@ -1,0 +1,211 @@
+"""The CronJob controller (pkg/controller/cronjob/cronjob_controllerv2.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, Object
+from engine.client import NORMAL, WARNING, object_key, object_reference
+from engine.controllers.conditions import conditions_of, is_true
+from engine.controllers.controller import Controller
+from engine.controllers.cronjob.schedule import ScheduleError, Timetable, parse_schedule
+from engine.controllers.cronjob.timing import KIND, TOO_MANY, due, job_name, make_job, next_in
+from engine.controllers.job.controller import JOBS
+from engine.controllers.job.facts import is_finished
+from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, controller_of
+from engine.controllers.pod_control import namespace_terminating
+from engine.controllers.pods import parse_time
+
+CRON_JOBS = GVR("batch", "v1", "cronjobs")
+
+
+class CronJobController(Controller):
+    name = "cronjob-controller"
+    kind = "cronjob"
+
+    def set_up(self) -> None:
+        self._cron_jobs = self.lister(CRON_JOBS)
+        self._jobs = self.lister(JOBS)
+        self.index(JOBS, OWNER_INDEX, by_controller_uid)
+        self.watch(CRON_JOBS, lambda old, new: [object_key(new or old or {})])
+        self.watch(JOBS, self._job_changed)
+
+    def _job_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        job = new or old or {}
+        reference = controller_of(job)
+        if reference is None or reference.get("kind") != KIND.kind:
+            return []
+        cron_job = self._cron_jobs.get(reference["name"], job["metadata"]["namespace"])
+        same = cron_job is not None and cron_job["metadata"]["uid"] == reference["uid"]
+        return [object_key(cron_job)] if same and cron_job is not None else []
+
+    async def reconcile(self, key: str) -> None:
+        cron_job = self._cron_jobs.by_key(key)
+        if cron_job is None:
+            return
+        run = _Run(self, cron_job, self._jobs.by_index(OWNER_INDEX, cron_job["metadata"]["uid"]))
+        again = await run.sync()
+        self.note(desired={"schedule": cron_job["spec"]["schedule"]}, actual={"active": len(run.active)})
+        if again is not None:
+            self.queue.add_after(key, again)
+
+
+class _Run:
+    """One sync of one CronJob."""
+
+    def __init__(self, controller: CronJobController, cron_job: Object, jobs: list[Object]) -> None:
+        self._controller = controller
+        self._client = controller.client
+        self._cron_job = cron_job
+        self._jobs = jobs
+        self._now = controller.clock.now()
+        status = cron_job.get("status") or {}
+        self._status: Object = dict(status)
+        self.active: list[Object] = list(status.get("active") or ())
+
+    def _tell(self, type: str, reason: str, message: str) -> None:
+        self._controller.recorder.event(self._cron_job, type, reason, message)
+
+    async def sync(self) -> float | None:
+        """Seconds until the next sync; None if nothing is to come."""
+        await self._clean_up()
+        self._follow_jobs()
+        await self._drop_missing()
+        try:
+            return await self._start_due()
+        finally:
+            await self._write()
+
+    # -- Jobs that were started
+
+    def _follow_jobs(self) -> None:
+        uids = {reference["uid"] for reference in self.active}
+        for job in self._jobs:
+            name, uid = job["metadata"]["name"], job["metadata"]["uid"]
+            if is_finished(job):
+                self._note_end(job, name, known=uid in uids)
+            elif uid not in uids and not job["metadata"].get("deletionTimestamp"):
+                message = f"Saw a job that the controller did not create or forgot: {name}"
+                self._tell(WARNING, "UnexpectedJob", message)
+
+    def _note_end(self, job: Object, name: str, *, known: bool) -> None:
+        complete = is_true(conditions_of(job.get("status") or {}), "Complete")
+        if known:
+            self.active = [each for each in self.active if each["uid"] != job["metadata"]["uid"]]
+            outcome = "Complete" if complete else "Failed"
+            self._tell(NORMAL, "SawCompletedJob", f"Saw completed job: {name}, condition: {outcome}")
+        ended = (job.get("status") or {}).get("completionTime")
+        if complete and ended and ended > self._status.get("lastSuccessfulTime", ""):
+            self._status["lastSuccessfulTime"] = ended
+
+    async def _drop_missing(self) -> None:
+        """Jobs that somebody deleted are not active any more."""
+        seen = {job["metadata"]["uid"] for job in self._jobs}
+        for reference in [each for each in self.active if each["uid"] not in seen]:
+            try:
+                await self._client.get(JOBS, reference["name"], namespace=self._cron_job["metadata"]["namespace"])
+            except ApiError as error:
+                if error.code != 404:
+                    raise
+                self._tell(NORMAL, "MissingJob", f"Active job went missing: {reference['name']}")
+                self.active.remove(reference)
+
+    async def _clean_up(self) -> None:
+        """Of the Jobs that ended, keep the newest of each outcome."""
+        ended = [job for job in self._jobs if is_finished(job)]
+        good = [job for job in ended if is_true(conditions_of(job["status"]), "Complete")]
+        bad = [job for job in ended if job not in good]
+        spec = self._cron_job["spec"]
+        for jobs, limit in ((good, spec.get("successfulJobsHistoryLimit")), (bad, spec.get("failedJobsHistoryLimit"))):
+            if limit is None:
+                continue
+            jobs.sort(key=lambda job: ((job.get("status") or {}).get("startTime") or "", job["metadata"]["name"]))
+            for job in jobs[: max(0, len(jobs) - limit)]:
+                await self._delete(job)
+
+    async def _delete(self, job: Object) -> None:
+        metadata = job["metadata"]
+        try:
+            await self._client.delete(
+                JOBS, metadata["name"], namespace=metadata["namespace"], propagation_policy="Background"
+            )
+        except ApiError as error:
+            if error.code == 404:
+                return
+            self._tell(WARNING, "FailedDelete", f"Deleted job: {error}")
+            raise
+        self.active = [each for each in self.active if each["uid"] != metadata["uid"]]
+        self._tell(NORMAL, "SuccessfulDelete", f"Deleted job {metadata['name']}")
+
+    # -- Jobs to start
+
+    async def _start_due(self) -> float | None:
+        spec = self._cron_job["spec"]
+        if self._cron_job["metadata"].get("deletionTimestamp") or spec.get("suspend"):
+            return None
+        try:
+            schedule = parse_schedule(spec["schedule"], spec.get("timeZone"))
+        except ScheduleError as error:
+            message = f'unparseable schedule: "{spec["schedule"]}" : {error}'
+            self._tell(WARNING, "UnparseableSchedule", message)
+            return None
+        found = due(self._cron_job, schedule, self._now)
+        if found.missed > TOO_MANY:
+            self._tell(
+                WARNING,
+                "TooManyMissedTimes",
+                "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
+            )
+        if found.at is not None:
+            await self._start(found.at, schedule)
+        return next_in({**self._cron_job, "status": self._status}, schedule, self._now)
+
+    async def _start(self, at: datetime, schedule: Timetable) -> None:
+        name = job_name(self._cron_job, at)
+        last = self._status.get("lastScheduleTime")
+        if any(each["name"] == name for each in self.active) or (last and parse_time(last) == at):
+            return
+        if self._is_too_late(at):
+            shown = at.strftime("%a, %d %b %Y %H:%M:%S %z")
+            self._tell(WARNING, "MissSchedule", f"Missed scheduled time to start a job: {shown}")
+            return
+        policy = self._cron_job["spec"].get("concurrencyPolicy", "Allow")
+        if policy == "Forbid" and self.active:
+            message = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self._tell(NORMAL, "JobAlreadyActive", message)
+            return
+        if policy == "Replace":
+            running = {each["uid"] for each in self.active}
+            for job in [job for job in self._jobs if job["metadata"]["uid"] in running]:
+                await self._delete(job)
+        await self._create(at, schedule)
+
+    def _is_too_late(self, at: datetime) -> bool:
+        deadline = self._cron_job["spec"].get("startingDeadlineSeconds")
+        return deadline is not None and (self._now - at).total_seconds() > deadline
+
+    async def _create(self, at: datetime, schedule: Timetable) -> None:
+        namespace = self._cron_job["metadata"]["namespace"]
+        job = make_job(self._cron_job, at, at.astimezone(schedule.zone))
+        try:
+            created = await self._client.create(JOBS, job, namespace=namespace)
+        except ApiError as error:
+            if namespace_terminating(error):
+                return
+            if error.reason != "AlreadyExists":
+                self._tell(WARNING, "FailedCreate", f"Error creating job: {error}")
+                raise
+            created = await self._client.get(JOBS, job["metadata"]["name"], namespace=namespace)
+        else:
+            self._tell(NORMAL, "SuccessfulCreate", f"Created job {created['metadata']['name']}")
+        self.active.append(object_reference({**created, "kind": "Job", "apiVersion": "batch/v1"}))
+        self._status["lastScheduleTime"] = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    async def _write(self) -> None:
+        self._status.pop("active", None)
+        if self.active:
+            self._status["active"] = self.active
+        if self._status != (self._cron_job.get("status") or {}):
+            await self._client.update_status(CRON_JOBS, {**self._cron_job, "status": self._status})
