@@ -1,4 +1,8 @@
-"""JSON Patch, RFC 6902, with the failures that the API server has for it (apiserver handlers/patch.go)."""
+"""JSON Patch, RFC 6902, with the failures that the API server has for it (apiserver handlers/patch.go).
+
+As in evanphx/json-patch, which upstream uses, a field that an object lacks reads as null and may be replaced, and an
+operation without a value has null for one.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ from engine.api.types import Object
 
 MAX_OPERATIONS = 10_000
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
-_MISSING = object()
 
 
 class _Failed(Exception):
@@ -51,6 +54,7 @@ def unprocessable() -> ApiError:
 
 
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
+    """The document after one operation. The whole of it can be tested and replaced, and nothing else."""
     kind = operation.get("op")
     if kind not in _OPERATIONS:
         raise _Failed
@@ -59,9 +63,11 @@ def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
         _remove(document, path)
         return document
     if kind == "test":
-        if not same(_get(document, path, None), operation.get("value")):
+        if not same(_get(document, path), operation.get("value")):
             raise _Failed
         return document
+    if kind in ("move", "copy") and not operation.get("from"):
+        raise _Failed
     if kind == "move":
         source = _pointer(operation.get("from"))
         value = _get(document, source)
@@ -70,9 +76,7 @@ def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     if kind == "copy":
         value = orjson.loads(orjson.dumps(_get(document, _pointer(operation.get("from")))))
         return _add(document, path, value)
-    if "value" not in operation:
-        raise _Failed
-    value = orjson.loads(orjson.dumps(operation["value"]))
+    value = orjson.loads(orjson.dumps(operation.get("value")))
     return _replace(document, path, value) if kind == "replace" else _add(document, path, value)
 
 
@@ -113,19 +117,17 @@ def _child(container: Any, part: str) -> Any:
     raise _Failed
 
 
-def _get(document: Any, path: list[str], default: Any = _MISSING) -> Any:
-    """The value at a path. With a default, a last part that is not there gives that."""
+def _get(document: Any, path: list[str]) -> Any:
+    """The value at a path; None for a last part that is not there."""
     if not path:
         return document
     parent = _parent(document, path)
-    if default is not _MISSING and isinstance(parent, dict):
-        return parent.get(path[-1], default)
-    return _child(parent, path[-1])
+    return parent.get(path[-1]) if isinstance(parent, dict) else _child(parent, path[-1])
 
 
 def _add(document: Any, path: list[str], value: Any) -> Any:
     if not path:
-        return value
+        raise _Failed
     parent = _parent(document, path)
     if isinstance(parent, list):
         parent.insert(_index(parent, path[-1], end=True), value)
@@ -138,7 +140,6 @@ def _replace(document: Any, path: list[str], value: Any) -> Any:
     if not path:
         return value
     parent = _parent(document, path)
-    _child(parent, path[-1])
     if isinstance(parent, list):
         parent[_index(parent, path[-1])] = value
     else:
