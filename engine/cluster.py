@@ -9,6 +9,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from types import TracebackType
 
 from engine.api.schema import resolve_version
@@ -17,11 +18,11 @@ from engine.apiserver.http import HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
-from engine.config import ClusterConfig, Component
+from engine.config import ClusterConfig, Component, NodeConfig
 from engine.controllers.manager import MANAGER, ControllerManager
 from engine.folder import ClusterFolder
 from engine.kubelet import Kubelet
-from engine.network import ServiceProxy
+from engine.network import PodNetwork, ServiceProxy
 from engine.pki import ADMIN
 from engine.scheduler import Scheduler
 from engine.store import Store
@@ -31,6 +32,7 @@ from engine.world import World
 
 SCHEDULER = ClientCertificate("system:kube-scheduler")
 PROXY = ClientCertificate("system:kube-proxy")
+OWN_PROXIES = 10  # up to so many nodes have a service proxy of their own
 SERVICE_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system")
 
 
@@ -148,14 +150,36 @@ class Cluster:
         if Component.SCHEDULER in wanted:
             scheduler = Scheduler(self.client(SCHEDULER, user_agent="kube-scheduler"), self.world)
             await self._run(scheduler.start, scheduler.stop)
+        proxies = await self._start_proxies() if Component.NETWORK in wanted else {}
         if Component.KUBELETS in wanted:
             for number, node in enumerate(self.config.nodes):
-                kubelet = Kubelet(self._node_client(node.name), self.world, node, node_ip=node_ip(number))
-                await self._run(kubelet.start, kubelet.stop)
-        if Component.NETWORK in wanted:
-            for node in self.config.nodes:
-                proxy = ServiceProxy(self.client(PROXY, user_agent="kube-proxy"), self.world, node.name)
-                await self._run(proxy.start, proxy.stop)
+                await self._start_kubelet(node, node_ip(number), proxies.get(node.name))
+
+    async def _start_proxies(self) -> dict[str, ServiceProxy]:
+        """The proxy of every node by the node's name: one each, or one for all where there are many nodes.
+
+        Rules are the same on all nodes but for what is local to one, which a shared proxy works out when it is asked.
+        """
+        names = [node.name for node in self.config.nodes]
+        groups = [names] if len(names) > OWN_PROXIES else [[name] for name in names]
+        proxies: dict[str, ServiceProxy] = {}
+        for first, *others in filter(None, groups):
+            client = self.client(PROXY, user_agent="kube-proxy")
+            proxy = ServiceProxy(client, self.world, first, other_nodes=others)
+            await self._run(proxy.start, proxy.stop)
+            proxies |= dict.fromkeys([first, *others], proxy)
+        return proxies
+
+    async def _start_kubelet(self, node: NodeConfig, address: str, proxy: ServiceProxy | None) -> None:
+        kubelet = Kubelet(
+            self._node_client(node.name),
+            self.world,
+            node,
+            node_ip=address,
+            kubernetes_version=self.kubernetes_version,
+            network=partial(PodNetwork, proxy) if proxy is not None else None,
+        )
+        await self._run(kubelet.start, kubelet.stop)
 
     def _controller_client(self, name: str) -> Client:
         return self.client(controller_identity(name), user_agent=f"kube-controller-manager/{name}")
