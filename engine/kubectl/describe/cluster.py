@@ -9,9 +9,10 @@ import base64
 from itertools import product
 
 from engine.api.errors import ApiError
+from engine.api.selectors import format_labels
 from engine.api.types import Object
 from engine.kubectl.describe import events
-from engine.kubectl.describe.writer import NONE, Page
+from engine.kubectl.describe.writer import NONE, Page, true_false
 from engine.kubectl.session import Session
 
 
@@ -131,27 +132,29 @@ async def role(session: Session, obj: Object, *, show_events: bool) -> str:
     page.line("PolicyRule:")
     page.row("Resources", "Non-Resource URLs", "Resource Names", "Verbs", level=1)
     page.row("---------", "-----------------", "--------------", "-----", level=1)
-    for key, verbs in sorted(_compact(obj.get("rules") or []).items()):
-        target, urls, names = key
-        page.row(target, _listed(urls), _listed(names), f"[{' '.join(verbs)}]", level=1)
+    rules = _compact(obj.get("rules") or [])
+    for (group, resource, url, name), verbs in sorted(rules.items(), key=_rule_order):
+        page.row(_resource(resource, group), f"[{url}]", f"[{name}]", f"[{' '.join(verbs)}]", level=1)
     return page.text()
 
 
-def _listed(text: str) -> str:
-    return f"[{text}]"
+def _rule_order(item: tuple[tuple[str, str, str, str], list[str]]) -> str:
+    """Rules stand in the order of what Go prints of them, verbs first."""
+    (group, resource, url, name), verbs = item
+    return f"[{' '.join(verbs)}],[{group}],[{resource}],[{name}],[{url}]"
 
 
-def _compact(rules: list[Object]) -> dict[tuple[str, str, str], list[str]]:
+def _compact(rules: list[Object]) -> dict[tuple[str, str, str, str], list[str]]:
     """Verbs by resource, URL and name: rules broken down to single ones and put together again."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str, str, str], list[str]] = {}
     for rule in rules:
         targets = [
-            (_resource(resource, group), "", name)
+            (group, resource, "", name)
             for group, resource, name in product(
                 rule.get("apiGroups") or [""], rule.get("resources") or (), rule.get("resourceNames") or [""]
             )
         ]
-        targets += [("", url, "") for url in rule.get("nonResourceURLs") or ()]
+        targets += [("", "", url, "") for url in rule.get("nonResourceURLs") or ()]
         for target in targets:
             known = found.setdefault(target, [])
             known += [verb for verb in rule.get("verbs") or () if verb not in known]
@@ -161,6 +164,19 @@ def _compact(rules: list[Object]) -> dict[tuple[str, str, str], list[str]]:
 def _resource(resource: str, group: str) -> str:
     name, slash, rest = resource.partition("/")
     return (f"{name}.{group}" if group else name) + slash + rest
+
+
+async def priority_class(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.field("Value", obj.get("value", 0))
+    page.field("GlobalDefault", true_false(obj.get("globalDefault")))
+    page.field("PreemptionPolicy", obj.get("preemptionPolicy", "PreemptLowerPriority"))
+    page.field("Description", obj.get("description", ""))
+    page.field("Annotations", format_labels(obj["metadata"].get("annotations")))
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
 
 
 async def binding(session: Session, obj: Object, *, show_events: bool) -> str:

@@ -32,6 +32,7 @@ DESCRIBERS: Mapping[tuple[str, str], Describer] = {
     ("apps", "DaemonSet"): workloads.daemon_set,
     ("batch", "Job"): workloads.job,
     ("discovery.k8s.io", "EndpointSlice"): network.endpoint_slice,
+    ("scheduling.k8s.io", "PriorityClass"): cluster.priority_class,
     (RBAC, "Role"): cluster.role,
     (RBAC, "ClusterRole"): cluster.role,
     (RBAC, "RoleBinding"): cluster.binding,

@@ -25,9 +25,10 @@ async def run(session: Session) -> None:
     selection = Selection.of_flags(session)
     selection.whole_types = True
     found, errors = await collect(session, selection)
+    by_prefix = False
     if errors and not found and (matching := await _by_prefix(session, errors)):
-        found, errors = matching, []
-    show_events = flags.on("show-events") and (flags.given("show-events") or len(found) == 1)
+        found, errors, by_prefix = matching, [], True
+    show_events = flags.on("show-events") and (flags.given("show-events") or (len(found) == 1 and not by_prefix))
     for index, info in enumerate(found):
         describer = describer_for(info.resource.gvr.group, info.resource.kind)
         try:
@@ -35,9 +36,9 @@ async def run(session: Session) -> None:
         except ApiError as error:
             errors.append(error)
             continue
-        if index:
+        if index and not by_prefix:
             session.out("\n")
-        session.stdout.write(text)
+        session.stdout.write(f"{text}\n" if by_prefix else text)
     if errors:
         raise Aggregate(errors)
     if not found:

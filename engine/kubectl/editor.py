@@ -1,0 +1,28 @@
+"""The person's editor: EDITOR on a temporary file.
+
+Source of the behaviour: kubectl pkg/cmd/util/editor/editor.go (KUBE_EDITOR, then EDITOR, then vi).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.kubectl.errors import CommandError
+
+
+async def edit_text(text: str, environment: Mapping[str, str]) -> tuple[str, Path]:
+    """What the editor makes of a text, and the file that still holds it. Raises CommandError."""
+    command = environment.get("KUBE_EDITOR") or environment.get("EDITOR") or "vi"
+    descriptor, name = tempfile.mkstemp(prefix="kubectl-edit-", suffix=".yaml")
+    file = Path(name)
+    with os.fdopen(descriptor, "w") as handle:
+        handle.write(text)
+    process = await asyncio.create_subprocess_exec("sh", "-c", f'{command} "$0"', name, env=dict(environment))
+    if await process.wait():
+        raise CommandError(f'there was a problem with the editor "{shlex.split(command)[0]}"')
+    return await asyncio.to_thread(file.read_text), file

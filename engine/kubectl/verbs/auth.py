@@ -1,0 +1,171 @@
+"""`auth can-i` and `auth whoami`: what one may do, and who one is.
+
+Source of the behaviour: kubectl pkg/cmd/auth (cani.go, whoami.go).
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.discovery import Resource
+from engine.kubectl.errors import CommandError, Exit, UsageError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
+from engine.kubectl.printers.objects import structured_printer
+from engine.kubectl.printers.tabwriter import ColumnWriter
+from engine.kubectl.session import Session
+
+VERBS = (
+    *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind"),
+    *("impersonate", "escalate", "approve", "sign", "*", "attest"),
+)
+URL_VERBS = ("get", "put", "post", "head", "options", "delete", "patch")
+REVIEWS = "/apis/authorization.k8s.io/v1"
+
+
+async def can_i(session: Session) -> None:
+    if session.flags.on("list"):
+        await _list(session)
+        return
+    if len(session.arguments) != 2:
+        raise CommandError(
+            "you must specify two arguments: verb resource or verb resource/resourceName.\n"
+            f"See '{session.path} -h' for help and examples."
+        )
+    verb, target = session.arguments
+    spec = _url(verb, target) if target.startswith("/") else await _resource(session, verb, target)
+    _warn_of_verb(session, verb, is_url=target.startswith("/"))
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
+    review = await session.request("POST", f"{REVIEWS}/selfsubjectaccessreviews", body=body)
+    status = review.get("status") or {}
+    allowed = bool(status.get("allowed"))
+    if not session.flags.on("quiet"):
+        session.out(_answer(status, allowed))
+    if not allowed:
+        raise Exit(1)
+
+
+def _answer(status: Object, allowed: bool) -> str:
+    text = "yes" if allowed else "no"
+    if not allowed and status.get("reason"):
+        text += f" - {status['reason']}"
+    if not allowed and status.get("evaluationError"):
+        text += f" - {status['evaluationError']}"
+    return text
+
+
+def _url(verb: str, path: str) -> Object:
+    return {"nonResourceAttributes": {"path": path, "verb": verb}}
+
+
+async def _resource(session: Session, verb: str, target: str) -> Object:
+    word, _, name = target.partition("/")
+    attributes: Object = {"verb": verb, "resource": word}
+    resource = await _find(session, word)
+    namespace = "" if session.all_namespaces else session.namespace
+    if resource is not None:
+        attributes["resource"] = resource.plural
+        if resource.gvr.group:
+            attributes["group"] = resource.gvr.group
+        if not resource.namespaced:
+            session.err(f"Warning: resource '{_shown(resource)}' is not namespace scoped\n")
+            namespace = ""
+    elif word == "*":
+        attributes["group"] = "*"
+    if namespace:
+        attributes["namespace"] = namespace
+    if name:
+        attributes["name"] = name
+    if subresource := session.flags.text("subresource"):
+        attributes["subresource"] = subresource
+    return {"resourceAttributes": attributes}
+
+
+def _shown(resource: Resource) -> str:
+    group = resource.gvr.group
+    return f"{resource.plural}' in group '{group}" if group else resource.plural
+
+
+async def _find(session: Session, word: str) -> Resource | None:
+    if word == "*":
+        return None
+    try:
+        return await session.discovery.resolve(session.client, word)
+    except CommandError:
+        name, _, group = word.partition(".")
+        within = f" in group '{group}'" if group else ""
+        session.err(f"Warning: the server doesn't have a resource type '{name}'{within}\n")
+        return None
+
+
+def _warn_of_verb(session: Session, verb: str, *, is_url: bool) -> None:
+    known = URL_VERBS if is_url else VERBS
+    if verb not in known and verb != "*":
+        session.err(f"Warning: verb '{verb}' is not a known verb\n")
+
+
+async def _list(session: Session) -> None:
+    namespace = session.namespace
+    spec = {"namespace": namespace}
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": spec}
+    review = await session.request("POST", f"{REVIEWS}/selfsubjectrulesreviews", body=body)
+    status = review.get("status") or {}
+    rows = [] if session.flags.on("no-headers") else [["Resources", "Non-Resource URLs", "Resource Names", "Verbs"]]
+    for rule in status.get("resourceRules") or ():
+        for group in rule.get("apiGroups") or [""]:
+            for resource in rule.get("resources") or ():
+                name, slash, rest = resource.partition("/")
+                shown = (f"{name}.{group}" if group else name) + slash + rest
+                names = f"[{' '.join(rule.get('resourceNames') or ())}]"
+                rows.append([shown, "[]", names, f"[{' '.join(rule.get('verbs') or ())}]"])
+    for rule in status.get("nonResourceRules") or ():
+        verbs = f"[{' '.join(rule.get('verbs') or ())}]"
+        rows += [["", f"[{url}]", "[]", verbs] for url in rule.get("nonResourceURLs") or ()]
+    if status.get("incomplete"):
+        session.err("warning: the list may be incomplete: " + str(status.get("evaluationError", "")))
+    for line in ColumnWriter().lines(rows):
+        session.out(line)
+
+
+async def whoami(session: Session) -> None:
+    if session.arguments:
+        raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    review = await session.request("POST", path, body=body)
+    if printer := structured_printer(session):
+        printer(review)
+        return
+    user = (review.get("status") or {}).get("userInfo") or {}
+    rows = [["ATTRIBUTE", "VALUE"]]
+    for title, key in (("Username", "username"), ("UID", "uid")):
+        if user.get(key):
+            rows.append([title, user[key]])
+    if user.get("groups"):
+        rows.append(["Groups", f"[{' '.join(user['groups'])}]"])
+    for key, values in sorted((user.get("extra") or {}).items()):
+        rows.append([f"Extra: {key}", f"[{' '.join(values)}]"])
+    for line in ColumnWriter().lines(rows):
+        session.out(line)
+
+
+COMMAND = Command(
+    name="auth",
+    short="Inspect authorization",
+    children=(
+        Command(
+            name="can-i",
+            short="Check whether an action is allowed",
+            usage="VERB [TYPE | TYPE/NAME | NONRESOURCEURL]",
+            run=can_i,
+            flags=(
+                *ALL_NAMESPACES,
+                Flag("list", Type.BOOL, help="Show all that is allowed."),
+                Flag("no-headers", Type.BOOL, help="Leave out the headers."),
+                Flag("quiet", Type.BOOL, short="q", help="Answer by the exit code alone."),
+                Flag("subresource", help="A subresource such as log."),
+            ),
+        ),
+        Command(name="whoami", short="Check self subject attributes", run=whoami, flags=PRINT),
+    ),
+)

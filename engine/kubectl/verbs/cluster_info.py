@@ -1,0 +1,24 @@
+"""`cluster-info`: where the control plane is (kubectl pkg/cmd/clusterinfo)."""
+
+from __future__ import annotations
+
+from engine.kubectl.command import Command
+from engine.kubectl.session import Session
+
+LABEL = "kubernetes.io/cluster-service=true"
+
+
+async def run(session: Session) -> None:
+    services = await session.discovery.resolve(session.client, "services")
+    session.out(f"Kubernetes control plane is running at {session.server or 'this process'}")
+    for service in await session.list(services, "kube-system", labelSelector=LABEL):
+        metadata = service["metadata"]
+        ports = service["spec"].get("ports") or [{}]
+        name = f"{metadata['name']}:{ports[0]['name']}" if ports[0].get("name") else metadata["name"]
+        path = f"/api/v1/namespaces/{metadata['namespace']}/services/{name}/proxy"
+        shown = (metadata.get("labels") or {}).get("kubernetes.io/name", metadata["name"])
+        session.out(f"{shown} is running at {session.server}{path}")
+    session.out(f"\nTo further debug and diagnose cluster problems, use '{session.program} cluster-info dump'.")
+
+
+COMMAND = Command(name="cluster-info", short="Display cluster information", run=run)

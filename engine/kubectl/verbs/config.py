@@ -1,0 +1,163 @@
+"""`config`: look at kubeconfig files and choose a context.
+
+Source of the behaviour: kubectl pkg/cmd/config.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from engine.client.kubeconfig import KubeConfig
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import PRINT
+from engine.kubectl.printers.objects import structured_printer, unknown_format
+from engine.kubectl.printers.tabwriter import ColumnWriter
+from engine.kubectl.session import Session
+
+SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-data")
+
+
+def _config(session: Session) -> KubeConfig:
+    if session.kubeconfig is None:
+        return KubeConfig.load(session.flags.text("kubeconfig"), environment=session.environment)
+    return session.kubeconfig
+
+
+async def view(session: Session) -> None:
+    document = copy.deepcopy(_config(session).document())
+    if session.flags.on("minify"):
+        document = _minified(document)
+    if not session.flags.on("raw"):
+        _hide(document)
+    printer = structured_printer(session)
+    if printer is None:
+        raise unknown_format(session.flags.text("output"))
+    printer(document)
+
+
+def _minified(document: dict[str, Any]) -> dict[str, Any]:
+    """Only what the current context uses."""
+    contexts = {entry["name"]: entry["context"] for entry in document["contexts"] or ()}
+    current = document["current-context"]
+    if not current:
+        raise CommandError("current-context must exist in order to minify")
+    if current not in contexts:
+        raise CommandError(f"cannot locate context {current}")
+    used = {"contexts": current, "clusters": contexts[current].get("cluster"), "users": contexts[current].get("user")}
+    for section, name in used.items():
+        document[section] = [entry for entry in document[section] or () if entry["name"] == name] or None
+    return document
+
+
+def _hide(document: dict[str, Any]) -> None:
+    for section, key in (("clusters", "cluster"), ("users", "user")):
+        for entry in document[section] or ():
+            values = entry[key]
+            for name in SECRET:
+                if values.get(name):
+                    values[name] = "DATA+OMITTED"
+            for name in ("token", "password"):
+                if values.get(name):
+                    values[name] = "REDACTED"
+
+
+async def get_contexts(session: Session) -> None:
+    config = _config(session)
+    output = session.flags.text("output")
+    if output not in ("", "name"):
+        raise CommandError(f"output must be one of '' or 'name': {output}")
+    names = session.arguments or sorted(config.contexts)
+    known = [name for name in names if name in config.contexts]
+    if output == "name":
+        for name in known:
+            session.out(name)
+    else:
+        rows = [_row(config, name) for name in known]
+        if not session.flags.on("no-headers"):
+            rows.insert(0, ["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"])
+        for line in ColumnWriter().lines(rows):
+            session.out(line)
+    missing = [name for name in names if name not in config.contexts]
+    if missing:
+        raise CommandError("\n".join(f"context {name} not found" for name in missing))
+
+
+def _row(config: KubeConfig, name: str) -> list[str]:
+    context = config.contexts[name]
+    current = "*" if name == config.current_context else ""
+    values = [str(context.get(key) or "") for key in ("cluster", "user", "namespace")]
+    return [current, name, *values]
+
+
+async def use_context(session: Session) -> None:
+    if len(session.arguments) != 1:
+        raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    name = session.arguments[0]
+    _config(session).use_context(name)
+    session.out(f'Switched to context "{name}".')
+
+
+async def current_context(session: Session) -> None:
+    name = _config(session).current_context
+    if not name:
+        raise CommandError("current-context is not set")
+    session.out(name)
+
+
+async def _names(session: Session, names: list[str]) -> None:
+    session.out("NAME")
+    for name in sorted(names):
+        session.out(name)
+
+
+async def get_clusters(session: Session) -> None:
+    await _names(session, list(_config(session).clusters))
+
+
+async def get_users(session: Session) -> None:
+    await _names(session, list(_config(session).users))
+
+
+COMMAND = Command(
+    name="config",
+    short="Modify kubeconfig files",
+    usage="SUBCOMMAND",
+    children=(
+        Command(name="current-context", short="Display the current-context", run=current_context),
+        Command(name="get-clusters", short="Display clusters defined in the kubeconfig", run=get_clusters),
+        Command(
+            name="get-contexts",
+            short="Describe one or many contexts",
+            usage="[(-o|--output=)name]",
+            run=get_contexts,
+            flags=(
+                Flag("no-headers", Type.BOOL, help="Leave out the headers."),
+                Flag("output", short="o", help='"name" or nothing.'),
+            ),
+        ),
+        Command(name="get-users", short="Display users defined in the kubeconfig", run=get_users),
+        Command(
+            name="use-context",
+            short="Set the current-context in a kubeconfig file",
+            usage="CONTEXT_NAME",
+            run=use_context,
+            aliases=("use",),
+        ),
+        Command(
+            name="view",
+            short="Display merged kubeconfig settings or a specified kubeconfig file",
+            run=view,
+            flags=(
+                *(flag for flag in PRINT if flag.name != "output"),
+                Flag("output", default="yaml", short="o", help="Output format: yaml, json, jsonpath, ..."),
+                Flag("flatten", Type.BOOL, help="Put the content of files in their place."),
+                Flag("merge", Type.BOOL, default=True, help="Merge all files."),
+                Flag("minify", Type.BOOL, help="Only what the current context uses."),
+                Flag("raw", Type.BOOL, help="Show certificates and secrets."),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""`diff`: what apply would change, as the server says.
+
+Source of the behaviour: kubectl pkg/cmd/diff/diff.go. Exit codes: 0 for no difference, 1 for some, above for a failure.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+
+from engine.api.errors import ApiError
+from engine.api.patch import three_way_merge_patch, three_way_strategic_patch
+from engine.api.types import Object, copy_object
+from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
+from engine.kubectl import last_applied, yaml
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError, Exit
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import SELECTOR, field_manager, filename
+from engine.kubectl.printers.objects import without_managed_fields
+from engine.kubectl.schemas import schema_of
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+MASK_BEFORE, MASK_AFTER = "*** (before)", "*** (after)"
+SAME = "***"
+
+
+@dataclass(slots=True)
+class _Differ:
+    session: Session
+    found: bool = False
+    names: list[str] = field(default_factory=list)
+
+    async def __call__(self, info: Info) -> None:
+        live = await self._live(info)
+        merged = await self._merged(info, live)
+        if not self.session.flags.on("show-managed-fields"):
+            live = without_managed_fields(live) if live is not None else None
+            merged = without_managed_fields(merged)
+        if info.resource.kind == "Secret" and not self.session.flags.on("show-secrets"):
+            live, merged = _masked(live, merged)
+        self._show(info, live, merged)
+
+    async def _live(self, info: Info) -> Object | None:
+        try:
+            return await self.session.get(info.resource, info.name, info.namespace)
+        except ApiError as error:
+            if error.reason != "NotFound":
+                raise
+            return None
+
+    async def _merged(self, info: Info, live: Object | None) -> Object:
+        """What the object would be, by a dry run."""
+        flags = self.session.flags
+        query = {"dryRun": "All", "fieldManager": flags.text("field-manager")}
+        if flags.on("server-side"):
+            force = flags.on("force-conflicts")
+            return await self.session.patch(
+                info.resource, info.name, info.namespace, info.object, APPLY_PATCH, force=force, **query
+            )
+        modified = last_applied.modified(info.object)
+        if live is None:
+            path = self.session.path_of(info.resource, info.namespace)
+            created: Object = await self.session.request("POST", path, query=query, body=modified)
+            return created
+        original, schema = last_applied.original(live) or {}, schema_of(info.resource.gvk)
+        if schema is None:
+            patch, content_type = three_way_merge_patch(original, modified, live), MERGE_PATCH
+        else:
+            patch, content_type = three_way_strategic_patch(original, modified, live, schema), STRATEGIC_PATCH
+        return await self.session.patch(info.resource, info.name, info.namespace, patch, content_type, **query)
+
+    def _show(self, info: Info, live: Object | None, merged: Object) -> None:
+        gvk = info.resource.gvk
+        group = [gvk.group] if gvk.group else []
+        name = ".".join([*group, gvk.version, gvk.kind, info.namespace, info.name])
+        before = yaml.dump(live).splitlines(keepends=True) if live is not None else []
+        after = yaml.dump(merged).splitlines(keepends=True)
+        lines = list(difflib.unified_diff(before, after, f"LIVE/{name}", f"MERGED/{name}"))
+        if lines:
+            self.found = True
+            self.session.out(f"diff -u -N LIVE/{name} MERGED/{name}")
+            self.session.stdout.writelines(lines)
+
+
+def _masked(live: Object | None, merged: Object) -> tuple[Object | None, Object]:
+    """Secrets' data hidden, but so that one sees which of it changes."""
+    merged = copy_object(merged)
+    if live is None:
+        merged["data"] = dict.fromkeys(merged.get("data") or {}, SAME)
+        return None, merged
+    live = copy_object(live)
+    old, new = dict(live.get("data") or {}), dict(merged.get("data") or {})
+    for key in {**old, **new}:
+        changed = key in old and key in new and old[key] != new[key]
+        if key in old:
+            live["data"][key] = MASK_BEFORE if changed else SAME
+        if key in new:
+            merged["data"][key] = MASK_AFTER if changed else SAME
+    return live, merged
+
+
+async def run(session: Session) -> None:
+    if not session.flags.many("filename") and not session.flags.text("kustomize"):
+        raise CommandError("must specify one of -f and -k")
+    selection = Selection.of_flags(session, verb="diff")
+    selection.fetch = False
+    differ = _Differ(session)
+    await visit(session, selection, differ)
+    if differ.found:
+        raise Exit(1)
+
+
+COMMAND = Command(
+    name="diff",
+    short="Diff the live version against a would-be applied version",
+    usage="-f FILENAME",
+    run=run,
+    failure_code=2,
+    flags=(
+        *filename(),
+        *SELECTOR,
+        *field_manager("kubectl-client-side-apply"),
+        Flag("concurrency", Type.INT, default=1, help="How many objects at once."),
+        Flag("force-conflicts", Type.BOOL, help="Take over fields that other managers own (server-side only)."),
+        Flag("server-side", Type.BOOL, help="Let the server merge."),
+        Flag("show-managed-fields", Type.BOOL, help="Keep managedFields in the comparison."),
+        Flag("show-secrets", Type.BOOL, help="Show the data of Secrets."),
+    ),
+)

@@ -1,0 +1,209 @@
+"""`cordon`, `uncordon` and `drain`: take nodes out of service and back.
+
+Source of the behaviour: kubectl pkg/cmd/drain and pkg/drain (drain.go, filters.go, cordon.go).
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.api.wire import STRATEGIC_PATCH
+from engine.kubectl.command import Command, Run
+from engine.kubectl.deletion import FOREVER, delete, wait_gone
+from engine.kubectl.errors import CommandError, Exit, UsageError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import DRY_RUN, SELECTOR
+from engine.kubectl.selection import Info, Selection, collect
+from engine.kubectl.session import Session
+
+RETRY_SECONDS = 5.0
+MIRROR = "kubernetes.io/config.mirror"
+
+
+async def _nodes(session: Session) -> list[Info]:
+    verb = session.verb
+    if session.arguments and session.flags.text("selector"):
+        raise UsageError("error: cannot specify both a node name and a --selector option")
+    if not session.arguments and not session.flags.text("selector"):
+        raise UsageError(f"USAGE: {verb} NODE [flags]")
+    selection = Selection.of_flags(session, arguments=["nodes", *session.arguments])
+    found, errors = await collect(session, selection)
+    if errors:
+        raise errors[0]
+    return found
+
+
+def _cordoner(unschedulable: bool) -> Run:
+    async def run(session: Session) -> None:
+        dry_run = session.dry_run()
+        for info in await _nodes(session):
+            await _cordon(session, info, unschedulable=unschedulable, dry_run=dry_run)
+
+    return run
+
+
+async def _cordon(session: Session, info: Info, *, unschedulable: bool, dry_run: str) -> None:
+    word = "cordoned" if unschedulable else "uncordoned"
+    suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+    if bool((info.object.get("spec") or {}).get("unschedulable")) == unschedulable:
+        session.out(f"node/{info.name} already {word}{suffix}")
+        return
+    if dry_run != "client":
+        patch = {"spec": {"unschedulable": True if unschedulable else None}}
+        query = {"dryRun": "All" if dry_run == "server" else ""}
+        info.refresh(await session.patch(info.resource, info.name, "", patch, STRATEGIC_PATCH, **query))
+    session.out(f"node/{info.name} {word}{suffix}")
+
+
+# -- draining
+
+
+async def drain(session: Session) -> None:
+    dry_run = session.dry_run()
+    nodes = await _nodes(session)
+    for info in nodes:
+        await _cordon(session, info, unschedulable=True, dry_run=dry_run)
+    failed: dict[str, Exception] = {}
+    for info in nodes:
+        try:
+            await _drain(session, info, dry_run)
+        except (CommandError, ApiError) as error:
+            session.err(f'error: unable to drain node "{info.name}" due to error: {error}, continuing command...')
+            failed[info.name] = error
+            continue
+        suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+        session.out(f"node/{info.name} drained{suffix}")
+    if failed:
+        names = [info.name for info in nodes if info.name in failed]
+        session.err("There are pending nodes to be drained:")
+        for name in names:
+            session.err(f" {name}")
+        session.err("\n".join(str(failed[name]) for name in names))
+        raise Exit(1)
+
+
+async def _drain(session: Session, info: Info, dry_run: str) -> None:
+    resource = await session.discovery.resolve(session.client, "pods")
+    listed = await session.list(
+        resource, "", fieldSelector=f"spec.nodeName={info.name}", labelSelector=session.flags.text("pod-selector")
+    )
+    leaving = await _filter(session, listed)
+    pods = [Info(resource, pod["metadata"]["namespace"], pod["metadata"]["name"], object=pod) for pod in leaving]
+    if dry_run == "client":
+        for pod in pods:
+            session.out(f"evicting pod {pod.namespace}/{pod.name} (dry run)")
+        return
+    timeout = session.flags.seconds("timeout") or FOREVER
+    try:
+        async with session.clock.timeout(timeout):
+            for pod in pods:
+                await _evict(session, pod)
+            for pod in pods:
+                await wait_gone(session, pod, pod.object["metadata"].get("uid", ""), timeout=FOREVER)
+                session.out(f"pod/{pod.name} evicted")
+    except TimeoutError as error:
+        raise CommandError(
+            f"error when waiting for pods to terminate: global timeout reached: {session.flags.seconds('timeout'):g}s"
+        ) from error
+
+
+async def _filter(session: Session, pods: list[Object]) -> list[Object]:
+    """The Pods that have to leave. Raises CommandError where one may not be deleted, says what is left out."""
+    flags = session.flags
+    leaving: list[Object] = []
+    refused: dict[str, list[str]] = {}
+    warned: dict[str, list[str]] = {}
+    for pod in pods:
+        metadata = pod["metadata"]
+        name = f"{metadata['namespace']}/{metadata['name']}"
+        if MIRROR in (metadata.get("annotations") or {}):
+            continue
+        controller = next((ref for ref in metadata.get("ownerReferences") or () if ref.get("controller")), None)
+        finished = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+        if controller and controller["kind"] == "DaemonSet" and not finished:
+            if flags.on("ignore-daemonsets"):
+                warned.setdefault("ignoring DaemonSet-managed Pods", []).append(name)
+            else:
+                hint = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+                refused.setdefault(hint, []).append(name)
+            continue
+        if _has_local_data(pod) and not finished and not flags.on("delete-emptydir-data"):
+            hint = "cannot delete Pods with local storage (use --delete-emptydir-data to override)"
+            refused.setdefault(hint, []).append(name)
+            continue
+        if controller is None and not finished:
+            if not flags.on("force"):
+                hint = "cannot delete Pods that declare no controller (use --force to override)"
+                refused.setdefault(hint, []).append(name)
+                continue
+            warned.setdefault("deleting Pods that declare no controller", []).append(name)
+        leaving.append(pod)
+    if warned:
+        session.err("Warning: " + "; ".join(f"{why}: {', '.join(names)}" for why, names in warned.items()))
+    if refused:
+        texts = [f"{why}: {', '.join(names)}" for why, names in refused.items()]
+        raise CommandError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+    return leaving
+
+
+def _has_local_data(pod: Object) -> bool:
+    return any("emptyDir" in volume for volume in pod["spec"].get("volumes") or ())
+
+
+async def _evict(session: Session, pod: Info) -> None:
+    """Ask for the eviction, again and again while a disruption budget is in the way."""
+    grace = session.flags.number("grace-period")
+    session.out(f"evicting pod {pod.namespace}/{pod.name}")
+    if session.flags.on("disable-eviction"):
+        await delete(session, pod, grace=grace)
+        return
+    options: Object = {"gracePeriodSeconds": grace} if grace >= 0 else {}
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod.name, "namespace": pod.namespace},
+        "deleteOptions": options,
+    }
+    path = session.path_of(pod.resource, pod.namespace, pod.name, "eviction")
+    while True:
+        try:
+            await session.request("POST", path, body=body)
+        except ApiError as error:
+            if error.reason == "NotFound":
+                return
+            if error.code != 429:
+                raise
+            session.err(
+                f'error when evicting pods/"{pod.name}" -n "{pod.namespace}" (will retry after 5s): {error.message}'
+            )
+            await session.clock.sleep(RETRY_SECONDS)
+            session.out(f"evicting pod {pod.namespace}/{pod.name}")
+            continue
+        return
+
+
+CORDON = Command(
+    name="cordon", short="Mark node as unschedulable", usage="NODE", run=_cordoner(True), flags=(*SELECTOR, *DRY_RUN)
+)
+UNCORDON = Command(
+    name="uncordon", short="Mark node as schedulable", usage="NODE", run=_cordoner(False), flags=(*SELECTOR, *DRY_RUN)
+)
+DRAIN = Command(
+    name="drain",
+    short="Drain node in preparation for maintenance",
+    usage="NODE",
+    run=drain,
+    flags=(
+        *SELECTOR,
+        *DRY_RUN,
+        Flag("chunk-size", Type.INT, default=500, help="How many objects to ask for at once."),
+        Flag("delete-emptydir-data", Type.BOOL, help="Also Pods with emptyDir volumes, whose data is lost."),
+        Flag("disable-eviction", Type.BOOL, help="Delete rather than evict, whatever disruption budgets say."),
+        Flag("force", Type.BOOL, help="Also Pods that no controller brings back."),
+        Flag("grace-period", Type.INT, default=-1, help="Seconds that each Pod is given to end."),
+        Flag("ignore-daemonsets", Type.BOOL, help="Leave the Pods of DaemonSets."),
+        Flag("pod-selector", help="Only the Pods with these labels."),
+        Flag("skip-wait-for-delete-timeout", Type.INT, help="Do not wait for Pods that are being deleted longer."),
+        Flag("timeout", Type.DURATION, help="How long to wait; 0 for ever."),
+    ),
+)

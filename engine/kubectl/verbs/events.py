@@ -1,0 +1,124 @@
+"""`events`: what happened, the newest last.
+
+Source of the behaviour: kubectl pkg/cmd/events (events.go, event_printer.go).
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.describe.events import events_resource, interval, sort_key
+from engine.kubectl.describe.writer import Page
+from engine.kubectl.discovery import Resource
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
+from engine.kubectl.printers.objects import structured_printer, without_managed_fields
+from engine.kubectl.printers.tabwriter import ColumnWriter
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.watching import watch_objects
+
+HEADER = ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    for kind in flags.many("types"):
+        if kind.lower() not in ("normal", "warning"):
+            raise CommandError("valid --types are Normal or Warning")
+    resource = await events_resource(session)
+    namespace = "" if session.all_namespaces else session.namespace
+    query = {"fieldSelector": await _selector(session), "limit": flags.number("chunk-size") or None}
+    path = session.path_of(resource, namespace)
+    body = await session.request("GET", path, query=query)
+    found = [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
+    found = [event for event in found if _wanted(session, event)]
+    lines = _Lines(session)
+    if structured := structured_printer(session):
+        items = [without_managed_fields(event) for event in found]
+        metadata = {"resourceVersion": body.get("metadata", {}).get("resourceVersion", "")}
+        structured({"apiVersion": "v1", "kind": "EventList", "metadata": metadata, "items": items})
+    elif not found and not flags.on("watch"):
+        where = "" if session.all_namespaces else f" in {session.namespace} namespace"
+        session.err(f"No events found{where}.")
+    elif found:
+        lines.show(sorted(found, key=sort_key))
+    if flags.on("watch"):
+        version = body.get("metadata", {}).get("resourceVersion", "")
+        await _watch(session, resource, namespace, version, str(query["fieldSelector"]), lines)
+
+
+async def _watch(
+    session: Session, resource: Resource, namespace: str, version: str, selector: str, lines: _Lines
+) -> None:
+    changes = watch_objects(session, resource, namespace, version=version, fieldSelector=selector)
+    async for kind, event in changes:
+        if kind != "DELETED" and _wanted(session, event):
+            lines.show([event])
+            session.stdout.flush()
+
+
+async def _selector(session: Session) -> str:
+    """The field selector of `--for TYPE/NAME`."""
+    target = session.flags.text("for")
+    if not target:
+        return ""
+    word, slash, name = target.partition("/")
+    if not slash or not name:
+        raise CommandError("--for must be in resource/name form")
+    resource = await session.discovery.resolve(session.client, word)
+    return (
+        f"involvedObject.kind={resource.kind},involvedObject.apiVersion={resource.gvr.api_version},"
+        f"involvedObject.name={name}"
+    )
+
+
+def _wanted(session: Session, event: Object) -> bool:
+    types = [kind.lower() for kind in session.flags.many("types")]
+    return not types or str(event.get("type", "")).lower() in types
+
+
+class _Lines:
+    """The table, which goes on in a watch."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._writer = ColumnWriter()
+        self._headers = not session.flags.on("no-headers")
+
+    def show(self, events: list[Object]) -> None:
+        page = Page(self._session.now)
+        rows = [self._row(page, event) for event in events]
+        if self._headers:
+            rows.insert(0, ["NAMESPACE", *HEADER] if self._session.all_namespaces else HEADER)
+            self._headers = False
+        for line in self._writer.lines(rows):
+            self._session.out(line)
+
+    def _row(self, page: Page, event: Object) -> list[str]:
+        about = event.get("involvedObject") or {}
+        row = [
+            interval(page, event),
+            event.get("type", ""),
+            event.get("reason", ""),
+            f"{about.get('kind', '')}/{about.get('name', '')}",
+            str(event.get("message", "")).strip(),
+        ]
+        return [event["metadata"].get("namespace", ""), *row] if self._session.all_namespaces else row
+
+
+COMMAND = Command(
+    name="events",
+    short="List events",
+    usage="[--for TYPE/NAME] [--watch] [--types=Normal,Warning]",
+    run=run,
+    flags=(
+        *PRINT,
+        *ALL_NAMESPACES,
+        Flag("chunk-size", Type.INT, default=500, help="How many objects to ask for at once."),
+        Flag("for", help="Only those about TYPE/NAME."),
+        Flag("no-headers", Type.BOOL, help="Leave out the headers."),
+        Flag("types", Type.STRINGS, help="Only Normal or Warning ones."),
+        Flag("watch", Type.BOOL, short="w", help="Go on with new events."),
+    ),
+)

@@ -1,0 +1,170 @@
+"""`expose`: a Service for a workload, from its labels and ports.
+
+Source of the behaviour: kubectl pkg/cmd/expose/expose.go and pkg/polymorphichelpers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.patch import merge_patch
+from engine.api.types import GVK, Object
+from engine.kubectl import last_applied, yaml
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, field_manager, filename
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+LONGEST_NAME = 63
+KINDS = ("Deployment", "Pod", "ReplicaSet", "ReplicationController", "Service")
+
+
+async def run(session: Session) -> None:
+    dry_run = session.dry_run()
+    printer = result_printer(session, "exposed", dry_run=dry_run)
+    services = await session.discovery.for_kind(session.client, GVK("", "v1", "Service"))
+
+    async def expose(info: Info) -> None:
+        if info.resource.kind not in KINDS:
+            raise CommandError(f"cannot expose a {info.resource.kind}")
+        service = _service(session, info)
+        if session.namespace_given:
+            service["metadata"]["namespace"] = session.namespace
+        if overrides := session.flags.text("overrides"):
+            service = merge_patch(service, yaml.load(overrides))
+        if session.flags.on("save-config"):
+            service = last_applied.modified(service)
+        if dry_run != "client":
+            query = {
+                "dryRun": "All" if dry_run == "server" else "",
+                "fieldManager": session.flags.text("field-manager"),
+            }
+            path = session.path_of(services, info.namespace)
+            service = await session.request("POST", path, query=query, body=service)
+        printer(service, services)
+
+    await visit(session, Selection.of_flags(session), expose)
+
+
+def _service(session: Session, info: Info) -> Object:
+    flags = session.flags
+    obj = info.object
+    name = flags.text("name") or obj["metadata"]["name"][:LONGEST_NAME]
+    spec: Object = {"selector": _selector(session, info)}
+    ports = _ports(session, info)
+    if not ports and flags.text("cluster-ip") != "None":
+        raise CommandError("couldn't find port via --port flag or introspection")
+    if ports:
+        spec["ports"] = ports
+    for flag, field in (
+        ("type", "type"),
+        ("cluster-ip", "clusterIP"),
+        ("load-balancer-ip", "loadBalancerIP"),
+        ("session-affinity", "sessionAffinity"),
+    ):
+        if flags.text(flag):
+            spec[field] = flags.text(flag)
+    if flags.text("external-ip"):
+        spec["externalIPs"] = [flags.text("external-ip")]
+    labels = _pairs(flags.text("labels")) if flags.text("labels") else obj["metadata"].get("labels")
+    metadata: Object = {"name": name}
+    if labels:
+        metadata["labels"] = labels
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"loadBalancer": {}},
+    }
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise CommandError(f"unexpected label spec: {part}")
+        pairs[key] = value
+    return pairs
+
+
+def _selector(session: Session, info: Info) -> dict[str, str]:
+    if given := session.flags.text("selector"):
+        return _pairs(given)
+    spec, kind = info.object.get("spec") or {}, info.resource.kind
+    if kind == "Pod":
+        labels = info.object["metadata"].get("labels") or {}
+        if not labels:
+            raise CommandError("the pod has no labels and cannot be exposed")
+        return dict(labels)
+    if kind in ("Service", "ReplicationController"):
+        if not spec.get("selector"):
+            raise CommandError("the service has no pod selector set")
+        return dict(spec["selector"])
+    selector = spec.get("selector") or {}
+    if selector.get("matchExpressions"):
+        expressions = selector["matchExpressions"]
+        raise CommandError(f'couldn\'t convert expressions - "{expressions}" to map-based selector format')
+    return dict(selector.get("matchLabels") or {})
+
+
+def _ports(session: Session, info: Info) -> list[Object]:
+    flags = session.flags
+    found = _known_ports(info.object)
+    wanted = [int(port) for port in flags.text("port").split(",") if port.isdigit()] if flags.text("port") else []
+    numbers = wanted or list(found)
+    ports: list[Object] = []
+    for index, number in enumerate(numbers):
+        protocol = flags.text("protocol") or found.get(number, "TCP")
+        port: dict[str, Any] = {"port": number, "protocol": protocol, "targetPort": number}
+        if len(numbers) > 1:
+            port["name"] = f"port-{index + 1}"
+        if target := flags.text("target-port"):
+            port["targetPort"] = int(target) if target.isdigit() else target
+        ports.append(port)
+    return ports
+
+
+def _known_ports(obj: Object) -> dict[int, str]:
+    """The ports that an object has, each with its protocol."""
+    spec = obj.get("spec") or {}
+    if obj["kind"] == "Service":
+        return {port["port"]: port.get("protocol", "TCP") for port in spec.get("ports") or ()}
+    pod = spec if obj["kind"] == "Pod" else (spec.get("template") or {}).get("spec") or {}
+    return {
+        port["containerPort"]: port.get("protocol", "TCP")
+        for container in pod.get("containers") or ()
+        for port in container.get("ports") or ()
+    }
+
+
+COMMAND = Command(
+    name="expose",
+    short="Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
+    usage="(-f FILENAME | TYPE NAME) [--port=port] [--protocol=TCP|UDP|SCTP] [--target-port=number-or-name]",
+    run=run,
+    flags=(
+        *filename(),
+        *PRINT,
+        *DRY_RUN,
+        *SAVE_CONFIG,
+        *field_manager("kubectl-expose"),
+        Flag("cluster-ip", help="The cluster IP to take; None for a headless service."),
+        Flag("external-ip", help="An address that traffic may come in by."),
+        Flag("labels", short="l", help="The labels of the service."),
+        Flag("load-balancer-ip", help="The address of the load balancer."),
+        Flag("name", help="The name of the service."),
+        Flag("override-type", default="merge", help="How overrides are applied."),
+        Flag("overrides", help="JSON that is merged over the service."),
+        Flag("port", help="The service's port."),
+        Flag("protocol", help="TCP, UDP or SCTP."),
+        Flag("selector", help="The labels that the service selects."),
+        Flag("session-affinity", help="None or ClientIP."),
+        Flag("target-port", help="The port or port name of the containers."),
+        Flag("type", help="ClusterIP, NodePort, LoadBalancer or ExternalName."),
+    ),
+)

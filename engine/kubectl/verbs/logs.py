@@ -1,0 +1,175 @@
+"""`logs`: what a Pod's containers have written.
+
+Source of the behaviour: kubectl pkg/cmd/logs and pkg/polymorphichelpers/logsforobject.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector, format_labels
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import SELECTOR
+from engine.kubectl.selection import split_arguments
+from engine.kubectl.session import Session
+
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+SELECTED_TAIL = 10
+USAGE = (
+    "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\n"
+    "POD or TYPE/NAME is a required argument for the logs command"
+)
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    if not session.arguments and not flags.text("selector"):
+        raise UsageError(USAGE)
+    if session.arguments and flags.text("selector"):
+        raise UsageError("only a selector (-l) or a POD name is allowed")
+    if len(session.arguments) > 2:
+        raise UsageError(USAGE)
+    _check(session)
+    for pod in await _pods(session):
+        for container in _containers(session, pod):
+            await _show(session, pod, container)
+
+
+def _check(session: Session) -> None:
+    flags = session.flags
+    if flags.text("since-time") and flags.seconds("since"):
+        raise CommandError("at most one of `sinceTime` or `sinceSeconds` may be specified")
+    if flags.number("tail") < -1:
+        raise CommandError("--tail must be greater than or equal to -1")
+    if flags.on("all-containers") and flags.text("container"):
+        raise CommandError("--all-containers=true should not be specified with container name")
+
+
+async def _pods(session: Session) -> list[Object]:
+    """The Pods to show: the one that is named, one or all of a workload, or those selected."""
+    pods = await session.discovery.resolve(session.client, "pods")
+    if selector := session.flags.text("selector"):
+        found = await session.list(pods, session.namespace, labelSelector=selector)
+        if not found:
+            session.err(f"No resources found in {session.namespace} namespace.")
+        return found
+    pairs, _, _ = split_arguments(session.arguments[:1], session.program)
+    word, name = pairs[0] if pairs else ("pods", session.arguments[0])
+    resource = await session.discovery.resolve(session.client, word)
+    try:
+        obj = await session.get(resource, name, session.namespace)
+    except ApiError as error:
+        raise CommandError(
+            f'error from server ({error.reason}): {error.message} in namespace "{session.namespace}"'
+        ) from error
+    session.working_on(resource, name, session.namespace)
+    if obj["kind"] == "Pod":
+        return [obj]
+    found = await session.list(pods, session.namespace, labelSelector=_selector_of(obj))
+    if not found:
+        raise CommandError("timed out waiting for the condition")
+    if session.flags.on("all-pods"):
+        return found
+    found.sort(key=_readiness)
+    if len(found) > 1:
+        session.err(f"Found {len(found)} pods, using pod/{found[0]['metadata']['name']}")
+    return found[:1]
+
+
+def _selector_of(obj: Object) -> str:
+    selector = (obj.get("spec") or {}).get("selector")
+    if obj["kind"] in ("Service", "ReplicationController"):
+        return format_labels(selector)
+    if not selector:
+        raise CommandError(f"cannot get the logs from {obj['apiVersion']}, Kind={obj['kind']}")
+    return str(LabelSelector.from_object(selector))
+
+
+def _readiness(pod: Object) -> tuple[bool, bool, str]:
+    """Pods that run and are ready come first."""
+    status = pod.get("status") or {}
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
+    return (status.get("phase") != "Running", not ready, pod["metadata"]["name"])
+
+
+def _containers(session: Session, pod: Object) -> list[str]:
+    spec = pod["spec"]
+    names = [container["name"] for container in spec.get("containers") or ()]
+    if session.flags.on("all-containers"):
+        return [
+            container["name"]
+            for key in ("initContainers", "containers", "ephemeralContainers")
+            for container in spec.get(key) or ()
+        ]
+    if len(session.arguments) == 2:
+        return [session.arguments[1]]
+    if chosen := session.flags.text("container"):
+        return [chosen]
+    annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER)
+    default: str = annotated if annotated in names else names[0]
+    everything = [*names, *(f"{c['name']} (init)" for c in spec.get("initContainers") or ())]
+    if len(everything) > 1:
+        session.err(f'Defaulted container "{default}" out of: {", ".join(everything)}')
+    return [default]
+
+
+async def _show(session: Session, pod: Object, container: str) -> None:
+    flags, metadata = session.flags, pod["metadata"]
+    tail = flags.number("tail")
+    if tail < 0 and flags.text("selector"):
+        tail = SELECTED_TAIL
+    query = {
+        "container": container,
+        "follow": flags.on("follow"),
+        "previous": flags.on("previous"),
+        "timestamps": flags.on("timestamps"),
+        "sinceSeconds": int(flags.seconds("since")) or None,
+        "sinceTime": flags.text("since-time"),
+        "tailLines": str(tail) if tail >= 0 else None,
+        "limitBytes": flags.number("limit-bytes") or None,
+    }
+    pods = await session.discovery.resolve(session.client, "pods")
+    path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
+    response = await session.send("GET", path, query=query)
+    prefix = f"[pod/{metadata['name']}/{container}] " if flags.on("prefix") else ""
+    if response.stream is None:
+        body = response.body
+        _write(session, body.decode(errors="replace") if isinstance(body, bytes) else str(body or ""), prefix)
+        return
+    async for chunk in response.stream:
+        _write(session, chunk.decode(errors="replace"), prefix)
+        session.stdout.flush()
+
+
+def _write(session: Session, text: str, prefix: str) -> None:
+    if prefix:
+        text = "".join(f"{prefix}{line}" for line in text.splitlines(keepends=True))
+    session.stdout.write(text)
+
+
+COMMAND = Command(
+    name="logs",
+    short="Print the logs for a container in a pod",
+    usage="[-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]",
+    run=run,
+    flags=(
+        *SELECTOR,
+        Flag("all-containers", Type.BOOL, help="Of all containers."),
+        Flag("all-pods", Type.BOOL, help="Of all Pods of the workload."),
+        Flag("container", short="c", help="Of this container."),
+        Flag("follow", Type.BOOL, short="f", help="Go on as it is written."),
+        Flag("ignore-errors", Type.BOOL, help="Go on after an error."),
+        Flag("insecure-skip-tls-verify-backend", Type.BOOL, help="Do not check the kubelet's certificate."),
+        Flag("limit-bytes", Type.INT, help="At most so many bytes."),
+        Flag("max-log-requests", Type.INT, default=5, help="How many logs to follow at once."),
+        Flag("pod-running-timeout", Type.DURATION, default=20.0, help="How long to wait for a running Pod."),
+        Flag("prefix", Type.BOOL, help="Put the Pod and container before each line."),
+        Flag("previous", Type.BOOL, short="p", help="Of the container that ran before."),
+        Flag("since", Type.DURATION, help="No older than this."),
+        Flag("since-time", help="Not before this time."),
+        Flag("tail", Type.INT, default=-1, help="Only the last lines; -1 for all."),
+        Flag("timestamps", Type.BOOL, help="Put the time before each line."),
+    ),
+)

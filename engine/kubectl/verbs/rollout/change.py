@@ -1,0 +1,73 @@
+"""`rollout pause`, `resume` and `restart`: change a workload's spec so that its rollout halts, goes on or begins anew.
+
+Source of the behaviour: kubectl pkg/cmd/rollout and pkg/polymorphichelpers (objectpauser.go, objectrestarter.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.api.types import Object
+from engine.api.wire import STRATEGIC_PATCH
+from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, visit
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.rollout.common import nothing_found, selected
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+Patch = Callable[[Session, Info], Object]
+
+
+async def pause(session: Session) -> None:
+    await _change(session, _pausing, "paused")
+
+
+async def resume(session: Session) -> None:
+    await _change(session, _resuming, "resumed")
+
+
+async def restart(session: Session) -> None:
+    await _change(session, _restarting, "restarted")
+
+
+async def _change(session: Session, patch_of: Patch, done: str) -> None:
+    printer = result_printer(session, done)
+
+    async def change(info: Info) -> None:
+        patch = patch_of(session, info)
+        manager = session.flags.text("field-manager")
+        info.refresh(
+            await session.patch(info.resource, info.name, info.namespace, patch, STRATEGIC_PATCH, fieldManager=manager)
+        )
+        printer(info.object, info.resource)
+
+    nothing_found(session, await visit(session, selected(session), change))
+
+
+def _failure(info: Info, why: str) -> CommandError:
+    return CommandError(f'{info.resource.gvr.group_resource} "{info.name}" {why}')
+
+
+def _pausing(session: Session, info: Info) -> Object:
+    if info.resource.kind != "Deployment":
+        raise _failure(info, "pausing is not supported")
+    if info.object["spec"].get("paused"):
+        raise _failure(info, "is already paused")
+    return {"spec": {"paused": True}}
+
+
+def _resuming(session: Session, info: Info) -> Object:
+    if info.resource.kind != "Deployment":
+        raise _failure(info, "resuming is not supported")
+    if not info.object["spec"].get("paused"):
+        raise _failure(info, "is not paused")
+    return {"spec": {"paused": None}}
+
+
+def _restarting(session: Session, info: Info) -> Object:
+    if info.resource.kind not in ("Deployment", "DaemonSet", "StatefulSet"):
+        raise _failure(info, "restarting is not supported")
+    if info.object["spec"].get("paused"):
+        raise _failure(info, "can't restart paused deployment (run rollout resume first)")
+    return {"spec": {"template": {"metadata": {"annotations": {RESTARTED: session.clock.timestamp()}}}}}

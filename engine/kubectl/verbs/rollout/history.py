@@ -1,0 +1,78 @@
+"""`rollout history`: the revisions of a workload, or the Pod template of one.
+
+Source of the behaviour: kubectl pkg/cmd/rollout/rollout_history.go and pkg/polymorphichelpers/history.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.describe import pods
+from engine.kubectl.describe.writer import Page
+from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.objects import structured_printer, without_managed_fields
+from engine.kubectl.printers.tabwriter import TabWriter
+from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
+from engine.kubectl.selection import Info, visit
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.rollout.common import nothing_found, selected
+
+
+async def run(session: Session) -> None:
+    selection = selected(session)
+    revision = session.flags.number("revision")
+    if revision < 0:
+        raise CommandError(f"revision must be a positive integer: {revision}")
+    printer = structured_printer(session)
+
+    async def show(info: Info) -> None:
+        known = await revisions(session, info.object)
+        if printer is not None:
+            shown = [known[revision]] if revision in known else list(known.values())
+            for obj in shown:
+                printer(without_managed_fields(obj))
+            return
+        title = f"{info.named} with revision #{revision}" if revision else f"{info.named} "
+        session.out(title)
+        session.out(_template(session, known, revision) if revision else _table(known))
+
+    nothing_found(session, await visit(session, selection, show))
+
+
+async def revisions(session: Session, obj: Object) -> dict[int, Object]:
+    """What stands for each revision, the oldest first."""
+    kind = obj["kind"]
+    if kind == "Deployment":
+        owned = sorted(await owned_replica_sets(session, obj), key=revision_of)
+        return {revision_of(rs): rs for rs in owned}
+    if kind in ("DaemonSet", "StatefulSet"):
+        return {int(cr.get("revision", 0)): cr for cr in await controller_revisions(session, obj)}
+    raise CommandError(f"no history viewer has been implemented for {kind}")
+
+
+def _table(known: dict[int, Object]) -> str:
+    if not known:
+        return "No rollout history found."
+    writer = TabWriter()
+    writer.write("REVISION\tCHANGE-CAUSE\n")
+    for number, obj in known.items():
+        cause = (obj["metadata"].get("annotations") or {}).get(CHANGE_CAUSE) or "<none>"
+        writer.write(f"{number}\t{cause}\n")
+    return writer.flush()
+
+
+def _template(session: Session, known: dict[int, Object], revision: int) -> str:
+    if not known:
+        return "No rollout history found."
+    if revision not in known:
+        raise CommandError("unable to find the specified revision")
+    obj = known[revision]
+    holder = obj["spec"] if "spec" in obj else (obj.get("data") or {}).get("spec", {})
+    template = holder.get("template") or {}
+    cause = (obj["metadata"].get("annotations") or {}).get(CHANGE_CAUSE)
+    if cause:
+        metadata = template.get("metadata") or {}
+        annotations = {**(metadata.get("annotations") or {}), CHANGE_CAUSE: cause}
+        template = {**template, "metadata": {**metadata, "annotations": annotations}}
+    page = Page(session.now)
+    pods.template(page, template)
+    return page.text()

@@ -1,0 +1,188 @@
+"""`wait`: until objects have a condition, a field has a value, they are there, or they are gone.
+
+Source of the behaviour: kubectl pkg/cmd/wait (wait.go, condition.go, json.go, create.go, delete.go).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.deletion import FOREVER, wait_gone
+from engine.kubectl.errors import CommandError, of
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL, ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
+from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.watching import watch_objects
+
+Test = Callable[[Object], bool]
+POLL_SECONDS = 0.5
+
+
+async def run(session: Session) -> None:
+    wanted = session.flags.many("for")
+    if (session.arguments and "/" not in session.arguments[0]) or session.arguments:
+        await _check_types(session)
+    if not wanted:
+        raise CommandError("unrecognized condition: []")
+    timeout = session.flags.seconds("timeout")
+    timeout = FOREVER if timeout < 0 else timeout
+    for condition in wanted:
+        await _wait_for(session, condition, timeout)
+
+
+async def _check_types(session: Session) -> None:
+    for word in session.arguments[0].split(","):
+        await session.discovery.resolve(session.client, word.split("/")[0])
+
+
+async def _wait_for(session: Session, condition: str, timeout: float) -> None:
+    kind = condition.lower()
+    test = None if kind in ("delete", "create") else _test(condition)
+    printer = result_printer(session, "condition met")
+    errors: list[Exception] = []
+    visited = 0
+    if kind == "create":
+        await _wait_created(session, timeout)
+    async for item in infos(session, Selection.of_flags(session)):
+        if isinstance(item, Exception):
+            if kind == "delete" and isinstance(item, ApiError) and item.reason == "NotFound":
+                visited += 1
+                continue
+            raise item
+        visited += 1
+        try:
+            if kind == "delete":
+                uid = item.object["metadata"].get("uid", "")
+                await wait_gone(session, item, uid, timeout=timeout)
+            elif test is not None:
+                await _wait_until(session, item, test, timeout)
+        except CommandError as error:
+            errors.append(error)
+            continue
+        printer(item.object, item.resource)
+    if errors:
+        raise of(errors)
+    if not visited and kind != "delete":
+        raise CommandError("no matching resources found")
+
+
+async def _wait_created(session: Session, timeout: float) -> None:
+    """Poll until all that is named is there."""
+    try:
+        async with session.clock.timeout(timeout):
+            while True:
+                found = [item async for item in infos(session, Selection.of_flags(session))]
+                missing = [item for item in found if isinstance(item, Exception)]
+                for error in missing:
+                    if not isinstance(error, ApiError) or error.reason != "NotFound":
+                        raise error
+                if found and not missing:
+                    return
+                await session.clock.sleep(POLL_SECONDS)
+    except TimeoutError as error:
+        raise CommandError("timed out waiting for the condition") from error
+
+
+async def _wait_until(session: Session, info: Info, test: Test, timeout: float) -> None:
+    if test(info.object):
+        return
+    name = f"{info.resource.plural}/{info.name}"
+    if not timeout:
+        raise CommandError(f"timed out waiting for the condition on {name}")
+    try:
+        async with session.clock.timeout(timeout):
+            version = info.object["metadata"].get("resourceVersion", "")
+            async for kind, obj in watch_objects(
+                session, info.resource, info.namespace, name=info.name, version=version
+            ):
+                if kind == "DELETED":
+                    continue
+                if test(obj):
+                    info.refresh(obj)
+                    return
+    except TimeoutError as error:
+        raise CommandError(f"timed out waiting for the condition on {name}") from error
+
+
+# -- conditions
+
+
+def _test(condition: str) -> Test:
+    if condition.startswith("condition="):
+        return _condition(condition.removeprefix("condition="))
+    if condition.startswith("jsonpath="):
+        return _json_path(condition.removeprefix("jsonpath="))
+    raise CommandError(f'unrecognized condition: "{condition}"')
+
+
+def _condition(text: str) -> Test:
+    name, _, value = text.partition("=")
+    value = value or "true"
+
+    def test(obj: Object) -> bool:
+        status = obj.get("status") or {}
+        generation = int(obj["metadata"].get("generation") or 0)
+        observed = status.get("observedGeneration")
+        for condition in status.get("conditions") or ():
+            if str(condition.get("type", "")).lower() != name.lower():
+                continue
+            seen = condition.get("observedGeneration", observed)
+            if seen is not None and int(seen) < generation:
+                return False
+            return str(condition.get("status", "")).lower() == value.lower()
+        return False
+
+    return test
+
+
+def _json_path(text: str) -> Test:
+    match = re.fullmatch(r"(\{.*?\}|[^=]+)(=(.*))?", text, re.DOTALL)
+    if match is None:
+        raise CommandError("jsonpath wait format must be --for=jsonpath='{.status.readyReplicas}'=3")
+    if match[2] is not None and not match[3]:
+        raise CommandError(
+            "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3"
+        )
+    path = JsonPath(relaxed(match[1].strip("'\"")))
+    value = match[3].strip("'\"") if match[3] else None
+
+    def test(obj: Object) -> bool:
+        found = [item for items in path.find(obj) for item in items]
+        if not found:
+            return False
+        if len(found) > 1:
+            raise CommandError("given jsonpath expression matches more than one value")
+        if value is None:
+            return True
+        if isinstance(found[0], dict | list):
+            raise CommandError("jsonpath leads to a nested object or list which is not supported")
+        return text_of(found[0]) == value
+
+    return test
+
+
+COMMAND = Command(
+    name="wait",
+    short="Wait for a specific condition on one or many resources",
+    usage="([-f FILENAME] | TYPE/NAME | TYPE [(-l label | --all)]) [--for=create|delete|condition=...|jsonpath=...]",
+    run=run,
+    flags=(
+        *filename(recursive=True, kustomize=False),
+        *PRINT,
+        *SELECTOR,
+        *FIELD_SELECTOR,
+        *ALL,
+        *ALL_NAMESPACES,
+        Flag("for", Type.ARRAY, help="What to wait for."),
+        Flag("local", Type.BOOL, help="Look at the manifest only."),
+        Flag("timeout", Type.DURATION, default=30.0, help="How long to wait; 0 looks once, below 0 waits a week."),
+    ),
+    examples=("wait --for=condition=Available deployment/web", "wait --for=delete pod/web-x2k9p --timeout=60s"),
+)
