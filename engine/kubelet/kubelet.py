@@ -37,8 +37,9 @@ HOUSEKEEPING_PERIOD = 2.0
 
 class Kubelet:
     """`node_ip` is the machine's address. `pod_cidr` is the range of its Pods where it is not left to the node IPAM
-    controller, for which the kubelet then waits. `runtime` may be handed on from a kubelet that ran before; `network`
-    gives the view of the network that the processes of a namespace have."""
+    controller, for which the kubelet then waits. A `runtime` that is handed in outlives the kubelet, as containers
+    outlive its restart; its own one goes with it, as a machine that is switched off. `network` gives the view of the
+    network that the processes of a namespace have."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Kubelet:
         network: Callable[[str], Network] | None = None,
     ) -> None:
         self.name = node.name
+        self._owns_runtime = runtime is None
         self.simulated = runtime or SimulatedRuntime(world, node_name=node.name, node_ip=node_ip, network=network)
         self.runtime = InstrumentedRuntime(self.simulated, world, node_name=node.name)
         self.pods = PodManager()
@@ -123,7 +125,7 @@ class Kubelet:
         Context().run(self._tasks.spawn, self._adopt(), "adopt")
 
     async def stop(self) -> None:
-        """Stop working; containers go on, as they do when a kubelet is stopped."""
+        """Stop working."""
         self._views.withdraw()
         await self._pod_informer.stop()
         await self._node_informer.stop()
@@ -135,6 +137,8 @@ class Kubelet:
         await self.probes.close()
         await self.statuses.close()
         await self._recorder.close()
+        if self._owns_runtime:
+            self.simulated.power_off()
 
     async def _adopt(self) -> None:
         """A runtime that was there before may hold Pods that the API no longer knows: they are ended."""

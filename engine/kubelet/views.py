@@ -88,7 +88,8 @@ class KubeletViews:
         return self._kubelet.probes.view()
 
     def _logs(self, parameters: Mapping[str, str]) -> Object:
-        """`namespace`, `pod`, `container` and `previous`: the lines, or the kubelet's error."""
+        """`namespace`, `pod`, `container` and `previous`: the lines, or the kubelet's error. With `after`, a number of
+        lines that were read before (`written` of the last answer), only what has come since."""
         pod = self._kubelet.pods.find(parameters.get("namespace", ""), parameters.get("pod", ""))
         if pod is None:
             return {"error": f'pod "{parameters.get("pod", "")}" cannot be found - no logs available'}
@@ -99,7 +100,11 @@ class KubeletViews:
         except LogError as error:
             return {"error": str(error)}
         return {
-            "lines": [{"timestamp": line.timestamp, "stream": line.stream, "text": line.text} for line in log.read()],
+            "lines": [
+                {"timestamp": line.timestamp, "stream": line.stream, "text": line.text}
+                for line in log.read(int(parameters.get("after") or 0))
+            ],
+            "written": log.written,
             "closed": log.closed,
         }
 

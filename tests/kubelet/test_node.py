@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from engine.api.types import LEASES, NODES, Object
 from engine.config import NodeConfig
+from engine.kubelet.runtime import SimulatedRuntime
 from engine.world import World
-from tests.kubelet.node import ADMIN, NODE, Node, api_server, client_of, condition, kubelet_on, running
+from tests.kubelet.node import ADMIN, NODE, NODE_IP, Node, api_server, client_of, condition, kubelet_on, running
 
 NOT_READY = (
     "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
@@ -125,7 +126,8 @@ async def test_a_deleted_node_registers_again(world: World) -> None:
 
 async def test_a_kubelet_that_comes_back_takes_its_containers_over(world: World) -> None:
     async with api_server(world) as api:
-        first = kubelet_on(api, world)
+        runtime = SimulatedRuntime(world, node_name=NODE, node_ip=NODE_IP)
+        first = kubelet_on(api, world, runtime=runtime)
         await first.start()
         node = Node(world, api, first)
         await node.sleep(1)
@@ -137,7 +139,7 @@ async def test_a_kubelet_that_comes_back_takes_its_containers_over(world: World)
         await node.delete("gone", grace_period_seconds=0)
         await node.sleep(60)
 
-        second = kubelet_on(api, world, runtime=first.simulated)
+        second = kubelet_on(api, world, runtime=runtime)
         await second.start()
         await node.sleep(10)
         assert (await node.status())["containerStatuses"] == before["containerStatuses"]

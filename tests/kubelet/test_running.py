@@ -149,6 +149,8 @@ async def test_logs_are_kept_by_container_and_attempt(world: World) -> None:
 
         assert node.logs("web") == ["run", "oops"]
         assert node.logs("web", container="c", previous="true") == ["run", "oops"]
+        since = node.view("logs", namespace="default", pod="web", after="1")
+        assert ([line["text"] for line in since["lines"]], since["written"], since["closed"]) == (["oops"], 2, False)
         assert node.view("logs", namespace="default", pod="nope") == {
             "error": 'pod "nope" cannot be found - no logs available'
         }

@@ -164,3 +164,34 @@ async def test_removing_a_sandbox_takes_its_containers_along(world: World) -> No
     assert await runtime.list_containers() == []
     assert await runtime.list_pod_sandbox() == []
     assert runtime.log(container) is None
+
+
+async def test_a_log_keeps_its_newest_lines_and_can_be_read_on(world: World) -> None:
+    runtime = await runtime_of(world)
+    container = await started(runtime, "sh", "-c", "seq 6000; sleep 1; echo last; sleep 99")
+    log = runtime.log(container)
+    assert log is not None
+    read = log.written
+    assert (read, log.read()[0].text, len(log.read())) == (6000, "1001", 5000)
+    told: list[str] = []
+    stop = log.follow(lambda line: told.append(line.text if line is not None else "end"))
+    await world.clock.sleep(2)
+
+    assert [line.text for line in log.read(read)] == ["last"]
+    assert told == ["last"]
+    await runtime.stop_container(container, 0)
+    assert told == ["last", "end"]
+    stop()
+
+
+async def test_nothing_runs_on_a_machine_that_is_off(world: World) -> None:
+    runtime = await runtime_of(world)
+    container = await started(runtime, "sh", "-c", "while true; do echo tick; sleep 1; done")
+    await world.clock.sleep(2.5)
+    runtime.power_off()
+    log = runtime.log(container)
+    assert log is not None
+    lines = log.written
+    await world.clock.sleep(10)
+
+    assert log.written == lines

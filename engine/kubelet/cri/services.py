@@ -32,7 +32,14 @@ class ContainerLog(Protocol):
     @property
     def closed(self) -> bool: ...
 
-    def read(self) -> Sequence[LogLine]: ...
+    @property
+    def written(self) -> int:
+        """How many lines there have ever been."""
+        ...
+
+    def read(self, after: int = 0) -> Sequence[LogLine]:
+        """The lines that are kept, but for the first `after` of all that there have ever been."""
+        ...
 
     def follow(self, follower: Callable[[LogLine | None], None]) -> Callable[[], object]:
         """Tell of each further line, and None at the end; returns what stops it."""

@@ -90,6 +90,14 @@ class SimulatedContainer:
         if self.running:
             self._end(KILLED, reason)
 
+    def power_off(self) -> None:
+        """The machine is gone: no timer is left, and nobody is told."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
     async def wait(self, timeout: float) -> bool:
         """Wait until it has exited; False if `timeout` model seconds were not enough."""
         if not self.running:

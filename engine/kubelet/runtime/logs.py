@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import islice
 
 from engine.kubelet.cri.services import LogLine
 
@@ -48,8 +49,13 @@ class LogFile:
         self._followers[follower] = None
         return lambda: self._followers.pop(follower, None)
 
-    def read(self) -> Sequence[LogLine]:
-        return list(self.lines)
+    @property
+    def written(self) -> int:
+        return self.dropped + len(self.lines)
+
+    def read(self, after: int = 0) -> Sequence[LogLine]:
+        begin = max(0, after - self.dropped)
+        return list(islice(self.lines, begin, None)) if begin else list(self.lines)
 
     def _append(self, stream: str, text: str) -> None:
         if len(self.lines) == MAX_LINES:

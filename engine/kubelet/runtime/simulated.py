@@ -74,6 +74,12 @@ class SimulatedRuntime:
                                    "" if ready else cni.NOT_INITIALIZED)  # fmt: skip
         return (RuntimeCondition("RuntimeReady", True), network)
 
+    def power_off(self) -> None:
+        """The machine is gone, and all that runs on it."""
+        self._subscribers.clear()
+        for container in self._containers.values():
+            container.power_off()
+
     def get_container_events(self, subscriber: Callable[[ContainerEvent], None]) -> Callable[[], None]:
         self._subscribers[subscriber] = None
         return lambda: self._subscribers.pop(subscriber, None)
