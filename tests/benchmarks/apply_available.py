@@ -18,9 +18,12 @@ from tests.benchmarks import Result
 RUNS = 10
 
 
-def sample() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The Deployment and the Service of samples/web.yaml."""
-    deployment, service = yaml.safe_load_all((asset_folder("samples") / "web.yaml").read_text())
+def sample(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The Deployment and the Service of samples/web.yaml under another name and label."""
+    text = (asset_folder("samples") / "web.yaml").read_text()
+    deployment, service = yaml.safe_load_all(
+        text.replace("name: web", f"name: {name}").replace("app: web", f"app: {name}")
+    )
     return deployment, service
 
 
@@ -33,18 +36,15 @@ async def until_available(client: Client, name: str) -> None:
 
 
 async def run() -> Result:
-    deployment, service = sample()
     milliseconds = []
     async with Cluster(ClusterConfig()) as cluster:
         client = cluster.client()
         for number in range(RUNS + 1):
             name = f"web-{number}"
-            metadata = {**deployment["metadata"], "name": name}
+            deployment, service = sample(name)
             began = time.perf_counter()
-            await client.create(DEPLOYMENTS, {**deployment, "metadata": metadata}, namespace="default")
-            await client.create(
-                SERVICES, {**service, "metadata": {**service["metadata"], "name": name}}, namespace="default"
-            )
+            await client.create(DEPLOYMENTS, deployment, namespace="default")
+            await client.create(SERVICES, service, namespace="default")
             await until_available(client, name)
             milliseconds.append((time.perf_counter() - began) * 1000)
     print(f"the first {milliseconds[0]:.0f} ms, then {', '.join(f'{value:.0f} ms' for value in milliseconds[1:])}")
