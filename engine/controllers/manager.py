@@ -14,6 +14,7 @@ from engine.controllers.controller import Controller, ControllerContext
 from engine.controllers.cronjob import CronJobController
 from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
+from engine.controllers.disruption import DisruptionController
 from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.garbagecollector import GarbageCollector
 from engine.controllers.job import JobController
@@ -42,6 +43,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     JobController,
     CronJobController,
     TtlAfterFinishedController,
+    DisruptionController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,

@@ -1,0 +1,94 @@
+"""PodDisruptionBudgets: how many Pods may go now, and that evictions heed it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import DEPLOYMENTS, PODS, Object
+from engine.controllers.disruption import BUDGETS
+from engine.world import World
+from tests.controllers.cluster import PodHands, TestCluster, running, web
+
+
+def budget(**spec: Any) -> Object:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec},
+    }
+
+
+async def status_of(cluster: TestCluster, allowed: int) -> Object:
+    """The status once so many disruptions are allowed and it is up to date."""
+
+    async def found() -> Object | None:
+        each = await cluster.admin.get(BUDGETS, "web", namespace="default")
+        status: Object = each.get("status") or {}
+        return status if status.get("conditions") and status["disruptionsAllowed"] == allowed else None
+
+    status: Object = await cluster.eventually(f"{allowed} disruptions are allowed", found)
+    return status
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected", "allowed"),
+    [
+        pytest.param({"minAvailable": 3}, (4, 3), 1, id="at least three"),
+        pytest.param({"minAvailable": 9}, (4, 9), 0, id="more than there are"),
+        pytest.param({"minAvailable": "50%"}, (4, 2), 2, id="half"),
+        pytest.param({"maxUnavailable": 1}, (4, 3), 1, id="one may be missing"),
+        pytest.param({"maxUnavailable": "30%"}, (4, 2), 2, id="a share, rounded up"),
+        pytest.param({"maxUnavailable": "100%"}, (4, 0), 4, id="all"),
+    ],
+)
+async def test_what_a_budget_allows(world: World, spec: Object, expected: tuple[int, int], allowed: int) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        await cluster.admin.create(DEPLOYMENTS, web(4), namespace="default")
+        await cluster.available("web", 4)
+        await cluster.admin.create(BUDGETS, budget(**spec), namespace="default")
+        status = await status_of(cluster, allowed)
+        assert (status["expectedPods"], status["desiredHealthy"], status["currentHealthy"]) == (*expected, 4)
+        condition = status["conditions"][0]
+        assert condition["reason"] == ("SufficientPods" if allowed else "InsufficientPods")
+
+
+async def test_an_eviction_beyond_the_budget_is_refused_until_a_replacement_is_ready(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster) as hands:
+        await cluster.admin.create(DEPLOYMENTS, web(2), namespace="default")
+        await cluster.available("web", 2)
+        await cluster.admin.create(BUDGETS, budget(maxUnavailable=1), namespace="default")
+        await status_of(cluster, 1)
+        names = [pod["metadata"]["name"] for pod in await cluster.objects(PODS, namespace="default")]
+        hands.ready = lambda pod: pod["metadata"]["name"] in names
+
+        async def evict(name: str) -> None:
+            eviction = {
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": {"name": name, "namespace": "default"},
+            }
+            await cluster.admin.create(PODS, eviction, namespace="default", name=name, subresource="eviction")
+
+        await evict(names[0])
+        await cluster.gone(PODS, names[0])
+        await status_of(cluster, 0)
+        with pytest.raises(ApiError) as refused:
+            await evict(names[1])
+        assert refused.value.code == 429
+        hands.ready = lambda pod: True
+        hands.look_again()
+        await status_of(cluster, 1)
+        await evict(names[1])
+        await cluster.gone(PODS, names[1])
+
+
+async def test_a_budget_of_nothing_allows_nothing(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(BUDGETS, budget(maxUnavailable=1), namespace="default")
+        status = await status_of(cluster, 0)
+        assert status["expectedPods"] == 0
+        assert await cluster.events("NoPods") == ["No matching pods found"]
