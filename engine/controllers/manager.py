@@ -15,6 +15,7 @@ from engine.controllers.cronjob import CronJobController
 from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
 from engine.controllers.disruption import DisruptionController
+from engine.controllers.endpoints import EndpointsController
 from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.garbagecollector import GarbageCollector
 from engine.controllers.job import JobController
@@ -44,6 +45,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     CronJobController,
     TtlAfterFinishedController,
     DisruptionController,
+    EndpointsController,
     EndpointSliceController,
     NamespaceController,
     PodGarbageCollector,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import DEPLOYMENTS, ENDPOINT_SLICES, PODS, SERVICES, Object
+from engine.api.types import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Object
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
 
@@ -88,6 +88,35 @@ async def test_services_without_a_selector_or_with_an_external_name_have_no_slic
         await cluster.admin.create(SERVICES, bare, namespace="default")
         await world.clock.sleep(5)
         assert await slices(cluster) == []
+
+
+async def test_endpoints_show_the_same_and_go_with_the_service(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster) as hands:
+        await cluster.admin.create(SERVICES, service(), namespace="default")
+        await cluster.admin.create(DEPLOYMENTS, web(2), namespace="default")
+        before = await ready(cluster, 2)
+        ips = sorted(each["addresses"][0] for each in before["endpoints"])
+        sick = next(each["targetRef"]["name"] for each in before["endpoints"] if each["addresses"] == ips[:1])
+
+        async def shown(healthy: list[str], ill: list[str]) -> Object | None:
+            found = await cluster.find(ENDPOINTS, "web")
+            subsets = (found or {}).get("subsets") or []
+            if len(subsets) != 1:
+                return None
+            lists = [[each["ip"] for each in subsets[0].get(name, ())] for name in ("addresses", "notReadyAddresses")]
+            return found if lists == [healthy, ill] else None
+
+        found = await cluster.eventually("both are ready", lambda: shown(ips, []))
+        assert found["subsets"][0]["ports"] == [{"port": 80, "protocol": "TCP"}]
+        assert found["metadata"]["labels"] == {
+            "tier": "front",
+            "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+        }
+        hands.ready = lambda pod: pod["metadata"]["name"] != sick
+        hands.look_again()
+        await cluster.eventually("one is not", lambda: shown(ips[1:], ips[:1]))
+        await cluster.admin.delete(SERVICES, "web", namespace="default")
+        await cluster.gone(ENDPOINTS, "web")
 
 
 async def test_slices_go_with_their_service(world: World) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 from engine.api.types import Object
+from engine.controllers.labels import ZONE_LABEL
 from engine.controllers.pods import is_ready, is_terminal
-
-ZONE_LABEL = "topology.kubernetes.io/zone"
 
 
 def address_types(service: Object) -> list[str]:

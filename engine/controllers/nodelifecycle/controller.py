@@ -15,8 +15,8 @@ from engine.client import NORMAL, WARNING
 from engine.client.ratelimiter import TokenBucket
 from engine.controllers.conditions import Conditions, conditions_of
 from engine.controllers.controller import Controller
-from engine.controllers.endpointslice.endpoints import ZONE_LABEL
 from engine.controllers.features import node_monitor_grace_period
+from engine.controllers.labels import ZONE_LABEL
 from engine.controllers.nodelifecycle.health import Health, observe, ready_status, silent_conditions
 from engine.controllers.nodelifecycle.tainting import (
     ZoneState,
