@@ -55,6 +55,19 @@ async def test_a_transaction_that_saw_an_uncommitted_write_waits_for_it(tmp_path
     await store.close()
 
 
+async def test_writes_are_decided_on_what_is_still_on_its_way(tmp_path: Path) -> None:
+    """New writes of a key come in while older ones of it are being committed."""
+    store = await SqliteStore.open(tmp_path / "store.db", clock=Clock())
+    writing = []
+    for number in range(400):
+        writing.append(asyncio.ensure_future(put(store, b"/a", b"%d" % number)))
+        await asyncio.sleep(0.0001 * (number % 3))
+    assert await asyncio.gather(*writing) == list(range(2, 402))
+    kv = (await store.range(Range(b"/a"))).kvs[0]
+    assert (kv.value, kv.version, kv.create_revision, kv.mod_revision) == (b"399", 400, 2, 401)
+    await store.close()
+
+
 async def test_a_writer_that_is_cancelled_takes_nobody_with_it(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "store.db", clock=Clock())
     first, second = (asyncio.ensure_future(put(store, key)) for key in (b"/a", b"/b"))

@@ -51,6 +51,8 @@ async def test_a_key_leaves_its_lease_when_it_is_written_without(
     await put(store, b"/moved", lease=first)
     await put(store, b"/freed")
     await put(store, b"/moved", lease=second)
+    assert await store.lease_time_to_live(first) == (10, 10, [])
+    assert await store.lease_time_to_live(second) == (20, 20, [b"/moved"])
     await virtual_clock.sleep(15)
     assert await keys(store) == [b"/freed", b"/moved"]
     await virtual_clock.sleep(10)

@@ -143,6 +143,16 @@ async def test_a_slow_watcher_holds_nobody_up_and_misses_nothing(
     assert [event.kv.mod_revision for event in await drain(slow, 102)] == [102]
 
 
+async def test_a_slow_watcher_misses_nothing_of_a_batch_that_did_not_fit(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "BUFFER", 10)
+    watcher = await store.watch(*ALL)
+    for _ in range(3):
+        await asyncio.gather(*(put(store, b"/k%d" % number) for number in range(8)))
+    assert [event.kv.mod_revision for event in await drain(watcher, 25)] == list(range(2, 26))
+
+
 async def test_a_slow_watcher_that_compaction_overtook_is_told(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
