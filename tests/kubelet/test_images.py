@@ -31,7 +31,7 @@ def test_references_are_completed_as_docker_does(image: str, full: str, familiar
 @pytest.mark.parametrize(
     ("image", "message"),
     [
-        pytest.param("Nginx", "repository name must be lowercase", id="upper case"),
+        pytest.param("Nginx", r"repository name \(library/Nginx\) must be lowercase", id="upper case"),
         pytest.param("nginx:", "invalid reference format", id="empty tag"),
         pytest.param("a b", "invalid reference format", id="blank"),
         pytest.param("a@sha256:12", "invalid reference format", id="short digest"),

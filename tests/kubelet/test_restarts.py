@@ -89,6 +89,13 @@ async def test_on_failure_tries_until_it_succeeds(world: World) -> None:
             "failed to resolve image: docker.io/library/nginx:missing: not found",
             id="tag",
         ),
+        pytest.param(
+            "missing",
+            'failed to pull and unpack image "docker.io/library/missing:latest": failed to resolve image: pull access '
+            "denied, repository does not exist or may require authorization: server message: insufficient_scope: "
+            "authorization failed",
+            id="repository",
+        ),
     ],
 )
 async def test_an_image_that_is_not_there(world: World, image: str, pulled: str) -> None:
@@ -118,7 +125,7 @@ async def test_an_image_that_is_not_there(world: World, image: str, pulled: str)
             {"image": "Nginx"},
             "InvalidImageName",
             'Failed to apply default image tag "Nginx": couldn\'t parse image name "Nginx": '
-            "repository name must be lowercase",
+            "invalid reference format: repository name (library/Nginx) must be lowercase",
             id="name",
         ),
         pytest.param(
@@ -150,16 +157,17 @@ async def test_an_image_that_is_not_there(world: World, image: str, pulled: str)
         pytest.param(
             {"image": "redis:7", "lifecycle": {"postStart": {"exec": {"command": ["sh", "-c", "exit 4"]}}}},
             "PostStartHookError",
-            "PostStartHook failed: command 'sh -c exit 4' exited with 4: ",
+            'Exec lifecycle hook ([sh -c exit 4]) for Container "c" in Pod "web_default({uid})" failed - error: '
+            "command 'sh -c exit 4' exited with 4: , message: \"\"",
             id="postStart",
         ),
     ],
 )
 async def test_containers_that_cannot_start_say_why(world: World, container: Object, reason: str, message: str) -> None:
     async with running(world) as node:
-        await node.run(containers=[{"name": "c", **container}])
+        pod = await node.run(containers=[{"name": "c", **container}])
 
-        assert (await node.waiting(reason))["message"] == message
+        assert (await node.waiting(reason))["message"] == message.replace("{uid}", pod["metadata"]["uid"])
 
 
 async def test_a_configmap_that_comes_later_lets_the_container_start(world: World) -> None:

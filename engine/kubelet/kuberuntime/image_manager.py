@@ -78,10 +78,12 @@ class ImageManager:
                 await self._images.pull_image(image)
                 pull_took = self._clock.monotonic() - pull_began
         except CriError as error:
-            say(WARNING, events.FAILED, f'Failed to pull image "{name}": {error}')
+            # An unknown code says nothing and is left out (cri-client remote_image.go).
+            text = error.message if error.code == "Unknown" else str(error)
+            say(WARNING, events.FAILED, f'Failed to pull image "{name}": {text}')
             self._backoff.next(key, self._clock.monotonic())
-            self._errors[key] = f"{errors.ERR_IMAGE_PULL}: {error}"
-            raise StartError(errors.ERR_IMAGE_PULL, str(error)) from None
+            self._errors[key] = f"{errors.ERR_IMAGE_PULL}: {text}"
+            raise StartError(errors.ERR_IMAGE_PULL, text) from None
         finally:
             if progress in self.waiting:
                 self.waiting.remove(progress)

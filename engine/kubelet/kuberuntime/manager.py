@@ -219,12 +219,12 @@ class RuntimeManager:
         if not handler:
             return
         try:
-            await run_handler(self._runtime, self._clock, container, container_id, handler, pod_ip=pod_ip)
+            await run_handler(self._runtime, self._clock, pod, container, container_id, handler, pod_ip=pod_ip)
         except HookError as error:
             self._say(pod, container["name"], WARNING, events.FAILED_POST_START_HOOK, "PostStartHook failed")
             status = await self._runtime.container_status(container_id)
             await self.kill_container(pod, container, status, message="FailedPostStartHook")
-            raise StartError(errors.POST_START_HOOK_ERROR, f"PostStartHook failed: {error}") from None
+            raise StartError(errors.POST_START_HOOK_ERROR, str(error)) from None
 
     # -- kill
 
@@ -263,7 +263,7 @@ class RuntimeManager:
         try:
             async with self._clock.timeout(grace):
                 pod_ip = str((pod.get("status") or {}).get("podIP", ""))
-                await run_handler(self._runtime, self._clock, container, status.id, handler, pod_ip=pod_ip)
+                await run_handler(self._runtime, self._clock, pod, container, status.id, handler, pod_ip=pod_ip)
         except TimeoutError:
             pass
         except HookError:

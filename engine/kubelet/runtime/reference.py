@@ -53,7 +53,8 @@ def parse_reference(image: str) -> Reference:
     bad_digest, bad_tag = digest and not _DIGEST.fullmatch(digest), tagged and not _TAG.fullmatch(tag)
     if not _NAME.fullmatch(name) or bad_digest or bad_tag:
         if name != name.lower() and _NAME.fullmatch(name.lower()):
-            raise InvalidReferenceError("repository name must be lowercase")
+            remote = name if "/" in name else f"library/{name}"
+            raise InvalidReferenceError(f"invalid reference format: repository name ({remote}) must be lowercase")
         raise InvalidReferenceError("invalid reference format")
     domain, slash, path = name.partition("/")
     if not slash or ("." not in domain and ":" not in domain and domain != "localhost"):

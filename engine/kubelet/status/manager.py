@@ -150,10 +150,8 @@ class StatusManager:
         ):
             try:
                 await self._write(uid, known, pod)
-            except ApiError as error:
-                self._failed(uid, known, error, retry=error.code >= 500 or error.code == 429)
-            except ConnectionError as error:
-                self._failed(uid, known, error, retry=True)
+            except (ApiError, ConnectionError) as error:
+                self._failed(uid, known, error)
 
     async def _write(self, uid: str, known: _Versioned, pod: Object) -> None:
         version, status = known.version, known.status
@@ -181,12 +179,11 @@ class StatusManager:
             return cached
         return written if _revision(written) > _revision(cached) else cached
 
-    def _failed(self, uid: str, known: _Versioned, error: Exception, *, retry: bool) -> None:
+    def _failed(self, uid: str, known: _Versioned, error: Exception) -> None:
         if isinstance(error, ApiError) and error.code in (404, 409):
             return  # gone, or another Pod of its name: the watch will tell
         log.warning("failed to update status for pod %s: %s", pods.full_name(known.pod), error)
-        if retry:
-            self._clock.call_later(RETRY_AFTER, lambda: self._retry(uid))
+        self._clock.call_later(RETRY_AFTER, lambda: self._retry(uid))
 
     def _retry(self, uid: str) -> None:
         known = self._statuses.get(uid)
