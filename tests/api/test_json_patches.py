@@ -102,6 +102,8 @@ def test_what_is_no_json_patch() -> None:
         ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
         ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
         ({"a": "b"}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+        ({"a": [1]}, {"a": [None, {"b": None, "c": 1}]}, {"a": [None, {"c": 1}]}),
+        ({"a": {"x": 1}}, {"a": [{"b": None}]}, {"a": [{"b": None}]}),
     ],
 )
 def test_merge_patch(original: Object, patch: Object, expected: Object) -> None:

@@ -17,23 +17,27 @@ def merge_patch(obj: Object, patch: Any) -> Object:
     """The object with the patch merged in: null deletes, lists are replaced. Raises ApiError 400."""
     if not isinstance(patch, dict):
         raise bad_request(f"error decoding patch: {not_a_map(patch)}")
-    merged: Object = _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))
-    return merged
+    return _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))
 
 
-def _merge(target: Any, patch: Any) -> Any:
+def _merge(target: Object, patch: Object) -> Object:
     """Both are ours to change."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = target if isinstance(target, dict) else {}
     for key, value in patch.items():
+        present = target.get(key)
         if value is None:
-            merged.pop(key, None)
-        elif isinstance(value, dict):
-            merged[key] = _merge(merged.get(key), value)
+            target.pop(key, None)
+        elif isinstance(present, dict):
+            target[key] = _merge(present, value) if isinstance(value, dict) else value
         else:
-            merged[key] = value
-    return merged
+            target[key] = _pruned(value)
+    return target
+
+
+def _pruned(value: Any) -> Any:
+    """A value that has nothing to merge with, without the nulls in its maps, those inside lists too."""
+    if isinstance(value, dict):
+        return {key: _pruned(item) for key, item in value.items() if item is not None}
+    return [_pruned(item) for item in value] if isinstance(value, list) else value
 
 
 def two_way_merge_patch(original: Object, modified: Object) -> Object:
