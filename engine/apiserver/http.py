@@ -25,6 +25,8 @@ from engine.world import World
 BODY_LIMIT = 3 * 1024 * 1024
 # Answers of this size and more are compressed for those who accept it (apiserver responsewriters/writers.go).
 GZIP_FROM = 128 * 1024
+# So many items of a list are encoded in one go.
+LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 _TOO_LARGE = f"Request body too large: limit is {BODY_LIMIT} bytes"
 
@@ -41,7 +43,7 @@ class HttpServer:
         self._context = ssl_context
         self._world = world
         self._runner: web.ServerRunner | None = None
-        self._streams: dict[asyncio.Task[Any], None] = {}
+        self._streams: dict[int, EventStream | ByteStream] = {}
 
     async def start(self) -> None:
         server = web.Server(self._serve, access_log=None, tcp_keepalive=True)
@@ -63,9 +65,9 @@ class HttpServer:
             return
         for site in list(runner.sites):
             await site.stop()
-        for task in list(self._streams):
-            task.cancel()
-        await runner.cleanup()
+        for source in list(self._streams.values()):
+            await source.aclose()  # its client reads the end of the stream
+        await runner.cleanup()  # what has not ended within STOP_SECONDS is cancelled
 
     # -- one request
 
@@ -79,7 +81,54 @@ class HttpServer:
             return await self._stream(incoming, response, _lines(response.events), response.events)
         if response.stream is not None:
             return await self._stream(incoming, response, response.stream.__aiter__(), response.stream)
-        return _whole(request, response)
+        return await self._whole(request, response)
+
+    async def _whole(self, request: Request, response: Response) -> web.Response:
+        headers = dict(response.headers)
+        body = response.body
+        if body is None:
+            data = b""
+        elif isinstance(body, bytes):
+            data = body
+        else:
+            data = await self._encoded(request, body, headers)
+        headers.setdefault("cache-control", "no-cache, private")
+        if len(data) >= GZIP_FROM and "gzip" in request.headers.get("accept-encoding", ""):
+            # In a thread: the bytes are nobody else's, and the loop goes on.
+            data = await asyncio.to_thread(gzip.compress, data, 1)
+            headers["content-encoding"] = "gzip"
+            headers["vary"] = "Accept-Encoding"
+        return web.Response(status=response.status, body=data, headers=headers)
+
+    async def _encoded(self, request: Request, body: Any, headers: dict[str, str]) -> bytes:
+        if "content-type" in headers:
+            return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+        accept = request.headers.get("accept", "")
+        if YAML in accept and negotiate(accept).media_type == YAML:
+            headers["content-type"] = YAML
+            plain = orjson.loads(orjson.dumps(body))
+            return yaml.dump(plain, Dumper=yaml.CSafeDumper, allow_unicode=True).encode()
+        headers["content-type"] = JSON
+        items = body.get("items") if isinstance(body, dict) else None
+        if isinstance(items, list):
+            return await self._encoded_list(body, items)
+        return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+
+    async def _encoded_list(self, body: dict[str, Any], items: list[Any]) -> bytes:
+        """A list as Go writes it: the items of a typed list do not repeat their kind. A long one is encoded in parts,
+        between which the loop runs others."""
+        kind, version = body.get("kind", ""), body.get("apiVersion")
+        typed = kind.endswith("List") and kind != "List"
+        single = kind.removesuffix("List") if typed else None
+        parts: list[bytes] = []
+        for start in range(0, len(items), LIST_CHUNK):
+            if start:
+                await self._world.clock.sleep(0)
+            chunk = [_without_type(item, single, version) for item in items[start : start + LIST_CHUNK]]
+            parts.append(orjson.dumps(chunk)[1:-1])
+        head = orjson.dumps({**body, "items": []})
+        before, _, after = head.rpartition(b'"items":[]')
+        return b"".join((before, b'"items":[', b",".join(parts), b"]", after, b"\n"))
 
     async def _stream(
         self,
@@ -88,9 +137,7 @@ class HttpServer:
         chunks: AsyncIterator[bytes],
         source: EventStream | ByteStream,
     ) -> web.StreamResponse:
-        task = asyncio.current_task()
-        assert task is not None
-        self._streams[task] = None
+        self._streams[id(source)] = source
         outgoing = web.StreamResponse(status=response.status, headers=response.headers)
         outgoing.enable_chunked_encoding()
         try:
@@ -98,12 +145,10 @@ class HttpServer:
             async for chunk in chunks:
                 await outgoing.write(chunk)
             await outgoing.write_eof()
-        except (ConnectionError, asyncio.CancelledError):
-            # The client has gone, or the server stops: either way the stream is over.
-            if incoming.transport is not None:
-                incoming.transport.close()
+        except ConnectionError:
+            pass  # the client has gone
         finally:
-            self._streams.pop(task, None)
+            self._streams.pop(id(source), None)
             await source.aclose()
         return outgoing
 
@@ -154,47 +199,7 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
     return ClientCertificate(name, tuple(organizations)) if name else None
 
 
-def _whole(request: Request, response: Response) -> web.Response:
-    headers = dict(response.headers)
-    body = response.body
-    if body is None:
-        data = b""
-    elif isinstance(body, bytes):
-        data = body
-    else:
-        data = _encoded(request, body, headers)
-    headers.setdefault("cache-control", "no-cache, private")
-    if len(data) >= GZIP_FROM and "gzip" in request.headers.get("accept-encoding", ""):
-        data = gzip.compress(data, compresslevel=1)
-        headers["content-encoding"] = "gzip"
-        headers["vary"] = "Accept-Encoding"
-    return web.Response(status=response.status, body=data, headers=headers)
-
-
-def _encoded(request: Request, body: Any, headers: dict[str, str]) -> bytes:
-    if isinstance(body, dict) and "items" in body:
-        body = _untyped(body)
-    data = orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
-    if "content-type" in headers:
-        return data
-    headers["content-type"] = JSON
-    if YAML in request.headers.get("accept", "") and negotiate(request.headers["accept"]).media_type == YAML:
-        headers["content-type"] = YAML
-        return yaml.dump(orjson.loads(data), Dumper=yaml.CSafeDumper, allow_unicode=True).encode()
-    return data
-
-
-def _untyped(body: dict[str, Any]) -> dict[str, Any]:
-    """A list as Go writes it: the items of a typed list do not repeat their kind."""
-    kind = body.get("kind", "")
-    if not kind.endswith("List") or kind == "List" or not isinstance(body["items"], list):
-        return body
-    single = kind.removesuffix("List")
-    version = body.get("apiVersion")
-    return {**body, "items": [_without_type(item, single, version) for item in body["items"]]}
-
-
-def _without_type(item: Any, kind: str, version: Any) -> Any:
-    if isinstance(item, dict) and item.get("kind") == kind and item.get("apiVersion") == version:
+def _without_type(item: Any, kind: str | None, version: Any) -> Any:
+    if kind is not None and isinstance(item, dict) and item.get("kind") == kind and item.get("apiVersion") == version:
         return {name: value for name, value in item.items() if name not in ("kind", "apiVersion")}
     return item

@@ -106,7 +106,12 @@ class ApiServer:
         authorizer = UnionAuthorizer((PrivilegedGroups(), rbac))
         if plugins is None:
             plugins = default_plugins(
-                lookup=lookup, caches=self._caches, resources=resources, names=rng.stream("volumes")
+                lookup=lookup,
+                caches=self._caches,
+                resources=resources,
+                names=rng.stream("volumes"),
+                rbac=rbac,
+                authorizer=authorizer,
             )
         self._service_hook = ServiceHook(
             AddressPool(self.config.service_cidr, rng.stream("service-ips")), PortPool(rng.stream("node-ports"))

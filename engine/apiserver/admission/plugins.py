@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
 from engine.apiserver.admission.attributes import Plugin
+from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
+from engine.apiserver.admission.nodes import NodeRestriction
 from engine.apiserver.admission.pods import (
     PRIORITY_CLASSES,
     DefaultTolerationSeconds,
@@ -12,16 +14,28 @@ from engine.apiserver.admission.pods import (
     TaintNodesByCondition,
 )
 from engine.apiserver.admission.service_accounts import ServiceAccount
+from engine.apiserver.authorization import UnionAuthorizer
+from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 from engine.rng import Rng
 
 
-def default_plugins(*, lookup: Lookup, caches: WatchCaches, resources: ResourceRegistry, names: Rng) -> list[Plugin]:
+def default_plugins(
+    *,
+    lookup: Lookup,
+    caches: WatchCaches,
+    resources: ResourceRegistry,
+    names: Rng,
+    rbac: RBACAuthorizer,
+    authorizer: UnionAuthorizer,
+) -> list[Plugin]:
     return [
         NamespaceLifecycle(lookup),
         ServiceAccount(lookup, names),
+        NodeRestriction(lookup),
         TaintNodesByCondition(),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
+        RBACEscalation(rbac, authorizer),
     ]

@@ -1,0 +1,137 @@
+"""Nobody grants what they do not have: the checks of the RBAC registry on roles and bindings.
+
+Source: pkg/registry/rbac/role/policybased, rolebinding/policybased and component-helpers auth/rbac/validation. Upstream
+makes them inside the storage of the four kinds; here they stand with the validating plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.api.errors import ApiError, forbidden
+from engine.api.types import Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.authentication.user import SYSTEM_MASTERS, UserInfo
+from engine.apiserver.authorization import Attributes as Question
+from engine.apiserver.authorization import UnionAuthorizer, Verdict
+from engine.apiserver.authorization.rbac import RBACAuthorizer
+from engine.apiserver.authorization.rules import ALL, covers_resource, names_of, path_matches
+
+_GROUP = "rbac.authorization.k8s.io"
+_ROLES = frozenset((f"roles.{_GROUP}", f"clusterroles.{_GROUP}"))
+_BINDINGS = frozenset((f"rolebindings.{_GROUP}", f"clusterrolebindings.{_GROUP}"))
+
+
+class RBACEscalation(Plugin):
+    name = "RBACEscalation"
+
+    def __init__(self, rbac: RBACAuthorizer, authorizer: UnionAuthorizer) -> None:
+        self._rbac = rbac
+        self._authorizer = authorizer
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Raises ApiError 403, or 404 for a binding to a role that there is not and that one may not bind unseen."""
+        if attributes.operation is Operation.DELETE or attributes.object is None:
+            return
+        if SYSTEM_MASTERS in attributes.user.groups or attributes.key not in _ROLES | _BINDINGS:
+            return
+        if attributes.key in _ROLES:
+            await self._role(attributes, attributes.object)
+        else:
+            await self._binding(attributes, attributes.object)
+
+    async def _role(self, attributes: Attributes, role: Object) -> None:
+        if attributes.old is not None and (attributes.old.get("rules") or []) == (role.get("rules") or []):
+            return
+        if not await self._may(attributes, "escalate", attributes.resource.gvr.resource, attributes.name):
+            self._check_held(attributes, role.get("rules") or [])
+
+    async def _binding(self, attributes: Attributes, binding: Object) -> None:
+        old = attributes.old
+        if old is not None and all(old.get(field) == binding.get(field) for field in ("roleRef", "subjects")):
+            return
+        reference = binding["roleRef"]
+        resource = "clusterroles" if reference["kind"] == "ClusterRole" else "roles"
+        if await self._may(attributes, "bind", resource, reference["name"]):
+            return
+        rules = self._rbac.role_rules(reference["kind"], attributes.namespace, reference["name"])
+        if rules is None:
+            name = reference["name"]
+            raise ApiError(
+                404,
+                "NotFound",
+                f'{resource[:-1]}.{_GROUP} "{name}" not found',
+                details={"name": name, "group": _GROUP, "kind": resource[:-1]},
+            )
+        self._check_held(attributes, rules)
+
+    async def _may(self, attributes: Attributes, verb: str, resource: str, name: str) -> bool:
+        question = Question(attributes.user, verb, _GROUP, "v1", resource, namespace=attributes.namespace, name=name)
+        answer = await self._authorizer.authorize(question)
+        return answer.decision.verdict is Verdict.ALLOW
+
+    def _check_held(self, attributes: Attributes, rules: list[Object]) -> None:
+        held = [grant.rule for grant in self._rbac.grants(attributes.user, attributes.namespace)]
+        missing = [rule for rule in rules if not all(_covered(simple, held) for simple in _simple(rule))]
+        if missing:
+            shown = "\n".join(_shown(rule) for rule in missing)
+            raise forbidden(
+                attributes.resource.gvr,
+                attributes.name,
+                f"{_who(attributes.user)} is attempting to grant RBAC permissions not currently held:\n{shown}",
+            )
+
+
+def _simple(rule: Object) -> Iterator[Object]:
+    """A rule as rules of one verb, one group, one resource and one name each."""
+    for verb in rule.get("verbs") or ():
+        for url in rule.get("nonResourceURLs") or ():
+            yield {"verbs": [verb], "nonResourceURLs": [url]}
+        for group in rule.get("apiGroups") or ():
+            for resource in rule.get("resources") or ():
+                base = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
+                names = rule.get("resourceNames")
+                yield from ({**base, "resourceNames": [name]} for name in names) if names else (base,)
+
+
+def _covered(simple: Object, held: list[Object]) -> bool:
+    verb = simple["verbs"][0]
+    if "nonResourceURLs" in simple:
+        url = simple["nonResourceURLs"][0]
+        return any(
+            (verb in rule["verbs"] or ALL in rule["verbs"])
+            and any(path_matches(pattern, url) for pattern in rule.get("nonResourceURLs") or ())
+            for rule in held
+        )
+    resource, _, subresource = simple["resources"][0].partition("/")
+    names = names_of(simple)
+    for rule in held:
+        limited = names_of(rule)
+        if limited is not None and (names is None or not names <= limited):
+            continue
+        group = simple["apiGroups"][0]
+        if covers_resource(rule, verb=verb, group=group, resource=resource, subresource=subresource):
+            return True
+    return False
+
+
+def _who(user: UserInfo) -> str:
+    groups = " ".join(f'"{group}"' for group in user.groups)
+    return f'user "{user.name}" (groups=[{groups}])'
+
+
+def _shown(rule: Object) -> str:
+    """A rule as CompactString writes it."""
+    parts = []
+    for field, title in (
+        ("apiGroups", "APIGroups"),
+        ("resources", "Resources"),
+        ("nonResourceURLs", "NonResourceURLs"),
+        ("resourceNames", "ResourceNames"),
+        ("verbs", "Verbs"),
+    ):
+        values = rule.get(field)
+        if values:
+            quoted = " ".join(f'"{value}"' for value in values)
+            parts.append(f"{title}:[{quoted}]")
+    return "{" + ", ".join(parts) + "}"

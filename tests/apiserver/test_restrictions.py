@@ -1,0 +1,104 @@
+"""What those who have some rights may still not do."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import LEASES, NODES, PODS, ROLE_BINDINGS, ROLES, Object
+from engine.client import Client
+from tests.apiserver.conftest import ClientFor, pod
+from tests.apiserver.test_authorization import RBAC, binding, role, user
+
+READS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+SECRETS = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+
+
+@pytest.fixture
+def kubelet(client_for: ClientFor) -> Client:
+    return client_for("system:node:node-1", "system:nodes")
+
+
+def node(name: str, **labels: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+
+
+async def test_a_kubelet_registers_itself_alone(kubelet: Client) -> None:
+    await kubelet.create(
+        NODES, node("node-1", **{"topology.kubernetes.io/zone": "zone-a", "kubernetes.io/os": "linux"})
+    )
+    with pytest.raises(ApiError) as caught:
+        await kubelet.create(NODES, node("node-2"))
+    assert caught.value.message == ('nodes "node-2" is forbidden: node "node-1" is not allowed to modify node "node-2"')
+
+
+async def test_a_kubelet_does_not_name_its_own_role(kubelet: Client) -> None:
+    with pytest.raises(
+        ApiError, match=r"not allowed to set the following labels: node-role\.kubernetes\.io/control-plane"
+    ):
+        await kubelet.create(NODES, node("node-1", **{"node-role.kubernetes.io/control-plane": ""}))
+
+
+async def test_a_kubelet_reports_on_its_own_pods(client: Client, kubelet: Client, default_account: Object) -> None:
+    for name, place in (("mine", "node-1"), ("other", "node-2")):
+        await client.create(PODS, pod(name, nodeName=place), namespace="default")
+    running = {"status": {"phase": "Running"}}
+    await kubelet.patch(PODS, "mine", running, namespace="default", subresource="status")
+    with pytest.raises(ApiError, match="can only update pod status for pods with spec"):
+        await kubelet.patch(PODS, "other", running, namespace="default", subresource="status")
+    with pytest.raises(ApiError, match="can only delete pods with spec"):
+        await kubelet.delete(PODS, "other", namespace="default")
+    with pytest.raises(ApiError, match="can only create mirror pods"):
+        await kubelet.create(PODS, pod("new", nodeName="node-1"), namespace="default")
+
+
+async def test_a_kubelet_renews_its_own_lease(kubelet: Client) -> None:
+    def lease(name: str) -> Object:
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}}
+
+    await kubelet.create(LEASES, lease("node-1"), namespace="kube-node-lease")
+    with pytest.raises(ApiError, match="can only access node lease with the same name as the requesting node"):
+        await kubelet.create(LEASES, lease("node-2"), namespace="kube-node-lease")
+    with pytest.raises(ApiError, match='can only access leases in the "kube-node-lease" system namespace'):
+        await kubelet.create(LEASES, lease("node-1"), namespace="kube-system")
+
+
+async def let_grant(client: Client, *rules: Object) -> None:
+    """Let jane write roles and bindings, and give her `rules`."""
+    writes = {"apiGroups": [RBAC], "resources": ["roles", "rolebindings"], "verbs": ["create", "update", "get"]}
+    await client.create(ROLES, role("granter", writes, *rules), namespace="default")
+    await client.create(ROLE_BINDINGS, binding("granter", "granter", user("jane")), namespace="default")
+
+
+async def test_nobody_grants_in_a_role_what_they_do_not_have(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client, READS)
+    jane = client_for("jane")
+    await jane.create(ROLES, role("reader", READS), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await jane.create(ROLES, role("spy", READS, SECRETS), namespace="default")
+    assert (caught.value.code, caught.value.message) == (
+        403,
+        'roles.rbac.authorization.k8s.io "spy" is forbidden: user "jane" (groups=["system:authenticated"]) is '
+        "attempting to grant RBAC permissions not currently held:\n"
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+    )
+
+
+async def test_nobody_binds_a_role_that_is_more_than_theirs(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client, READS)
+    jane = client_for("jane")
+    await client.create(ROLES, role("reader", READS), namespace="default")
+    await jane.create(ROLE_BINDINGS, binding("readers", "reader", user("joe")), namespace="default")
+    with pytest.raises(ApiError, match="is attempting to grant RBAC permissions not currently held"):
+        await jane.create(
+            ROLE_BINDINGS, binding("joe", "cluster-admin", user("joe"), kind="ClusterRole"), namespace="default"
+        )
+    with pytest.raises(ApiError, match='"gone" not found'):
+        await jane.create(ROLE_BINDINGS, binding("gone", "gone", user("joe")), namespace="default")
+
+
+async def test_the_right_to_escalate_lifts_the_check(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client, {"apiGroups": [RBAC], "resources": ["roles"], "verbs": ["escalate", "bind"]})
+    jane = client_for("jane")
+    await jane.create(ROLES, role("spy", SECRETS), namespace="default")
+    await jane.create(ROLE_BINDINGS, binding("spy", "spy", user("joe")), namespace="default")
