@@ -66,6 +66,7 @@ TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): access.CLUSTER_ROLE_BINDINGS,
     ("rbac.authorization.k8s.io", "RoleBinding"): access.ROLE_BINDINGS,
     ("resource.k8s.io", "DeviceClass"): NAME_AND_AGE,
+    ("resource.k8s.io", "DeviceTaintRule"): NAME_AND_AGE,
     ("resource.k8s.io", "ResourceClaim"): cluster.RESOURCE_CLAIMS,
     ("resource.k8s.io", "ResourceClaimTemplate"): NAME_AND_AGE,
     ("resource.k8s.io", "ResourceSlice"): cluster.RESOURCE_SLICES,
