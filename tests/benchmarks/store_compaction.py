@@ -38,7 +38,7 @@ async def run() -> Result:
         retention = Retention(automatic=False)
         store = await SqliteStore.open(Path(folder) / "store.db", clock=Clock(), retention=retention)
         await fill(store)
-        figures = []
+        figures: list[float] = []
         for label in ("before", "during the compaction", "after"):
             if len(figures) == 1:
                 await store.compact(store.revision)
