@@ -15,6 +15,7 @@ from engine.kubectl.flags import Flag, Type, duration_text
 if TYPE_CHECKING:
     from engine.kubectl.session import Session
 
+NARROWEST_NAME = 11
 Run = Callable[["Session"], Awaitable[None]]
 
 
@@ -106,7 +107,7 @@ def help_text(found: Found, *, program: str) -> str:
     if command.examples:
         parts.append("Examples:\n" + "\n".join(f"  {program} {example}" for example in command.examples))
     if command.children:
-        width = max(len(c.name) for c in command.children) + 3
+        width = max(NARROWEST_NAME, *(len(c.name) for c in command.children)) + 3
         parts.append("Available Commands:\n" + "\n".join(f"  {c.name:<{width}}{c.short}" for c in command.children))
     if command.flags:
         parts.append("Options:\n" + "\n\n".join(_flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
@@ -114,8 +115,8 @@ def help_text(found: Found, *, program: str) -> str:
     parts.append(f"Usage:\n{usage} [options]")
     if command.children:
         parts.append(f'Use "{found.path} <command> --help" for more information about a given command.')
-    tail = f'Use "{program} options" for a list of global command-line options (applies to all commands).'
-    return "\n\n".join(parts) + "\n\n" + tail
+    tail = f'\nUse "{program} options" for a list of global command-line options (applies to all commands).'
+    return "\n\n".join(parts) + "\n" + tail.removeprefix("\n" if command.children else "")
 
 
 def show_group(found: Found, *, program: str) -> Exit | CommandError:

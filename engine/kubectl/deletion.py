@@ -12,7 +12,7 @@ from engine.api.types import Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.watching import watch_objects
+from engine.kubectl.verbs.watching import follow
 
 FOREVER = 168 * 3600.0  # kubectl waits a week at most
 POLICIES = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
@@ -54,29 +54,14 @@ async def wait_gone(session: Session, info: Info, uid: str, *, timeout: float = 
         async with session.clock.timeout(timeout):
             await _wait_gone(session, info, uid)
     except TimeoutError as error:
-        name = f"{info.resource.gvr.group_resource}/{info.name}"
+        name = f"{info.resource.plural}/{info.name}"
         raise CommandError(f"timed out waiting for the condition on {name}") from error
 
 
 async def _wait_gone(session: Session, info: Info, uid: str) -> None:
-    while True:
-        try:
-            live = await session.get(info.resource, info.name, info.namespace)
-        except ApiError as error:
-            if error.reason == "NotFound":
-                return
-            raise
-        if uid and live["metadata"].get("uid") != uid:
+    async for kind, live in follow(session, info.resource, info.namespace, info.name):
+        if kind == "DELETED" or (uid and live["metadata"].get("uid") != uid):
             return
-        version = live["metadata"].get("resourceVersion", "")
-        try:
-            changes = watch_objects(session, info.resource, info.namespace, name=info.name, version=version)
-            async for kind, _ in changes:
-                if kind == "DELETED":
-                    return
-        except ApiError as error:
-            if error.code != 410:
-                raise
 
 
 async def delete_and_wait(session: Session, info: Info, *, grace: int = -1) -> None:

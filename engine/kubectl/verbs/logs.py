@@ -107,7 +107,7 @@ def _containers(session: Session, pod: Object) -> list[str]:
         return [session.arguments[1]]
     if chosen := session.flags.text("container"):
         return [chosen]
-    annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER)
+    annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
     default: str = annotated if annotated in names else names[0]
     everything = [*names, *(f"{c['name']} (init)" for c in spec.get("initContainers") or ())]
     if len(everything) > 1:

@@ -14,7 +14,7 @@ from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, filename
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.watching import watch_objects
+from engine.kubectl.verbs.watching import follow
 
 
 async def run(session: Session) -> None:
@@ -65,12 +65,8 @@ async def _scale(session: Session, info: Info, replicas: int, dry_run: str) -> N
 async def _wait(session: Session, info: Info, replicas: int, timeout: float) -> None:
     try:
         async with session.clock.timeout(timeout):
-            live = await session.get(info.resource, info.name, info.namespace)
-            if _has(live, replicas):
-                return
-            version = live["metadata"]["resourceVersion"]
-            async for _, obj in watch_objects(session, info.resource, info.namespace, name=info.name, version=version):
-                if _has(obj, replicas):
+            async for kind, obj in follow(session, info.resource, info.namespace, info.name):
+                if kind != "DELETED" and _has(obj, replicas):
                     return
     except TimeoutError as error:
         raise CommandError("timed out waiting for the condition") from error

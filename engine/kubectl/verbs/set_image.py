@@ -71,8 +71,9 @@ def _updated(info: Info, images: dict[str, str]) -> Object:
     after = copy_object(info.object)
     spec = pod_spec_of(after)
     if spec is None:
-        group_resource = info.resource.gvr.group_resource
-        raise CommandError(f'{group_resource} "{info.name}" the object is not a pod or does not have a pod template')
+        where = f"{info.resource.plural}/{info.name}"
+        kind = f"*{info.resource.gvr.version}.{info.resource.kind}"
+        raise CommandError(f"{where} the object is not a pod or does not have a pod template: {kind}")
     for name, image in images.items():
         found = [
             container

@@ -19,7 +19,7 @@ from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, infos
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.watching import watch_objects
+from engine.kubectl.verbs.watching import follow
 
 Test = Callable[[Object], bool]
 POLL_SECONDS = 0.5
@@ -27,7 +27,7 @@ POLL_SECONDS = 0.5
 
 async def run(session: Session) -> None:
     wanted = session.flags.many("for")
-    if (session.arguments and "/" not in session.arguments[0]) or session.arguments:
+    if session.arguments:
         await _check_types(session)
     if not wanted:
         raise CommandError("unrecognized condition: []")
@@ -91,20 +91,15 @@ async def _wait_created(session: Session, timeout: float) -> None:
 
 
 async def _wait_until(session: Session, info: Info, test: Test, timeout: float) -> None:
-    if test(info.object):
-        return
     name = f"{info.resource.plural}/{info.name}"
     if not timeout:
-        raise CommandError(f"timed out waiting for the condition on {name}")
+        if test(info.object):
+            return
+        raise CommandError(f"condition not met for {name}")
     try:
         async with session.clock.timeout(timeout):
-            version = info.object["metadata"].get("resourceVersion", "")
-            async for kind, obj in watch_objects(
-                session, info.resource, info.namespace, name=info.name, version=version
-            ):
-                if kind == "DELETED":
-                    continue
-                if test(obj):
+            async for kind, obj in follow(session, info.resource, info.namespace, info.name):
+                if kind != "DELETED" and test(obj):
                     info.refresh(obj)
                     return
     except TimeoutError as error:

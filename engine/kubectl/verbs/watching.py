@@ -44,6 +44,26 @@ async def watch_objects(
         await session.clock.sleep(RETRY_SECONDS)
 
 
+async def follow(session: Session, resource: Resource, namespace: str, name: str) -> AsyncIterator[tuple[str, Object]]:
+    """One object as it is now (DELETED and {} where it is not there), then each change, for ever.
+
+    Starts from a list, whose resourceVersion is always fresh, and lists again when the server has forgotten it.
+    """
+    while True:
+        field = f"metadata.name={name}"
+        body = await session.request("GET", session.path_of(resource, namespace), query={"fieldSelector": field})
+        items = body.get("items") or ()
+        typed = {"apiVersion": resource.gvr.api_version, "kind": resource.kind}
+        yield ("ADDED", {**typed, **items[0]}) if items else ("DELETED", {})
+        version = body.get("metadata", {}).get("resourceVersion", "")
+        try:
+            async for change in watch_objects(session, resource, namespace, name=name, version=version):
+                yield change
+        except ApiError as error:
+            if error.code != 410:
+                raise
+
+
 def _version(obj: Object) -> str:
     """The resourceVersion that an event brings: the object's, or that of a table's last row."""
     if obj.get("kind") == "Table":

@@ -46,7 +46,7 @@ async def revisions(session: Session, obj: Object) -> dict[int, Object]:
         return {revision_of(rs): rs for rs in owned}
     if kind in ("DaemonSet", "StatefulSet"):
         return {int(cr.get("revision", 0)): cr for cr in await controller_revisions(session, obj)}
-    raise CommandError(f"no history viewer has been implemented for {kind}")
+    raise CommandError(f'error retrieving history for "{kind}", no visitor method exists for {{ {kind}}}')
 
 
 def _table(known: dict[int, Object]) -> str:

@@ -5,13 +5,12 @@ Source of the behaviour: kubectl pkg/cmd/rollout/rollout_status.go.
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError
 from engine.kubectl.errors import CommandError
 from engine.kubectl.rollouts import progress
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.rollout.common import nothing_found, selected
-from engine.kubectl.verbs.watching import watch_objects
+from engine.kubectl.verbs.watching import follow
 
 
 async def run(session: Session) -> None:
@@ -31,24 +30,14 @@ async def run(session: Session) -> None:
 
 async def _follow(session: Session, info: Info) -> None:
     revision = session.flags.number("revision")
-    last, done = progress(info.object, revision=revision)
-    session.out(last)
-    if done or not session.flags.on("watch"):
+    if not session.flags.on("watch"):
+        session.out(progress(info.object, revision=revision)[0])
         return
-    version = info.object["metadata"].get("resourceVersion", "")
-    while True:
-        try:
-            changes = watch_objects(session, info.resource, info.namespace, name=info.name, version=version)
-            async for kind, obj in changes:
-                if kind == "DELETED":
-                    raise CommandError("object has been deleted")
-                text, done = progress(obj, revision=revision)
-                session.out(text)
-                session.stdout.flush()
-                if done:
-                    return
-        except ApiError as error:
-            if error.code != 410:
-                raise
-            live = await session.get(info.resource, info.name, info.namespace)
-            version = live["metadata"].get("resourceVersion", "")
+    async for kind, obj in follow(session, info.resource, info.namespace, info.name):
+        if kind == "DELETED":
+            raise CommandError("object has been deleted")
+        text, done = progress(obj, revision=revision)
+        session.out(text)
+        session.stdout.flush()
+        if done:
+            return

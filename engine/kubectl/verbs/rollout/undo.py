@@ -35,10 +35,11 @@ async def run(session: Session) -> None:
     dry_run = session.dry_run()
 
     async def undo(info: Info) -> None:
-        if info.object["kind"] not in ("Deployment", "DaemonSet", "StatefulSet"):
-            raise CommandError(f"no rollbacker has been implemented for {info.object['kind']}")
         if last_applied.original(info.object) is not None:
             _warn(session, info)
+        kind = info.object["kind"]
+        if kind not in ("Deployment", "DaemonSet", "StatefulSet"):
+            raise CommandError(f'error retrieving rollbacker for "{kind}", no visitor method exists for {{ {kind}}}')
         target = _target(info, await revisions(session, info.object), wanted)
         operation = await _roll_back(session, info, target, dry_run)
         result_printer(session, operation, dry_run=dry_run)(info.object, info.resource)
@@ -49,8 +50,9 @@ async def run(session: Session) -> None:
 def _warn(session: Session, info: Info) -> None:
     session.err(
         f"Warning: resource {info.resource.plural}/{info.name} was previously managed with 'kubectl apply'. Rolling "
-        f"back will not update the {last_applied.ANNOTATION} annotation, which may cause unexpected behavior on the "
-        "next 'kubectl apply'"
+        f"back will not update the {last_applied.ANNOTATION} annotation, which may cause unexpected behavior on "
+        "future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file "
+        "instead."
     )
 
 
