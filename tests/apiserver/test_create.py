@@ -9,6 +9,7 @@ from engine.api.types import (
     CONFIGMAPS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
+    EVENTS,
     GVR,
     NAMESPACES,
     NODES,
@@ -18,7 +19,10 @@ from engine.api.types import (
     Object,
 )
 from engine.api.wire import YAML
+from engine.apiserver.server import ApiServer
 from engine.client import Client
+from engine.clock import VirtualClock
+from engine.rng import Rng
 from engine.store.sqlite import SqliteStore
 from engine.store.types import Range
 from tests.apiserver.conftest import account, config_map, make_namespace, pod
@@ -242,3 +246,30 @@ async def test_the_cluster_is_born_with_its_own_objects(client: Client) -> None:
     assert service["spec"]["clusterIP"] == "10.96.0.1"
     slices = await client.list(ENDPOINT_SLICES, namespace="default")
     assert [item["metadata"]["name"] for item in slices.items] == ["kubernetes"]
+
+
+async def test_events_live_for_an_hour(client: Client, virtual_clock: VirtualClock) -> None:
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "web.1"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": "web"},
+    }
+    await client.create(EVENTS, event, namespace="default")
+    async with await client.watch(EVENTS, resource_version="0", timeout_seconds=7200) as watch:
+        assert (await anext(aiter(watch))).type == "ADDED"
+        gone = await anext(aiter(watch))
+    assert (gone.type, gone.object["metadata"]["name"]) == ("DELETED", "web.1")
+    assert 3600 <= virtual_clock.monotonic() <= 3670
+
+
+async def test_a_taken_name_is_drawn_again(server: ApiServer, client: Client) -> None:
+    """Two servers with one seed draw the same names, so that the second finds each of them taken."""
+    sent = config_map("")
+    sent["metadata"] = {"generateName": "web-"}
+    twin = Rng(1).stream("apiserver").stream("names")
+    for _ in range(2):
+        taken = f"web-{twin.name_suffix()}"
+        await client.create(CONFIGMAPS, config_map(taken), namespace="default")
+    made = await client.create(CONFIGMAPS, sent, namespace="default")
+    assert made["metadata"]["name"] == f"web-{twin.name_suffix()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.api.resources import ResourceRegistry
 from engine.apiserver.admission.attributes import Plugin
 from engine.apiserver.admission.escalation import RBACEscalation
+from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
 from engine.apiserver.admission.pods import (
@@ -32,6 +33,7 @@ def default_plugins(
 ) -> list[Plugin]:
     return [
         NamespaceLifecycle(lookup),
+        LimitRanger(caches, resources.get(*LIMIT_RANGES)),
         ServiceAccount(lookup, names),
         NodeRestriction(lookup),
         TaintNodesByCondition(),
