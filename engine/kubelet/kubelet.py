@@ -52,6 +52,7 @@ class Kubelet:
         kubernetes_version: str = "",
         runtime: SimulatedRuntime | None = None,
         network: Callable[[str], Network] | None = None,
+        detect_mutations: bool = False,
     ) -> None:
         self.name = node.name
         self._owns_runtime = runtime is None
@@ -61,8 +62,12 @@ class Kubelet:
         self._world = world
         self._pod_cidr = pod_cidr
         self._recorder = EventRecorder(client, world, "kubelet", node.name)
-        self._pod_informer = SharedInformer(client, world, PODS, field_selector=f"spec.nodeName={node.name}")
-        self._node_informer = SharedInformer(client, world, NODES, field_selector=f"metadata.name={node.name}")
+        self._pod_informer = SharedInformer(
+            client, world, PODS, field_selector=f"spec.nodeName={node.name}", detect_mutations=detect_mutations
+        )
+        self._node_informer = SharedInformer(
+            client, world, NODES, field_selector=f"metadata.name={node.name}", detect_mutations=detect_mutations
+        )
         self.loop = SyncLoop(self, name=f"kubelet {node.name}")
         self.pleg = Pleg(self.runtime, self.loop.pleg)
         self.probes = ProbeManager(self.runtime, world, self._recorder, self.loop.probes, node_name=node.name)

@@ -175,6 +175,7 @@ async def api_server(world: World) -> AsyncIterator[ApiServer]:
 
 def kubelet_on(api: ApiServer, world: World, *, config: NodeConfig | None = None, **options: Any) -> Kubelet:
     options.setdefault("pod_cidr", "10.244.0.0/24")
+    options.setdefault("detect_mutations", True)
     return Kubelet(
         client_of(api, KUBELET, "kubelet"), world, config or NodeConfig(name=NODE), node_ip=NODE_IP, **options
     )

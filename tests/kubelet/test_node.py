@@ -153,17 +153,28 @@ async def test_a_node_that_comes_back_with_nothing_starts_its_pods_again(world: 
         await first.start()
         node = Node(world, api, first)
         await node.sleep(1)
-        await node.run()
+        init = {"name": "init", "image": "busybox:1.36", "command": ["sleep", "2"]}
+        await node.run(initContainers=[init])
         before = await node.ready()
+        job = {"name": "job", "image": "busybox:1.36", "command": ["true"]}
+        await node.run("job", containers=[job], restartPolicy="Never")
+        done = await node.in_phase("Succeeded", "job")
         await first.stop()
         await node.sleep(60)
 
         second = kubelet_on(api, world)
         await second.start()
-        container = await node.restarted(1)
+        await node.sleep(1)
+        lost = await node.container()
+        assert lost["state"] == {"waiting": {"reason": "PodInitializing"}}
+        assert lost["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
+        status = await node.ready()
+        container = status["containerStatuses"][0]
         await second.stop()
+        assert (container["restartCount"], status["initContainerStatuses"][0]["restartCount"]) == (1, 1)
         assert container["containerID"] != before["containerStatuses"][0]["containerID"]
-        assert (await node.status())["startTime"] == before["startTime"]
+        assert status["startTime"] == before["startTime"]
+        assert (await node.status("job"))["containerStatuses"] == done["containerStatuses"]
 
 
 async def test_the_api_server_may_come_later(world: World) -> None:

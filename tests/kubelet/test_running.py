@@ -154,3 +154,22 @@ async def test_logs_are_kept_by_container_and_attempt(world: World) -> None:
         assert node.view("logs", namespace="default", pod="nope") == {
             "error": 'pod "nope" cannot be found - no logs available'
         }
+
+
+async def test_a_readiness_gate_of_somebody_else_is_waited_for_and_left_alone(world: World) -> None:
+    async with running(world) as node:
+        await node.run(readinessGates=[{"conditionType": "example.com/gate"}])
+        await node.in_phase("Running")
+        await node.sleep(1)
+        ready = next(item for item in (await node.status())["conditions"] if item["type"] == "Ready")
+        assert (ready["status"], ready["reason"], ready["message"]) == (
+            "False",
+            "ReadinessGatesNotReady",
+            'corresponding condition of pod readiness gate "example.com/gate" does not exist.',
+        )
+        gate = {"type": "example.com/gate", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}
+        patch = {"status": {"conditions": [gate]}}
+        await node.admin.patch(PODS, "web", patch, namespace="default", subresource="status")
+        status = await node.ready()
+
+        assert gate in status["conditions"]

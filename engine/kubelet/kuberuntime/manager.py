@@ -368,8 +368,9 @@ def _next_attempt(pod: Object, container: Object, status: PodRuntimeStatus) -> i
         return last.attempt + 1
     for field in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         for known in (pod.get("status") or {}).get(field) or ():
-            if known["name"] == container["name"] and known.get("containerID"):
-                return int(known.get("restartCount", 0)) + 1
+            if known["name"] == container["name"]:
+                # Without an id it has not begun, or the loss has been counted already.
+                return int(known.get("restartCount", 0)) + bool(known.get("containerID"))
     return 0
 
 

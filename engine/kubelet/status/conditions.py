@@ -27,7 +27,7 @@ def conditions(
     ready = _containers_ready(pod, statuses, phase)
     sandbox_ready = not sandbox_changed(pod, status)[0]
     return [
-        *others,
+        *(dict(condition) for condition in others),
         _condition(pod, "PodReadyToStartContainers", sandbox_ready),
         _initialized(pod, statuses, phase),
         _pod_ready(pod, ready, others),

@@ -154,7 +154,8 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
     state = before.get("state") or {}
     if "terminated" in state:
         return {**before, "ready": False, "started": False}
-    made["restartCount"] = before.get("restartCount", 0)
+    # One that was there once and is lost will be there again: that is a restart.
+    made["restartCount"] = before.get("restartCount", 0) + bool(before.get("containerID"))
     made["lastState"] = before.get("lastState") or {}
     if "running" in state:
         made["lastState"] = {

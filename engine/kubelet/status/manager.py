@@ -16,6 +16,7 @@ from engine.api.types import PODS, Object
 from engine.client import Client
 from engine.clock import Clock
 from engine.kubelet import pods
+from engine.kubelet.status.conditions import OWNED
 from engine.kubelet.status.patch import status_patch
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext, current_context
@@ -109,6 +110,8 @@ class StatusManager:
         now = self._clock.timestamp()
         before = {condition["type"]: condition for condition in previous.get("conditions") or ()}
         for condition in status["conditions"]:
+            if condition["type"] not in OWNED:
+                continue
             old = before.get(condition["type"])
             same = old is not None and old["status"] == condition["status"] and old.get("lastTransitionTime")
             condition["lastTransitionTime"] = old["lastTransitionTime"] if same and old is not None else now
