@@ -144,7 +144,13 @@ class Committer:
             changes = sum(len(revision.changes) for revision in batch.revisions)
             first = batch.revisions[0].revision
             self.recent.append(Commit(first, len(batch.revisions), changes, seconds))
-        self._apply(proposals)
+        try:
+            self._apply(proposals)
+        except Exception:
+            # A bug: what is durable could not be shown. Nobody may be left waiting, nor told that it went well.
+            self._answer([*proposals, *self._pending], "etcdserver: internal error, see the log")
+            self._pending.clear()
+            raise
         for proposal in proposals:
             if not proposal.done.done():
                 proposal.done.set_result(None)
@@ -157,9 +163,13 @@ class Committer:
         void = [*proposals, *self._pending]
         self._pending.clear()
         self._refuse(void)
-        for proposal in void:
+        self._answer(void, str(error))
+
+    @staticmethod
+    def _answer(proposals: list[Proposal], refusal: str) -> None:
+        for proposal in proposals:
             if not proposal.done.done():
-                proposal.done.set_exception(StoreUnavailableError(str(error)))
+                proposal.done.set_exception(StoreUnavailableError(refusal))
 
 
 def _batch(proposals: list[Proposal]) -> Batch:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.clock import Clock
 from engine.rng import Rng
-from engine.store import log, snapshot
+from engine.store import log, log_compaction, snapshot
 from engine.store.committer import Committer, Proposal
 from engine.store.draft import Draft
 from engine.store.evaluation import Decision, check_range, check_revision, decide, delete_keys
@@ -383,7 +383,7 @@ class SqliteStore:
         """Give the space of what was compacted back to the file system; writes wait meanwhile, as etcd's do."""
         self._check_open()
         if self._journal is not None:
-            await self._journal.run(log.defrag)
+            await self._journal.run(log_compaction.defrag)
             await self._journal.measure()
 
     async def close(self) -> None:

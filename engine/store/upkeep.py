@@ -11,7 +11,7 @@ import asyncio
 import logging
 
 from engine.clock import Clock, wall
-from engine.store import log
+from engine.store import log_compaction
 from engine.store.committer import Committer, Proposal
 from engine.store.index import Index, Revision
 from engine.store.journal import Journal
@@ -156,7 +156,7 @@ class Upkeep:
         if self._journal is None:
             began = wall()
             return self._note((self._index.raise_floor(self._hub.compact_revision, size), wall() - began))
-        return self._note(await self._journal.timed(lambda connection: log.compact_step(connection, size)))
+        return self._note(await self._journal.timed(lambda connection: log_compaction.compact_step(connection, size)))
 
     def _note(self, step: tuple[bool, float]) -> bool:
         """Adapt the size of the next step to what this one took; says whether it was the last."""
