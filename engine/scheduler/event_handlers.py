@@ -71,7 +71,7 @@ class EventHandlers:
     def _mover(self, resource: EventResource) -> Callable[[Object | None, Object | None, Origin], None]:
         def on_change(old: Object | None, new: Object | None, origin: Origin) -> None:
             action = Action.ADD if old is None else Action.DELETE if new is None else PLAIN_UPDATE
-            self._queue.move_all(ClusterEvent(resource, action), old, new)
+            self._queue.move_all(ClusterEvent(resource, action), old, new, origin=origin)
 
         return on_change
 
@@ -80,12 +80,12 @@ class EventHandlers:
     def on_node(self, old: Object | None, new: Object | None, origin: Origin) -> None:
         if new is None:
             if old is not None:
-                self._queue.move_all(NODE_DELETE, old, None)
+                self._queue.move_all(NODE_DELETE, old, None, origin=origin)
                 self._cache.remove_node(old["metadata"]["name"])
             return
         self._cache.add_node(new)
         for event in [NODE_ADD] if old is None else node_events(old, new):
-            self._queue.move_all(event, old, new)
+            self._queue.move_all(event, old, new, origin=origin)
 
     def on_namespace(self, old: Object | None, new: Object | None, origin: Origin) -> None:
         before, after = (obj["metadata"].get("labels") if obj is not None else None for obj in (old, new))
@@ -104,11 +104,11 @@ class EventHandlers:
             self._known[after.uid] = after
         if after is None:
             if before is not None:
-                self._deleted(before)
+                self._deleted(before, origin)
         elif before is not None and before.node_name:
-            self._assigned_updated(before, after)
+            self._assigned_updated(before, after, origin)
         elif after.node_name:
-            self._assigned(after, before)
+            self._assigned(after, before, origin)
         elif self._responsible_for(after):
             self._waiting(before, after, origin)
 
@@ -120,33 +120,42 @@ class EventHandlers:
     def _responsible_for(self, pod: PodInfo) -> bool:
         return pod.scheduler_name in self._profiles
 
-    def _assigned(self, pod: PodInfo, before: PodInfo | None) -> None:
+    def _assigned(self, pod: PodInfo, before: PodInfo | None, origin: Origin) -> None:
         self._cache.add_pod(pod)
         if before is not None and self._responsible_for(before):
             # Bound: by this scheduler, or by somebody who was quicker.
             self._queue.delete(before)
-        self._queue.move_all(ASSIGNED_POD_ADD, None, pod)
+        self._queue.move_all(ASSIGNED_POD_ADD, None, pod, origin=origin)
 
-    def _assigned_updated(self, before: PodInfo, after: PodInfo) -> None:
+    def _assigned_updated(self, before: PodInfo, after: PodInfo, origin: Origin) -> None:
         self._cache.update_pod(after)
         for event in pod_events(before, after, EventResource.ASSIGNED_POD):
-            self._queue.move_all(event, before, after)
+            self._queue.move_all(event, before, after, origin=origin)
 
-    def _deleted(self, pod: PodInfo) -> None:
+    def _deleted(self, pod: PodInfo, origin: Origin) -> None:
         if pod.node_name:
             self._cache.remove_pod(pod.uid)
-            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, origin=origin)
             return
         if not self._responsible_for(pod):
             return
         self._queue.delete(pod)
         if self._cache.is_assumed(pod.uid):
-            self._give_up_assumed(pod)
+            self._give_up_assumed(pod, origin)
         elif pod.nominated_node_name:
-            # Pods of the same or a lower priority had counted it as if it were on the node.
-            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: other.priority <= pod.priority)
+            self._no_longer_nominated(pod, origin)
 
-    def _give_up_assumed(self, pod: PodInfo) -> None:
+    def _no_longer_nominated(self, pod: PodInfo, origin: Origin) -> None:
+        """Pods of the same or a lower priority had counted the pod as if it were on its nominated node."""
+        self._queue.move_all(
+            ASSIGNED_POD_DELETE,
+            pod,
+            None,
+            pre_check=lambda other: other.priority <= pod.priority,
+            origin=origin,
+        )
+
+    def _give_up_assumed(self, pod: PodInfo, origin: Origin) -> None:
         """A pod is deleted while it is being bound: what it holds is free at once."""
         assumed = self._cache.pod(pod.uid)
         if assumed is None:
@@ -156,7 +165,7 @@ class EventHandlers:
             waiting.reject("", "removed")
         else:
             self._cache.forget(assumed.uid)
-        self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None)
+        self._queue.move_all(ASSIGNED_POD_DELETE, assumed, None, origin=origin)
 
     def _waiting(self, before: PodInfo | None, after: PodInfo, origin: Origin) -> None:
         if before is None:
@@ -166,9 +175,9 @@ class EventHandlers:
             return
         if self._cache.is_assumed(after.uid):
             if after.terminating and not before.terminating:
-                self._give_up_assumed(after)
+                self._give_up_assumed(after, origin)
             return
         self._queue.update(before, after, origin)
         nominated = before.nominated_node_name
         if nominated and nominated != after.nominated_node_name:
-            self._queue.move_all(ASSIGNED_POD_DELETE, before, None, lambda other: other.priority <= before.priority)
+            self._no_longer_nominated(before, origin)

@@ -70,6 +70,9 @@ async def test_a_pod_is_tried_again_when_what_stood_in_its_way_changes_and_not_b
     assert len(attempts) == 1
     await stage.admin.delete(PODS, "first", namespace="default", grace_period_seconds=0)
     assert await stage.bound("second") == "n1"
+    spans = [s for s in stage.world.tracer.recent if (s.verb, s.object) == ("schedule", "pod/default/second")]
+    assert spans[1].parent == spans[0].parent
+    assert spans[1].woken_by[0] == spans[0].revision < spans[1].woken_by[-1]
     newest = stage.world.views.look("scheduler/decision", {"pod": "default/second"})["decisions"][0]
     assert newest["result"] == "scheduled"
     assert [move["event"] for move in newest["moves"]][:3] == [

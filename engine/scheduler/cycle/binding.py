@@ -44,5 +44,5 @@ class BindingCycle:
         if self._cache.forget(pod.uid):
             # Not for the pod itself, which did not fit for another reason.
             check = (lambda other: other.uid != pod.uid) if status.rejected else None
-            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, check)
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, pre_check=check)
         return rejected_on(pod.node_name, status)

@@ -12,6 +12,7 @@ from engine.scheduler.framework.events import ClusterEvent
 from engine.scheduler.pod_info import PodInfo
 
 KEPT_MOVES = 20
+KEPT_ORIGINS = 10
 
 
 class Move(NamedTuple):
@@ -47,6 +48,11 @@ class QueuedPod:
     gating_events: list[ClusterEvent] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
     moves: deque[Move] = field(default_factory=lambda: deque(maxlen=KEPT_MOVES))
+
+    def woken(self, origin: Origin | None) -> None:
+        """A further write had a part in that this pod is tried. The first one, which made the pod, is always kept."""
+        if origin is not None and origin not in self.origins:
+            self.origins = [*self.origins[:1], *self.origins[1:][-(KEPT_ORIGINS - 2) :], origin]
 
     @property
     def gated(self) -> bool:

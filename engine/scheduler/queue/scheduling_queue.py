@@ -140,7 +140,7 @@ class SchedulingQueue:
             return
         for heap in (self.active, self.backoff):
             if (queued := heap.get(old.key)) is not None:
-                self._refresh(queued, old, new)
+                self._refresh(queued, old, new, origin)
                 if heap is self.active:
                     self.active.add(new.key, queued)
                 return
@@ -149,11 +149,12 @@ class SchedulingQueue:
             fresh = QueuedPod(new, self._clock.monotonic(), origins=[origin] if origin is not None else [])
             self._to_active(fresh, UNSCHEDULED_POD_UPDATE.label)
             return
-        self._refresh(waiting, old, new)
+        self._refresh(waiting, old, new, origin)
         self._requeue_updated(waiting, events, old, new)
 
-    def _refresh(self, queued: QueuedPod, old: PodInfo, new: PodInfo) -> None:
+    def _refresh(self, queued: QueuedPod, old: PodInfo, new: PodInfo, origin: Origin | None) -> None:
         queued.pod = new
+        queued.woken(origin)
         self.nominator.update(old, new)
 
     def _requeue_updated(self, queued: QueuedPod, events: list[ClusterEvent], old: PodInfo, new: PodInfo) -> None:
@@ -195,8 +196,16 @@ class SchedulingQueue:
 
     # -- moving pods
 
-    def move_all(self, event: ClusterEvent, old: Any, new: Any, pre_check: PreCheck | None = None) -> None:
-        """Something happened in the cluster: move those pods that it may help."""
+    def move_all(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        *,
+        pre_check: PreCheck | None = None,
+        origin: Origin | None = None,
+    ) -> None:
+        """Something happened in the cluster, by the write `origin`: move those pods that it may help."""
         if event.wildcard:
             candidates = self.unschedulable.items()
         elif plugins := self._plugins_interested(event):
@@ -205,14 +214,17 @@ class SchedulingQueue:
             return
         for queued in candidates:
             if pre_check is None or pre_check(queued.pod):
-                self._move(queued, event, old, new)
+                self._move(queued, event, old, new, origin=origin)
         self.in_flight.happened(event, old, new)
 
-    def _move(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> None:
+    def _move(
+        self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any, *, origin: Origin | None = None
+    ) -> None:
         if queued.gated and not any(asked.matches(event) for asked in queued.gating_events):
             return
         strategy, plugin = self._worth(queued, event, old, new)
         if strategy is not Strategy.SKIP:
+            queued.woken(origin)
             self._requeue(queued, strategy, event.label, plugin)
 
     def _plugins_interested(self, event: ClusterEvent) -> list[str]:
