@@ -37,6 +37,10 @@ class Interest:
     user_agent: str = ""
     selector: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def everything(self) -> bool:
+        return not (self.namespace or self.selective) and self.node is None
+
     def wants(self, obj: Object) -> bool:
         if self.namespace and obj["metadata"].get("namespace") != self.namespace:
             return False
@@ -60,6 +64,7 @@ class Watcher:
     ) -> None:
         self.interest = interest
         self.number = number
+        self._everything = interest.everything
         self.too_slow = False
         self.sent = 0
         self._after = after
@@ -97,6 +102,8 @@ class Watcher:
 
     def _seen(self, change: Change) -> WatchEvent | None:
         """What the change is to this watcher, whose selector the object may have begun or ceased to match."""
+        if self._everything:
+            return change.event(change.type)
         interest = self.interest
         now = change.type != "DELETED" and interest.wants(change.object)
         before = change.old is not None and interest.wants(change.old)

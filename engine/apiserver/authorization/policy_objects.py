@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from engine.api.types import Object
-from engine.apiserver.authorization.policy import BINDINGS, CONTROLLERS, LOCAL_ROLES, RBAC, ROLES
+from engine.apiserver.authorization.controller_policy import CONTROLLERS
+from engine.apiserver.authorization.policy import BINDINGS, LOCAL_ROLES, RBAC, ROLES
 
 _API_VERSION = f"{RBAC}/v1"
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}

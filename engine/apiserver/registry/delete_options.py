@@ -1,0 +1,86 @@
+"""DeleteOptions, from the body of a delete or from its query (apimachinery pkg/apis/meta/v1/validation)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api.errors import Cause, bad_request, field_invalid, invalid
+from engine.api.schema import Definitions
+from engine.api.types import GVK
+from engine.apiserver.call import Call
+from engine.apiserver.registry.body import read_value
+from engine.apiserver.registry.options import dry_run_causes, truthy
+
+_POLICIES = ("Background", "Foreground", "Orphan")
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    grace: int | None = None
+    policy: str = ""
+    orphan: bool | None = None
+    uid: str = ""
+    resource_version: str = ""
+    dry_run: bool = False
+
+    @classmethod
+    def of(cls, definitions: Definitions, call: Call) -> DeleteOptions:
+        """From the body or, without one, the query. Raises ApiError 400 or 422."""
+        request = call.request
+        body = read_value(definitions, request)
+        if body is not None and not isinstance(body, dict):
+            raise bad_request("the body of a delete must be DeleteOptions")
+        if not body:
+            body = _from_query(call)
+        elif body.get("kind", "DeleteOptions") != "DeleteOptions":
+            raise bad_request(f'no kind "{body["kind"]}" is registered for DeleteOptions')
+        dry_run = body.get("dryRun") or request.query.get("dryRun") or []
+        causes = _causes(body, dry_run)
+        if causes:
+            raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", causes)
+        preconditions = body.get("preconditions") or {}
+        return cls(
+            grace=body.get("gracePeriodSeconds"),
+            policy=body.get("propagationPolicy") or "",
+            orphan=body.get("orphanDependents"),
+            uid=preconditions.get("uid") or "",
+            resource_version=preconditions.get("resourceVersion") or "",
+            dry_run=bool(dry_run),
+        )
+
+
+def _from_query(call: Call) -> dict[str, Any]:
+    request = call.request
+    options: dict[str, Any] = {}
+    if grace := request.parameter("gracePeriodSeconds"):
+        try:
+            options["gracePeriodSeconds"] = int(grace)
+        except ValueError:
+            raise bad_request(f'strconv.ParseInt: parsing "{grace}": invalid syntax') from None
+    if policy := request.parameter("propagationPolicy"):
+        options["propagationPolicy"] = policy
+    if orphan := request.parameter("orphanDependents"):
+        options["orphanDependents"] = truthy(orphan)
+    return options
+
+
+def _causes(body: dict[str, Any], dry_run: list[str]) -> list[Cause]:
+    causes = dry_run_causes(dry_run)
+    policy = body.get("propagationPolicy")
+    if policy is not None and body.get("orphanDependents") is not None:
+        causes.append(
+            field_invalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
+        )
+    if policy is not None and policy not in _POLICIES:
+        causes.append(
+            field_invalid(
+                "propagationPolicy",
+                policy,
+                'must be one of ["Background" "Foreground" "Orphan"] or not set',
+            )
+        )
+    grace = body.get("gracePeriodSeconds")
+    if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool)):
+        raise bad_request("json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64")
+    return causes
