@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 # A change, as its old and new object, to the keys to reconcile.
 Mapper = Callable[[Object | None, Object | None], Iterable[str]]
 
+# How many seconds the reconcile of a key may wait after a change.
+Delay = Callable[[str, Object | None, Object | None], float]
+
 LAST_RECONCILES = 50
 SHOWN_KEYS = 100
 
@@ -115,12 +118,12 @@ class Controller:
     def index(self, resource: GVR, name: str, function: Callable[[Object], Iterable[str]]) -> None:
         self._informer(resource).add_index(name, function)
 
-    def watch(self, resource: GVR, mapper: Mapper) -> None:
-        """Reconcile the keys that `mapper` gives for every change of a resource."""
+    def watch(self, resource: GVR, mapper: Mapper, *, delay: Delay | None = None) -> None:
+        """Reconcile the keys that `mapper` gives for every change of a resource, `delay` seconds later."""
 
         def handler(old: Object | None, new: Object | None, origin: Origin) -> None:
             for key in mapper(old, new):
-                self.queue.add(key, origin)
+                self.queue.add_after(key, delay(key, old, new) if delay is not None else 0.0, origin)
 
         self._informer(resource).add_handler(handler)
 

@@ -10,6 +10,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import DEPLOYMENTS, GVR, PODS, REPLICA_SETS, Object
 from engine.client import NORMAL, WARNING, object_key
+from engine.controllers.batching import batch_period
 from engine.controllers.conditions import conditions_of, find_condition, without_condition
 from engine.controllers.controller import Controller
 from engine.controllers.deployment.limits import scaled_value
@@ -45,7 +46,7 @@ class DisruptionController(Controller):
         self._scales = {kind: self.lister(gvr) for kind, gvr in _LISTED.items()}
         self._discovery = Discovery(self.config.kubernetes_version)
         self.watch(BUDGETS, lambda old, new: [object_key(new or old or {})])
-        self.watch(PODS, self._pod_changed)
+        self.watch(PODS, self._pod_changed, delay=self._delay)
         for gvr in _LISTED.values():
             self.watch(gvr, self._scale_changed)
 
@@ -55,6 +56,10 @@ class DisruptionController(Controller):
             if pod is not None:
                 keys.update(dict.fromkeys(self._budgets_of(pod["metadata"])))
         return list(keys)
+
+    def _delay(self, key: str, old: Object | None, new: Object | None) -> float:
+        budget = self._budgets.by_key(key)
+        return batch_period(((budget or {}).get("status") or {}).get("expectedPods", 0))
 
     def _scale_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         """A change of replicas, to the budgets of the Pods that are made from the template."""

@@ -12,6 +12,7 @@ from typing import ClassVar
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, GVR, PODS, Object
 from engine.client import object_key
+from engine.controllers.batching import batch_period
 from engine.controllers.controller import Controller
 from engine.controllers.expectations import Expectations
 from engine.controllers.ownership import (
@@ -39,8 +40,8 @@ class PodOwnerController(Controller):
         self.index(PODS, OWNER_INDEX, by_controller_uid)
         self.expectations = Expectations(self.clock)
         self.pod_control = PodControl(self.client, self.recorder)
-        self.watch(self.resource, self.owner_changed)
-        self.watch(PODS, self._pod_changed)
+        self.watch(self.resource, self.owner_changed, delay=self._owner_delay)
+        self.watch(PODS, self._pod_changed, delay=self._delay)
 
     # -- what wakes it
 
@@ -67,6 +68,16 @@ class PodOwnerController(Controller):
         elif old is None or before != after or labels_of(old) != labels_of(new):
             keys.update(dict.fromkeys(self._selecting(new)))
         return list(keys)
+
+    def _delay(self, key: str, old: Object | None, new: Object | None) -> float:
+        owner = self.owners.by_key(key)
+        return batch_period(len(self.owned_pods(owner))) if owner is not None else 0.0
+
+    def _owner_delay(self, key: str, old: Object | None, new: Object | None) -> float:
+        """A status that was written, most often by this controller itself, is no reason to hurry."""
+        if old is None or new is None or not only_status_changed(old, new):
+            return 0.0
+        return self._delay(key, old, new)
 
     def _pod_deleted(self, pod: Object) -> Iterable[str]:
         owners = self.owner_keys(pod)
@@ -119,6 +130,12 @@ class PodOwnerController(Controller):
             adopted_finalizers=self.adopted_finalizers,
         )
         return await manager.claim([pod for pod in [*self.owned_pods(owner), *orphans] if wanted(pod)])
+
+
+def only_status_changed(old: Object, new: Object) -> bool:
+    """Neither what is wanted nor what the object is called by."""
+    wanted = ("generation", "labels", "annotations", "deletionTimestamp", "finalizers", "ownerReferences")
+    return all(old["metadata"].get(name) == new["metadata"].get(name) for name in wanted)
 
 
 def labels_of(obj: Object) -> dict[str, str]:

@@ -27,6 +27,7 @@ from engine.controllers.deployment.status import (
     rollout_status,
 )
 from engine.controllers.features import counts_terminating_replicas
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import (
     OWNER_INDEX,
     ControllerRefManager,
@@ -49,8 +50,17 @@ class DeploymentController(Controller):
         self.index(REPLICA_SETS, OWNER_INDEX, by_controller_uid)
         self.index(PODS, OWNER_INDEX, by_controller_uid)
         self._count_terminating = counts_terminating_replicas(self.config.kubernetes_version)
-        self._scaler = Scaler(self.client, self.recorder)
-        self._new = NewReplicaSet(self.client, self.recorder, self.clock, self._replica_sets)
+        self._writes = OwnWrites()  # of Deployments
+        self._set_writes = OwnWrites()  # of ReplicaSets
+        self._scaler = Scaler(self.client, self.recorder, self._set_writes)
+        self._new = NewReplicaSet(
+            self.client,
+            self.recorder,
+            self.clock,
+            self._replica_sets,
+            writes=self._writes,
+            set_writes=self._set_writes,
+        )
         self.watch(DEPLOYMENTS, lambda old, new: [object_key(new or old or {})])
         self.watch(REPLICA_SETS, self._replica_set_changed)
         self.watch(PODS, self._pod_changed)
@@ -110,11 +120,16 @@ class DeploymentController(Controller):
     async def reconcile(self, key: str) -> None:
         deployment = self._deployments.by_key(key)
         if deployment is None:
+            self._writes.forget(key)
             return
+        self._writes.check(deployment)
         if not deployment["spec"].get("selector"):
             await self._refuse_to_select_all(deployment)
             return
-        sets = split(deployment, await self._claim(deployment))
+        claimed = await self._claim(deployment)
+        for rs in claimed:
+            self._set_writes.check(rs)
+        sets = split(deployment, claimed)
         self.note(desired={"replicas": replicas(deployment)}, actual=names(sets.all))
         if deployment["metadata"].get("deletionTimestamp"):
             deployment, sets = await self._new.sync(deployment, sets, create=False)
@@ -204,6 +219,7 @@ class DeploymentController(Controller):
             metadata = rs["metadata"]
             try:
                 await self.client.delete(REPLICA_SETS, metadata["name"], namespace=metadata["namespace"])
+                self._set_writes.forget(object_key(rs))
             except ApiError as error:
                 if error.code != 404:
                     raise
@@ -229,7 +245,7 @@ class DeploymentController(Controller):
     async def _write_status(self, deployment: Object, status: Object) -> Object:
         if status == (deployment.get("status") or {}):
             return deployment
-        return await self.client.update_status(DEPLOYMENTS, {**deployment, "status": status})
+        return self._writes.note(await self.client.update_status(DEPLOYMENTS, {**deployment, "status": status}))
 
 
 def _labels(obj: Object) -> Object:

@@ -22,6 +22,7 @@ from engine.controllers.deployment.replica_sets import (
 from engine.controllers.deployment.scaling import new_size
 from engine.controllers.deployment.status import PROGRESSING, condition, deadline, progressing_condition, set_condition
 from engine.controllers.hashing import template_hash
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import controller_reference, is_controlled_by
 from engine.controllers.pod_control import namespace_terminating
 
@@ -30,11 +31,22 @@ MAX_NAME = 253
 
 
 class NewReplicaSet:
-    def __init__(self, client: Client, recorder: EventRecorder, clock: Clock, replica_sets: Lister) -> None:
+    def __init__(
+        self,
+        client: Client,
+        recorder: EventRecorder,
+        clock: Clock,
+        replica_sets: Lister,
+        *,
+        writes: OwnWrites,
+        set_writes: OwnWrites,
+    ) -> None:
         self._client = client
         self._recorder = recorder
         self._clock = clock
         self._replica_sets = replica_sets
+        self._writes = writes
+        self._set_writes = set_writes
 
     async def sync(self, deployment: Object, sets: ReplicaSets, *, create: bool) -> tuple[Object, ReplicaSets]:
         """The Deployment and its ReplicaSets as they are afterwards; `create` makes a new one where there is none."""
@@ -55,7 +67,8 @@ class NewReplicaSet:
             copy["spec"].pop("minReadySeconds", None)
             if min_ready:
                 copy["spec"]["minReadySeconds"] = min_ready
-            return deployment, sets._replace(new=await self._client.update(REPLICA_SETS, copy))
+            updated = self._set_writes.note(await self._client.update(REPLICA_SETS, copy))
+            return deployment, sets._replace(new=updated)
         conditions = conditions_of(deployment.get("status") or {})
         if deadline(deployment) is not None and progressing_condition(deployment.get("status") or {}) is None:
             message = f'Found new replica set "{rs["metadata"]["name"]}"'
@@ -127,9 +140,8 @@ class NewReplicaSet:
         if is_controlled_by(there, deployment) and same:
             return there
         status = deployment.get("status") or {}
-        await self._client.update_status(
-            DEPLOYMENTS, {**deployment, "status": {**status, "collisionCount": status.get("collisionCount", 0) + 1}}
-        )
+        counted = {**status, "collisionCount": status.get("collisionCount", 0) + 1}
+        self._writes.note(await self._client.update_status(DEPLOYMENTS, {**deployment, "status": counted}))
         raise error
 
     async def _report_failure(self, deployment: Object, name: str, error: ApiError) -> None:
@@ -156,4 +168,4 @@ class NewReplicaSet:
             return deployment
         copy = with_annotations(deployment, {REVISION: revision} if revision else {})
         copy["status"] = {**status, "conditions": conditions}
-        return await self._client.update_status(DEPLOYMENTS, copy)
+        return self._writes.note(await self._client.update_status(DEPLOYMENTS, copy))

@@ -15,12 +15,14 @@ from engine.controllers.deployment.replica_sets import (
     with_annotations,
 )
 from engine.controllers.deployment.scaling import Scale
+from engine.controllers.own_writes import OwnWrites
 
 
 class Scaler:
-    def __init__(self, client: Client, recorder: EventRecorder) -> None:
+    def __init__(self, client: Client, recorder: EventRecorder, writes: OwnWrites) -> None:
         self._client = client
         self._recorder = recorder
+        self._writes = writes
 
     async def scale(self, deployment: Object, sets: ReplicaSets, plan: Iterable[Scale]) -> ReplicaSets:
         """The ReplicaSets as the server has them after the plan. Raises at the first failure."""
@@ -38,7 +40,7 @@ class Scaler:
             return rs
         copy = with_annotations(rs, wanted)
         copy["spec"]["replicas"] = size
-        updated = await self._client.update(REPLICA_SETS, copy)
+        updated = self._writes.note(await self._client.update(REPLICA_SETS, copy))
         if before != size:
             direction = "up" if before < size else "down"
             name = rs["metadata"]["name"]

@@ -8,12 +8,14 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import ENDPOINTS, PODS, SERVICES, Object
 from engine.client import WARNING, object_key, split_key
+from engine.controllers.batching import batch_period
 from engine.controllers.controller import Controller
 from engine.controllers.endpoints.subsets import subsets_of
 from engine.controllers.endpointslice.controller import TRIGGER_TIME
 from engine.controllers.endpointslice.endpoints import endpoint_changed, has_cluster_ip
 from engine.controllers.endpointslice.planning import HEADLESS
 from engine.controllers.endpointslice.tracking import TriggerTimes
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.pod_control import namespace_terminating
 
 MANAGED_BY = "endpoints.kubernetes.io/managed-by"
@@ -31,8 +33,10 @@ class EndpointsController(Controller):
         self._pods = self.lister(PODS)
         self._endpoints = self.lister(ENDPOINTS)
         self._trigger_times = TriggerTimes()
+        self._writes = OwnWrites()
         self.watch(SERVICES, lambda old, new: [object_key(new or old or {})])
-        self.watch(PODS, self._pod_changed)
+        self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
+        self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))
         self.watch(ENDPOINTS, lambda old, new: [object_key(old or {})] if new is None else [])
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
@@ -60,13 +64,18 @@ class EndpointsController(Controller):
         service = self._services.by_key(key)
         if service is None:
             self._trigger_times.forget(key)
+            self._sizes.pop(key, None)
+            self._writes.forget(key)
             await self._delete(key)
             return
         spec = service["spec"]
         if spec.get("type") == "ExternalName" or not spec.get("selector"):
             return  # none, or somebody else's
         pods = self._pods.list(service["metadata"]["namespace"], LabelSelector.from_labels(spec["selector"]))
+        self._sizes[key] = len(pods)
         current = self._endpoints.by_key(key)
+        if current is not None:
+            self._writes.check(current)
         wanted = self._wanted(key, service, pods, current)
         self.note(desired={"subsets": len(wanted.get("subsets", ()))}, actual={"there": current is not None})
         if current is not None and _shown(current) == _shown(wanted):
@@ -120,9 +129,10 @@ class EndpointsController(Controller):
 
     async def _write(self, service: Object, wanted: Object, *, exists: bool) -> None:
         if exists:
-            await self.client.update(ENDPOINTS, wanted)
+            self._writes.note(await self.client.update(ENDPOINTS, wanted))
         else:
-            await self.client.create(ENDPOINTS, wanted, namespace=service["metadata"]["namespace"])
+            namespace = service["metadata"]["namespace"]
+            self._writes.note(await self.client.create(ENDPOINTS, wanted, namespace=namespace))
 
 
 def _shown(endpoints: Object) -> tuple[object, ...]:

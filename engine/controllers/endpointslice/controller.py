@@ -9,6 +9,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import ENDPOINT_SLICES, NODES, PODS, SERVICES, Object
 from engine.client import WARNING, object_key
+from engine.controllers.batching import batch_period
 from engine.controllers.controller import Controller, RetryLaterError
 from engine.controllers.endpointslice.endpoints import address_types, endpoint_changed
 from engine.controllers.endpointslice.planning import CONTROLLER, MANAGED_BY, SERVICE_NAME, Plan, plan
@@ -39,7 +40,8 @@ class EndpointSliceController(Controller):
         self._tracker = SliceTracker()
         self._trigger_times = TriggerTimes()
         self.watch(SERVICES, lambda old, new: [object_key(new or old or {})])
-        self.watch(PODS, self._pod_changed)
+        self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
+        self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))
         self.watch(ENDPOINT_SLICES, self._slice_changed)
 
     # -- what wakes it
@@ -87,12 +89,14 @@ class EndpointSliceController(Controller):
         if service is None:
             self._tracker.forget(key)
             self._trigger_times.forget(key)
+            self._sizes.pop(key, None)
             return
         spec = service["spec"]
         if spec.get("type") == "ExternalName" or not spec.get("selector"):
             return  # no endpoints, or somebody else's
         namespace = service["metadata"]["namespace"]
         pods = self._pods.list(namespace, LabelSelector.from_labels(spec["selector"]))
+        self._sizes[key] = len(pods)
         slices = [
             each
             for each in self._slices.by_index(SERVICE_INDEX, key)
