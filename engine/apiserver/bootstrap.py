@@ -12,7 +12,7 @@ from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, Object, copy_object
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.registry.metadata import fill_for_create
@@ -123,6 +123,22 @@ async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) 
             missing.append((info, namespace, name, _complete(backend, info, obj)))
     await backend.storage.create_all(missing)
     return len(missing)
+
+
+async def advertise(backend: Backend, *, host: str, port: int) -> None:
+    """Say where the API is served, in the Service default/kubernetes and its endpoints, where they say otherwise."""
+    for wanted in (_service("", port), _endpoints(host, port), _endpoint_slice(host, port)):
+        info = backend.resources.by_kind(_gvk(wanted))
+        stored = await backend.storage.get(info, "default", "kubernetes") if info is not None else None
+        if info is None or stored is None:
+            continue
+        obj = copy_object(stored.object)
+        if obj["kind"] == "Service":
+            obj["spec"]["ports"][0]["targetPort"] = port
+        else:
+            obj |= {field: wanted[field] for field in ("subsets", "endpoints", "ports") if field in wanted}
+        if obj != stored.object:
+            await backend.storage.replace(info, "default", "kubernetes", obj, expected=stored.revision, cause="")
 
 
 def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:

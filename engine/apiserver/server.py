@@ -36,7 +36,7 @@ from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
-from engine.apiserver.bootstrap import bootstrap
+from engine.apiserver.bootstrap import advertise, bootstrap
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
 from engine.apiserver.debug.endpoints import DebugEndpoints
@@ -175,6 +175,10 @@ class ApiServer:
             await self._cache(gvr).start(self._tasks)
         self._service_hook.load(self._cache(SERVICES).objects())
         self._nonresource.ready = True
+
+    async def advertise(self, host: str, port: int) -> None:
+        """Say in the Service default/kubernetes and its endpoints where the API is served."""
+        await advertise(self.backend, host=host, port=port)
 
     async def stop(self) -> None:
         """End all watches and tasks."""

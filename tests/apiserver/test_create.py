@@ -273,3 +273,14 @@ async def test_a_taken_name_is_drawn_again(server: ApiServer, client: Client) ->
         await client.create(CONFIGMAPS, config_map(taken), namespace="default")
     made = await client.create(CONFIGMAPS, sent, namespace="default")
     assert made["metadata"]["name"] == f"web-{twin.name_suffix()}"
+
+
+async def test_the_address_of_the_api_is_told(server: ApiServer, client: Client, store: SqliteStore) -> None:
+    await server.advertise("127.0.0.1", 40123)
+    service = await client.get(SERVICES, "kubernetes", namespace="default")
+    assert service["spec"]["ports"][0]["targetPort"] == 40123
+    [found] = (await client.list(ENDPOINT_SLICES, namespace="default")).items
+    assert (found["endpoints"][0]["addresses"], found["ports"][0]["port"]) == (["127.0.0.1"], 40123)
+    before = store.revision
+    await server.advertise("127.0.0.1", 40123)
+    assert store.revision == before
