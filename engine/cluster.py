@@ -141,6 +141,7 @@ class Cluster:
         await http.start()
         self._stack.push_async_callback(http.stop)
         self._http = http
+        await self.api_server.advertise(self.config.host, http.port)
 
     async def _start_components(self) -> None:
         wanted = self.config.components
