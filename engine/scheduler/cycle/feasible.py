@@ -121,12 +121,12 @@ class FeasibleNodes:
             return
         percentage = framework.profile.percentage_of_nodes_to_score
         wanted = feasible_nodes_to_find(len(rows), percentage) if framework.score else 1
-        order = np.roll(rows, -(self.next_start % len(rows)))
+        start = self.next_start % len(rows)
         found: list[Rows] = []
         position = count = 0
-        while position < len(order) and count < wanted:
+        while position < len(rows) and count < wanted:
             size = _next_chunk(wanted - count, looked_at=position, passed=count)
-            chunk = order[position : position + size]
+            chunk = rows.take(np.arange(start + position, start + min(position + size, len(rows))), mode="wrap")
             passed = self._pass(search, framework, state, pod=pod, snapshot=snapshot, rows=chunk, durations=durations)
             if count + len(passed) > wanted:
                 passed = passed[: wanted - count]
@@ -179,6 +179,8 @@ class FeasibleNodes:
 
     def _forget_after(self, search: Search, chunk: Rows, last: int, snapshot: Snapshot) -> None:
         """Nodes of a chunk behind the last one that was needed count as not looked at."""
+        if not search.rejections and not search.statuses:
+            return
         dropped = chunk[int(np.flatnonzero(chunk == last)[0]) + 1 :]
         is_dropped = np.zeros(len(snapshot), np.bool_)
         is_dropped[dropped] = True
