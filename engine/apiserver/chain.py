@@ -80,7 +80,7 @@ class Chain:
         request = call.request
         if request.path.startswith(DEBUG_PREFIX):
             return await self._untraced(call)
-        if call.cause is not None or _component(request):
+        if (call.cause is not None and request.in_process) or _component(request):
             return await self._run(call)
         detail: dict[str, Any] = {"method": request.method, "path": request.path, "query": request.query}
         with self._world.tracer.span(
@@ -88,6 +88,7 @@ class Chain:
             component=manager_of(request.headers.get("user-agent", "")),
             verb=call.info.verb,
             object=self._object(call.info),
+            cause=call.cause,  # a client of another process that traces for itself: its span is the parent
             detail=detail,
         ) as span:
             call.cause = span.context
@@ -163,6 +164,8 @@ class Chain:
         question = Attributes.of(call.user, call.info)
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
+        if question.is_resource:
+            detail["resource"] = question.resource + (f"/{question.subresource}" if question.subresource else "")
         detail["verdicts"] = dict(answer.verdicts)
         detail["verdict"] = "allow" if decision.verdict is Verdict.ALLOW else "deny"
         detail["authorizer"] = decision.authorizer
