@@ -10,6 +10,7 @@ Span = dict[str, Any]
 
 LAMPS = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
 CHAIN = range(2, 7)
+WATCH = 8
 LANES = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 
 
@@ -66,6 +67,11 @@ def _folded(chain: list[tuple[int, Span]]) -> tuple[int, str, Span]:
     return depth, lamps, whole
 
 
+def verb_of(span: Span) -> str:
+    """The verb, for a watch event its type."""
+    return str(span["detail"].get("event") or span["verb"]) if span["hop"] == WATCH else str(span["verb"])
+
+
 def table(spans: Sequence[Span]) -> list[str]:
     """The tree with its columns, ready to print."""
     rows = [("HOP", "STEP", "OBJECT", "REVISION", "WALL", "MODEL", "OUTCOME")]
@@ -73,7 +79,7 @@ def table(spans: Sequence[Span]) -> list[str]:
         rows.append(
             (
                 lamps,
-                f"{'  ' * depth}{span['component']} {span['verb']}",
+                f"{'  ' * depth}{span['component']} {verb_of(span)}",
                 span["object"] or "-",
                 str(span["revision"] or "-"),
                 milliseconds(span["wall_ms"]),
@@ -95,6 +101,6 @@ def mermaid(spans: Sequence[Span]) -> str:
         parent = by_id.get(span["parent"])
         origin = parent["lane"] if parent else "client"
         arrow = "->>" if span["outcome"] == "ok" else "-x"
-        text = f"{span['hop']} {span['component']} {span['verb']} {span['object']}".replace(";", ",").strip()
+        text = f"{span['hop']} {span['component']} {verb_of(span)} {span['object']}".replace(";", ",").strip()
         lines.append(f"    {origin}{arrow}{span['lane']}: {text}")
     return "\n".join(lines)

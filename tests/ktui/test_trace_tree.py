@@ -64,3 +64,9 @@ def test_the_links_of_one_requests_chain_share_a_row() -> None:
 def test_a_chain_never_takes_in_another_requests_links() -> None:
     spans = [span("a", 2, parent="x", start=1), span("b", 3, parent="y", start=2)]
     assert [line.split()[0] for line in table(spans)[1:]] == ["②", "③"]
+
+
+def test_a_watch_event_is_told_by_its_type() -> None:
+    event = span("w", 8, verb="watch", component="kube-apiserver", detail={"event": "ADDED"})
+    assert table([event])[1].split()[:3] == ["⑧", "kube-apiserver", "ADDED"]
+    assert "kube-apiserver ADDED pod/default/web" in mermaid([event])
