@@ -26,6 +26,7 @@ class Stage:
         self.world = world
         self.store = store
         self.admin = client("kubernetes-admin", "system:masters")
+        self.admin_transport = InProcessTransport(api, ClientCertificate("kubernetes-admin", ("system:masters",)))
         self.scheduler = Scheduler(client("system:kube-scheduler"), world, **scheduler)
 
     async def add_node(self, name: str, **fields: Any) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from engine.scheduler.cycle.scheduling import Placement
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
+from tests.scheduler.formulas import balanced, least_allocated, spread_raw, wishes_raw
 from tests.scheduler.harness import Bench
 from tests.scheduler.random_cluster import Cluster
 from tests.scheduler.rules import fits
@@ -44,4 +49,26 @@ def test_what_is_feasible_is_what_the_rules_say(seed: int) -> None:
         bench.schedule(wanted)
         assert bench.last is not None
         assert {bench.snapshot.names[row] for row in bench.last.feasible} == expected
+        bench.snapshot.update(bench.cache)
+
+
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_raw_scores_are_what_the_formulas_say(seed: int) -> None:
+    cluster = Cluster(seed)
+    bench = Bench(cluster.nodes, cluster.pods, seed=seed)
+    for i in range(15):
+        wanted = PodInfo(cluster.pod(f"new-{i}"))
+        bench.schedule(wanted.pod)
+        assert bench.last is not None
+        nodes = bench.snapshot.nodes
+        candidates = [nodes[row] for row in bench.last.feasible]
+        formulas: dict[str, Callable[[NodeInfo], int]] = {
+            "NodeResourcesFit": partial(least_allocated, wanted),
+            "NodeResourcesBalancedAllocation": partial(balanced, wanted),
+            "PodTopologySpread": partial(spread_raw, wanted, nodes=nodes, candidates=candidates),
+            "InterPodAffinity": partial(wishes_raw, wanted, nodes=nodes),
+        }
+        for column in bench.last.scores:
+            if column.plugin in formulas:
+                assert column.raw.tolist() == [formulas[column.plugin](node) for node in candidates], column.plugin
         bench.snapshot.update(bench.cache)

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import orjson
 import pytest
 
 from engine.api.types import NODES, PODS
 from engine.api.wire import JSON_PATCH
+from engine.client import Client
 from engine.clock import VirtualClock
 from engine.trace import Hop
 from engine.world import World
@@ -205,6 +207,22 @@ async def test_a_pod_deleted_while_it_waits_is_forgotten(stage: Stage) -> None:
     await stage.world.clock.sleep(1)
     queue = stage.world.views.look("scheduler/queue", {})
     assert (queue["active"], queue["backoff"], queue["unschedulable"]) == ([], [], [])
+
+
+async def test_the_views_are_plain_json(stage: Stage) -> None:
+    await stage.add_node("n1", cpu="1")
+    await stage.add_node("n2", cpu="1")
+    await stage.add_pod("p", cpu="1")
+    await stage.add_pod("q", cpu="2")
+    await stage.bound("p")
+    await stage.condition("q")
+    served = Client(stage.admin_transport, user_agent="curl")
+    for view in ("queue", "decisions?limit=5", "decision?pod=default/p", "decision?pod=default/q", "nodes"):
+        path, _, query = f"/debug/ktui/views/scheduler/{view}".partition("?")
+        name, _, value = query.partition("=")
+        body = await served.request("GET", path, query={name: [value]} if name else {})
+        assert orjson.loads(orjson.dumps(body)) == body
+        assert body
 
 
 async def run_realistic(clock: VirtualClock) -> tuple[list[tuple[str, str]], list[Any], float]:
