@@ -6,6 +6,8 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, PODS, Object
+from engine.api.wire import ClientCertificate, Request
+from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.trace import Hop, Lane, Span
@@ -113,3 +115,14 @@ async def test_model_time_is_booked_to_its_hop(virtual_clock: VirtualClock) -> N
     assert 3 <= stored.model_ms <= 10
     await server.stop()
     await store.close()
+
+
+async def test_a_request_from_outside_that_brings_a_trace_is_a_hop_of_it(server: ApiServer, world: World) -> None:
+    trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    headers = {"traceparent": f"00-{trace}-{parent}-01", "user-agent": "operator/1.0"}
+    certificate = ClientCertificate("kubernetes-admin", ("system:masters",))
+    path = "/api/v1/namespaces/default/configmaps"
+    await server.handle(Request("POST", path, headers=headers, body=config_map("web"), certificate=certificate))
+    hops = {span.hop: span for span in world.tracer.recent if span.trace_id == trace}
+    assert (hops[Hop.CLIENT].parent, hops[Hop.CLIENT].component) == (parent, "operator")
+    assert hops[Hop.STORE].parent == hops[Hop.CLIENT].id
