@@ -20,6 +20,7 @@ from aiohttp import web
 from engine.api.errors import too_large
 from engine.api.wire import JSON, YAML, ByteStream, ClientCertificate, EventStream, Handler, Request, Response
 from engine.apiserver.registry.representation import negotiate
+from engine.tasks import Supervisor
 from engine.world import World
 
 BODY_LIMIT = 3 * 1024 * 1024
@@ -28,6 +29,7 @@ GZIP_FROM = 128 * 1024
 # So many items of a list are encoded in one go.
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
+REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
 _TOO_LARGE = f"Request body too large: limit is {BODY_LIMIT} bytes"
 
 
@@ -43,7 +45,9 @@ class HttpServer:
         self._context = ssl_context
         self._world = world
         self._runner: web.ServerRunner | None = None
-        self._streams: dict[int, EventStream | ByteStream] = {}
+        self._tasks = Supervisor("https")
+        self._streams: dict[int, tuple[EventStream | ByteStream, web.BaseRequest]] = {}
+        self._reaper: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
         server = web.Server(self._serve, access_log=None, tcp_keepalive=True)
@@ -57,6 +61,7 @@ class HttpServer:
             raise
         self._runner = runner
         self.port = runner.addresses[0][1]
+        self._reap()
 
     async def stop(self) -> None:
         """Stop listening, end the open streams, wait a moment for what is under way. May be called twice."""
@@ -65,9 +70,19 @@ class HttpServer:
             return
         for site in list(runner.sites):
             await site.stop()
-        for source in list(self._streams.values()):
+        if self._reaper is not None:
+            self._reaper.cancel()
+        for source, _ in list(self._streams.values()):
             await source.aclose()  # its client reads the end of the stream
         await runner.cleanup()  # what has not ended within STOP_SECONDS is cancelled
+        await self._tasks.close()
+
+    def _reap(self) -> None:
+        """End the streams whose clients have gone: one that has nothing to send would not find out by itself."""
+        for source, incoming in list(self._streams.values()):
+            if incoming.transport is None:
+                self._tasks.spawn(source.aclose(), "end of stream")
+        self._reaper = asyncio.get_running_loop().call_later(REAP_SECONDS, self._reap)
 
     # -- one request
 
@@ -137,7 +152,7 @@ class HttpServer:
         chunks: AsyncIterator[bytes],
         source: EventStream | ByteStream,
     ) -> web.StreamResponse:
-        self._streams[id(source)] = source
+        self._streams[id(source)] = (source, incoming)
         outgoing = web.StreamResponse(status=response.status, headers=response.headers)
         outgoing.enable_chunked_encoding()
         try:
