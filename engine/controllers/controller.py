@@ -58,6 +58,8 @@ class ControllerContext:
 class RetryLaterError(Exception):
     """Raised by a reconcile that came too early: nothing failed, and the key is tried again after a back-off."""
 
+    reason = "RetryLater"
+
 
 class Controller:
     """Subclass it; see `engine.controllers.serviceaccount` for the smallest one."""

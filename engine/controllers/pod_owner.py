@@ -15,6 +15,7 @@ from engine.client import object_key
 from engine.controllers.batching import batch_period
 from engine.controllers.controller import Controller
 from engine.controllers.expectations import Expectations
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import (
     OWNER_INDEX,
     ControllerRefManager,
@@ -39,6 +40,7 @@ class PodOwnerController(Controller):
         self.owners = self.lister(self.resource)
         self.index(PODS, OWNER_INDEX, by_controller_uid)
         self.expectations = Expectations(self.clock)
+        self.writes = OwnWrites(self.clock)  # of the owners
         self.pod_control = PodControl(self.client, self.recorder)
         self.watch(self.resource, self.owner_changed, delay=self._owner_delay)
         self.watch(PODS, self._pod_changed, delay=self._delay)
@@ -48,6 +50,7 @@ class PodOwnerController(Controller):
     def owner_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if new is None and old is not None:
             self.expectations.forget(object_key(old))
+            self.writes.forget(object_key(old))
         return [object_key(new or old or {})]
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:

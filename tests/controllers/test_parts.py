@@ -5,12 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from ipaddress import ip_network
 
-from engine.api.types import PODS
+import pytest
+
+from engine.api.types import PODS, Object
 from engine.clock import VirtualClock
+from engine.controllers.batching import batch_period
+from engine.controllers.controller import RetryLaterError
 from engine.controllers.discovery import Discovery
 from engine.controllers.expectations import Expectations
 from engine.controllers.namespace.conditions import Findings, deletion_conditions
 from engine.controllers.nodeipam import CidrSet
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.slow_start import slow_start
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -108,3 +113,31 @@ def test_a_custom_resource_is_there_while_its_definition_is_established() -> Non
     assert discovery.crd_changed(crd, crd) is None, "nothing new"
     discovery.crd_changed(crd, None)
     assert resource not in list(discovery)
+
+
+async def test_a_reconcile_waits_for_its_own_write_but_not_for_ever(virtual_clock: VirtualClock) -> None:
+    def at(revision: int) -> Object:
+        return {"metadata": {"name": "web", "namespace": "default", "resourceVersion": str(revision)}}
+
+    writes = OwnWrites(virtual_clock)
+    writes.check(at(1))
+    writes.note(at(5))
+    with pytest.raises(RetryLaterError):
+        writes.check(at(4))
+    writes.check(at(5))
+    writes.check(at(4))
+    writes.note(at(9))
+    await virtual_clock.sleep(31)
+    writes.check(at(2))
+
+
+@pytest.mark.parametrize(
+    ("pods", "seconds"),
+    [
+        pytest.param(3, 0.0, id="a few at once"),
+        pytest.param(200, 0.2, id="many together"),
+        pytest.param(9000, 1.0, id="never long"),
+    ],
+)
+def test_changes_of_many_pods_are_taken_up_together(pods: int, seconds: float) -> None:
+    assert batch_period(pods) == pytest.approx(seconds)

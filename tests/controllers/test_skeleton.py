@@ -77,7 +77,8 @@ async def test_a_reconcile_that_fails_is_tried_again(
         view = world.views.look("controllers/deployment-controller", {})
         assert view["reconciles"] == tries
         assert view["errors"] == (min(failures, tries) if error is RuntimeError else 0)
-        assert view["last"][-1]["outcome"] == (error.__name__ if failures else "ok")
+        outcome = getattr(error, "reason", error.__name__)
+        assert view["last"][-1]["outcome"] == (outcome if failures else "ok")
         assert (view["last"][0]["desired"], view["last"][0]["actual"]) == (1, 0)
 
 

@@ -14,6 +14,7 @@ from engine.controllers.cronjob.schedule import ScheduleError, Timetable, parse_
 from engine.controllers.cronjob.timing import KIND, TOO_MANY, due, job_name, make_job, next_in
 from engine.controllers.job.controller import JOBS
 from engine.controllers.job.facts import is_finished
+from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, controller_of
 from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pods import parse_time
@@ -28,6 +29,7 @@ class CronJobController(Controller):
     def set_up(self) -> None:
         self._cron_jobs = self.lister(CRON_JOBS)
         self._jobs = self.lister(JOBS)
+        self.writes = OwnWrites(self.clock)
         self.index(JOBS, OWNER_INDEX, by_controller_uid)
         self.watch(CRON_JOBS, lambda old, new: [object_key(new or old or {})])
         self.watch(JOBS, self._job_changed)
@@ -44,7 +46,9 @@ class CronJobController(Controller):
     async def reconcile(self, key: str) -> None:
         cron_job = self._cron_jobs.by_key(key)
         if cron_job is None:
+            self.writes.forget(key)
             return
+        self.writes.check(cron_job)
         run = _Run(self, cron_job, self._jobs.by_index(OWNER_INDEX, cron_job["metadata"]["uid"]))
         again = await run.sync()
         self.note(desired={"schedule": cron_job["spec"]["schedule"]}, actual={"active": len(run.active)})
@@ -208,4 +212,5 @@ class _Run:
         if self.active:
             self._status["active"] = self.active
         if self._status != (self._cron_job.get("status") or {}):
-            await self._client.update_status(CRON_JOBS, {**self._cron_job, "status": self._status})
+            written = {**self._cron_job, "status": self._status}
+            self._controller.writes.note(await self._client.update_status(CRON_JOBS, written))

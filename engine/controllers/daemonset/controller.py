@@ -61,6 +61,7 @@ class DaemonSetController(PodOwnerController):
         if daemon_set is None:
             self.expectations.forget(key)
             return
+        self.writes.check(daemon_set)
         if not daemon_set["spec"].get("selector"):
             message = "This daemon set is selecting all pods. A non-empty selector is required."
             self.recorder.event(daemon_set, WARNING, "SelectingAll", message)
@@ -184,7 +185,7 @@ class DaemonSetController(PodOwnerController):
         if before.get("conditions"):
             status["conditions"] = before["conditions"]
         if status != before:
-            await self.client.update_status(DAEMON_SETS, {**daemon_set, "status": status})
+            self.writes.note(await self.client.update_status(DAEMON_SETS, {**daemon_set, "status": status}))
         min_ready = daemon_set["spec"].get("minReadySeconds", 0)
         if min_ready and status["numberReady"] != status.get("numberAvailable", 0):
             self.queue.add_after(key, min_ready)

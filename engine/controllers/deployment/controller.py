@@ -50,8 +50,8 @@ class DeploymentController(Controller):
         self.index(REPLICA_SETS, OWNER_INDEX, by_controller_uid)
         self.index(PODS, OWNER_INDEX, by_controller_uid)
         self._count_terminating = counts_terminating_replicas(self.config.kubernetes_version)
-        self._writes = OwnWrites()  # of Deployments
-        self._set_writes = OwnWrites()  # of ReplicaSets
+        self._writes = OwnWrites(self.clock)  # of Deployments
+        self._set_writes = OwnWrites(self.clock)  # of ReplicaSets
         self._scaler = Scaler(self.client, self.recorder, self._set_writes)
         self._new = NewReplicaSet(
             self.client,

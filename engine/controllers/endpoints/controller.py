@@ -33,7 +33,7 @@ class EndpointsController(Controller):
         self._pods = self.lister(PODS)
         self._endpoints = self.lister(ENDPOINTS)
         self._trigger_times = TriggerTimes()
-        self._writes = OwnWrites()
+        self._writes = OwnWrites(self.clock)
         self.watch(SERVICES, lambda old, new: [object_key(new or old or {})])
         self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
         self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))

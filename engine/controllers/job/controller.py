@@ -83,6 +83,7 @@ class JobController(PodOwnerController):
         if job is None:
             self._counted.pop(key, None)
             return
+        self.writes.check(job)
         if job["spec"].get("managedBy") not in (None, CONTROLLER_NAME):
             return
         if is_finished(job):
@@ -371,6 +372,6 @@ class _Sync:
 
     async def _flush(self) -> None:
         if self._status != (self._before.get("status") or {}):
-            self._before = await self._controller.client.update_status(
-                JOBS, {**self._before, "status": dict(self._status)}
-            )
+            written = {**self._before, "status": dict(self._status)}
+            self._before = await self._controller.client.update_status(JOBS, written)
+            self._controller.writes.note(self._before)

@@ -34,8 +34,6 @@ class NamespaceController(Controller):
     def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if new is None or not new["metadata"].get("deletionTimestamp"):
             return ()
-        if old is not None and old["metadata"].get("deletionTimestamp"):
-            return ()  # it is being worked on
         self.queue.add_after(new["metadata"]["name"], GRACE)
         return ()
 

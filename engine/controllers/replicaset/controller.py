@@ -42,6 +42,7 @@ class ReplicaSetController(PodOwnerController):
         if rs is None:
             self.expectations.forget(key)
             return
+        self.writes.check(rs)
         needs_sync = self.expectations.satisfied(key)
         active = await self.claim_pods(rs, is_active)
         terminating = sum(is_terminating(pod) for pod in self.owned_pods(rs))
@@ -118,13 +119,13 @@ class ReplicaSetController(PodOwnerController):
     async def _write_status(self, rs: Object, status: Object) -> None:
         """Update the status; on a conflict once more, on the ReplicaSet as it is now."""
         try:
-            await self.client.update_status(REPLICA_SETS, {**rs, "status": status})
+            self.writes.note(await self.client.update_status(REPLICA_SETS, {**rs, "status": status}))
         except ApiError as error:
             if error.code != 409:
                 raise
             metadata = rs["metadata"]
             fresh = await self.client.get(REPLICA_SETS, metadata["name"], namespace=metadata["namespace"])
-            await self.client.update_status(REPLICA_SETS, {**fresh, "status": status})
+            self.writes.note(await self.client.update_status(REPLICA_SETS, {**fresh, "status": status}))
 
 
 def _replicas(rs: Object) -> int:

@@ -51,6 +51,7 @@ class StatefulSetController(PodOwnerController):
         set_ = self.owners.by_key(key)
         if set_ is None:
             return
+        self.writes.check(set_)
         known = await self._history.claim(set_)
         pods = await self.claim_pods(set_, lambda pod: is_member(set_, pod))
         revisions, collisions = await self._revisions(set_, known)
@@ -62,7 +63,7 @@ class StatefulSetController(PodOwnerController):
         finally:
             status = stateful_set_status(set_, revisions, pods, collisions=collisions, now=now)
             if status != (set_.get("status") or {}):
-                await self.client.update_status(STATEFUL_SETS, {**set_, "status": status})
+                self.writes.note(await self.client.update_status(STATEFUL_SETS, {**set_, "status": status}))
         live = {revisions.current, revisions.update, *(revision_of_pod(pod) for pod in pods)}
         await self._history.truncate(set_, known, live=live)
         min_ready = set_["spec"].get("minReadySeconds", 0)
