@@ -29,7 +29,7 @@ def run(options: UpOptions, *, announce: bool) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def ready(running: Running) -> None:
-        gc.freeze()  # what is loaded now stays; the collector need not look at it again
+        tame_the_collector()
         if announce:
             _announce(running, folder)
         else:
@@ -46,6 +46,13 @@ def run(options: UpOptions, *, announce: bool) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def tame_the_collector() -> None:
+    """Objects are plain JSON without cycles: collect seldom, and never look again at what is loaded by now."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1_000)
 
 
 def _say(text: str) -> None:
