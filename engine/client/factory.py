@@ -56,7 +56,10 @@ class InformerFactory:
 
     async def stop(self) -> None:
         self._world.views.withdraw(self._view)
-        await asyncio.gather(*(informer.stop() for informer in self._informers.values()))
+        stopped = (informer.stop() for informer in self._informers.values())
+        for result in await asyncio.gather(*stopped, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
 
     def _look(self, parameters: Mapping[str, str]) -> Any:
         return [informer.status() for informer in self._informers.values()]
