@@ -51,11 +51,15 @@ def node_identity(name: str) -> ClientCertificate:
 class Cluster:
     """One cluster in this process. `async with Cluster(config) as cluster: client = cluster.client()`.
 
-    Without a data folder it keeps nothing. `clock` is the model's (real time by default).
+    Without a data folder it keeps nothing. `clock` is the model's (real time by default). Tokens of service accounts
+    are signed with the given key (PEM), or with one that dies with the process.
     """
 
-    def __init__(self, config: ClusterConfig, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, config: ClusterConfig, *, clock: Clock | None = None, service_account_key: bytes | None = None
+    ) -> None:
         self.config = config
+        self._service_account_key = service_account_key
         self.kubernetes_version = resolve_version(config.kubernetes_version)
         self.world = World.create(clock=clock, seed=config.seed, profile=config.profile, latencies=config.latencies)
         self.folder = ClusterFolder(config.data_folder) if config.data_folder else None
@@ -125,6 +129,7 @@ class Cluster:
             store,
             config=self.config,
             traces=await self._start_traces(),
+            service_account_key=self._service_account_key,
         )
         await self._run(self._api_server.start, self._api_server.stop)
 

@@ -139,11 +139,20 @@ def _alternative(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
 
 
-def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> KeyPair:
-    return KeyPair(
-        certificate.public_bytes(serialization.Encoding.PEM),
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
+def _ensure_key(file: Path) -> bytes:
+    if not file.exists():
+        write_private(file, _private_pem(ec.generate_private_key(ec.SECP256R1())))
+    return file.read_bytes()
+
+
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+
+
+def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> KeyPair:
+    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _private_pem(key))
 
 
 def is_valid(pair: KeyPair, now: datetime, *, at_least: timedelta = timedelta(days=30)) -> bool:
@@ -158,6 +167,7 @@ class ClusterPki:
     authority: Authority
     server: KeyPair
     admin: KeyPair
+    service_account_key: bytes  # PEM; signs the tokens of service accounts, so it must outlive a restart
 
     @classmethod
     def ensure(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
@@ -178,7 +188,7 @@ class ClusterPki:
         if admin is None or not is_valid(admin, now):
             admin = authority.issue_client(ADMIN, now)
             admin.write(folder, "admin")
-        return cls(authority, server, admin)
+        return cls(authority, server, admin, _ensure_key(folder / "sa.key"))
 
     def server_context(self, folder: Path) -> ssl.SSLContext:
         """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""

@@ -82,7 +82,7 @@ async def _serve_held(
     stop = asyncio.Event()
     with _signals(stop):
         pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
-        cluster = Cluster(config)
+        cluster = Cluster(config, service_account_key=pki.service_account_key)
         async with cluster:
             await _listen(cluster, pki, folder, port=port, say=say)
             _write_kubeconfig(folder, cluster, pki)

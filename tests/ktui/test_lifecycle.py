@@ -158,10 +158,13 @@ def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
     home.kubectl("apply", "-f", str(manifest)).ok()
     home.kubectl("rollout", "status", "deployment/web", "--timeout=30s").ok()
     before = json.loads(home.kubectl("get", "deploy,rs,pods,svc", "-o", "json").ok())["items"]
+    token = home.kubectl("create", "token", "default").ok().strip()
     home.kill(running)
 
     again = home.up()
     assert again.pid != running.pid
+    whoami = ("--kubeconfig=/dev/null", f"--server={again.address}", "--insecure-skip-tls-verify", f"--token={token}")
+    assert "system:serviceaccount:default:default" in home.kubectl(*whoami, "auth", "whoami").ok()
     after = json.loads(home.kubectl("get", "deploy,rs,pods,svc", "-o", "json").ok())["items"]
     assert {item["metadata"]["uid"] for item in before} == {item["metadata"]["uid"] for item in after}
     home.kubectl("scale", "deployment/web", "--replicas=5").ok()
