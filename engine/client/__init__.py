@@ -4,6 +4,7 @@ from engine.client.client import Client, ObjectList, Watch
 from engine.client.factory import InformerFactory
 from engine.client.indexer import join_key, object_key, split_key
 from engine.client.informer import SharedInformer
+from engine.client.leader_election import LeaderElector
 from engine.client.lister import Lister
 from engine.client.origin import Origin, first_cause, woken_by
 from engine.client.recorder import NORMAL, WARNING, EventRecorder, object_reference
@@ -17,6 +18,7 @@ __all__ = [
     "EventRecorder",
     "InProcessTransport",
     "InformerFactory",
+    "LeaderElector",
     "Lister",
     "ObjectList",
     "Origin",

@@ -1,0 +1,163 @@
+"""Leader election by a Lease (client-go tools/leaderelection).
+
+Of several processes that do the same work, the one that holds the Lease does it. A holder renews it; one that fails to
+for `renew_deadline` stops; the others take it over once they have seen it unchanged for `lease_duration`, by their own
+clocks, so that clocks need not agree.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from dataclasses import dataclass
+
+from engine.api.errors import ApiError
+from engine.api.types import LEASES, Object
+from engine.client.client import Client
+from engine.tasks import Supervisor
+from engine.world import World
+
+log = logging.getLogger(__name__)
+
+JITTER = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTimes:
+    """In seconds; kube-controller-manager's and kube-scheduler's defaults."""
+
+    lease_duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+
+
+class LeaderElector:
+    """Stands for election until stopped. `lead` is called when the Lease is won, `yield_` when it is lost."""
+
+    def __init__(
+        self,
+        client: Client,
+        world: World,
+        *,
+        name: str,
+        identity: str,
+        lead: Callable[[], Awaitable[None]],
+        yield_: Callable[[], Awaitable[None]],
+        namespace: str = "kube-system",
+        times: LeaseTimes | None = None,
+    ) -> None:
+        self.identity = identity
+        self.is_leader = False
+        self._client = client
+        self._clock = world.clock
+        self._rng = world.rng.stream(f"election/{name}/{identity}")
+        self._name = name
+        self._namespace = namespace
+        self._lead = lead
+        self._yield = yield_
+        self._times = times or LeaseTimes()
+        self._observed: Object | None = None  # the Lease's spec as last seen
+        self._observed_at = 0.0
+        self._tasks = Supervisor(f"election {name} {identity}")
+
+    @property
+    def leader(self) -> str:
+        """Who holds the Lease, as far as this one has seen."""
+        return str((self._observed or {}).get("holderIdentity", ""))
+
+    def start(self) -> None:
+        Context().run(self._tasks.spawn, self._run(), "elector")
+
+    async def stop(self, *, release: bool = True) -> None:
+        """Stand down; `release` lets the others take over at once."""
+        await self._tasks.close()
+        if not self.is_leader:
+            return
+        self.is_leader = False
+        await self._yield()
+        if release:
+            await self._release()
+
+    async def _run(self) -> None:
+        while True:
+            await self._acquire()
+            self.is_leader = True
+            log.info("%s became leader of %s", self.identity, self._name)
+            await self._lead()
+            await self._renew()
+            log.info("%s lost the lead of %s", self.identity, self._name)
+            self.is_leader = False
+            await self._yield()
+
+    async def _acquire(self) -> None:
+        while not await self._try():
+            # Drawn apart, so that those who wait do not all come at once.
+            await self._clock.sleep(self._times.retry_period * (1 + self._rng.random() * JITTER))
+
+    async def _renew(self) -> None:
+        """Renew until that has failed for too long."""
+        renewed = self._clock.monotonic()
+        while self._clock.monotonic() - renewed < self._times.renew_deadline:
+            if await self._try():
+                renewed = self._clock.monotonic()
+            elif self.leader != self.identity:
+                return
+            await self._clock.sleep(self._times.retry_period)
+
+    async def _try(self) -> bool:
+        """Take the Lease or renew it; says whether it is ours (tryAcquireOrRenew)."""
+        try:
+            return await self._try_once()
+        except (ApiError, ConnectionError) as error:
+            log.info("%s: cannot take or renew the lease %s: %s", self.identity, self._name, error)
+            return False
+
+    async def _try_once(self) -> bool:
+        try:
+            lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            metadata = {"name": self._name, "namespace": self._namespace}
+            fresh = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
+            fresh["spec"] = self._record({})
+            self._observe(await self._client.create(LEASES, fresh, namespace=self._namespace))
+            return True
+        self._observe(lease)
+        spec = lease.get("spec") or {}
+        holder = spec.get("holderIdentity", "")
+        valid = self._clock.monotonic() - self._observed_at < spec.get("leaseDurationSeconds", 0)
+        if holder and holder != self.identity and valid:
+            return False
+        self._observe(await self._client.update(LEASES, {**lease, "spec": self._record(spec)}))
+        return True
+
+    def _observe(self, lease: Object) -> None:
+        spec = lease.get("spec") or {}
+        if spec != self._observed:
+            self._observed, self._observed_at = spec, self._clock.monotonic()
+
+    def _record(self, before: Object) -> Object:
+        now = self._clock.micro_timestamp()
+        mine = before.get("holderIdentity") == self.identity
+        return {
+            "holderIdentity": self.identity,
+            "leaseDurationSeconds": int(self._times.lease_duration),
+            "acquireTime": before["acquireTime"] if mine else now,
+            "renewTime": now,
+            "leaseTransitions": before.get("leaseTransitions", 0) + (0 if mine or not before else 1),
+        }
+
+    async def _release(self) -> None:
+        """Give the Lease back: nobody holds it, and it is valid for a second only."""
+        try:
+            lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
+            spec = lease.get("spec") or {}
+            if spec.get("holderIdentity") != self.identity:
+                return
+            now = self._clock.micro_timestamp()
+            freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now, "acquireTime": now}
+            await self._client.update(LEASES, {**lease, "spec": freed})
+        except (ApiError, ConnectionError) as error:
+            log.info("%s: cannot release the lease %s: %s", self.identity, self._name, error)

@@ -1,0 +1,80 @@
+"""Leader election: one leads, another takes over, and never do two lead at once."""
+
+from __future__ import annotations
+
+from engine.api.types import LEASES
+from engine.client.leader_election import LeaderElector
+from engine.world import World
+from tests.client.server import Server, serving
+
+
+class Candidate:
+    """Notes when it leads."""
+
+    def __init__(self, server: Server, identity: str, terms: list[str], *, faulty: bool = False) -> None:
+        self._terms = terms
+        self.elector = LeaderElector(
+            server.client if faulty else server.admin,
+            server.world,
+            name="kube-scheduler",
+            identity=identity,
+            lead=self._lead,
+            yield_=self._yield,
+        )
+        self.elector.start()
+
+    async def _lead(self) -> None:
+        self._terms.append(f"{self.elector.identity} leads")
+
+    async def _yield(self) -> None:
+        self._terms.append(f"{self.elector.identity} yields")
+
+
+async def test_one_leads_and_the_others_know_who(world: World) -> None:
+    async with serving(world) as server:
+        terms: list[str] = []
+        candidates = [Candidate(server, name, terms) for name in ("a", "b", "c")]
+        await world.clock.sleep(60)
+        assert len(terms) == 1
+        leader = terms[0].removesuffix(" leads")
+        assert {candidate.elector.leader for candidate in candidates} == {leader}
+        assert [candidate.elector.is_leader for candidate in candidates].count(True) == 1
+        for candidate in candidates:
+            await candidate.elector.stop()
+        assert terms[1] == f"{leader} yields"
+
+
+async def test_a_lease_that_is_given_back_is_taken_at_once(world: World) -> None:
+    async with serving(world) as server:
+        terms: list[str] = []
+        first = Candidate(server, "first", terms)
+        await world.clock.sleep(1)
+        second = Candidate(server, "second", terms)
+        await world.clock.sleep(20)
+        await first.elector.stop()
+        began = world.clock.monotonic()
+        await server.eventually("the second leads", lambda: second.elector.is_leader)
+        assert world.clock.monotonic() - began < 5
+        assert terms == ["first leads", "first yields", "second leads"]
+        lease = await server.admin.get(LEASES, "kube-scheduler", namespace="kube-system")
+        assert lease["spec"]["leaseTransitions"] == 1
+        await second.elector.stop()
+
+
+async def test_one_that_is_cut_off_yields_before_another_leads(world: World) -> None:
+    async with serving(world) as server:
+        terms: list[str] = []
+        first = Candidate(server, "first", terms, faulty=True)
+        await world.clock.sleep(1)
+        second = Candidate(server, "second", terms)
+        await world.clock.sleep(20)
+        server.transport.fail = lambda request: ConnectionRefusedError("cut off")
+        began = world.clock.monotonic()
+        await server.eventually("the second leads", lambda: second.elector.is_leader)
+        assert 10 <= world.clock.monotonic() - began <= 22
+        assert terms == ["first leads", "first yields", "second leads"]
+        server.transport.fail = lambda request: None
+        await world.clock.sleep(30)
+        assert not first.elector.is_leader
+        await second.elector.stop()
+        await first.elector.stop()
