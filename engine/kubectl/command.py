@@ -6,7 +6,7 @@ Source of the behaviour: spf13/cobra (Find, SuggestionsFor, legacyArgs) and kube
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.kubectl.errors import CommandError, Exit
@@ -32,7 +32,7 @@ class Command:
     aliases: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
-    strict_children: bool = field(default=False)  # an unknown child is named without suggestions
+    help_on_stdout: bool = False  # where a group shows its help when it is given no command
 
     def child(self, name: str) -> Command | None:
         return next((c for c in self.children if c.name == name or name in c.aliases), None)

@@ -82,6 +82,16 @@ class Discovery:
             raise CommandError(f'the server doesn\'t have a resource type "{name}"{within}')
         return found
 
+    def also_named(self, word: str, chosen: Resource) -> list[Resource]:
+        """The other resources, of other groups, that a short name stands for."""
+        if word.lower() not in chosen.short_names:
+            return []
+        return [
+            resource
+            for resource in self._resources
+            if resource.preferred and word.lower() in resource.short_names and resource.gvr.group != chosen.gvr.group
+        ]
+
     async def for_kind(self, client: Client, gvk: GVK) -> Resource:
         """The resource of a manifest's kind. Raises NoMatchError."""
         for fresh in (False, True):

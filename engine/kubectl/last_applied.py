@@ -9,16 +9,20 @@ import json
 from typing import Any
 
 from engine.api.types import Object, copy_object
+from engine.kubectl.errors import CommandError
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def original(obj: Object) -> Object | None:
-    """What was applied last to a live object; None if nothing was."""
+    """What was applied last to a live object; None if nothing was. Raises CommandError."""
     text = (obj.get("metadata", {}).get("annotations") or {}).get(ANNOTATION)
     if text is None:
         return None
-    value = json.loads(text) if text else {}
+    try:
+        value = json.loads(text) if text else {}
+    except json.JSONDecodeError as error:
+        raise CommandError(f"the annotation {ANNOTATION} is no JSON: {error}") from error
     return value if isinstance(value, dict) else {}
 
 

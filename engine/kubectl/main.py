@@ -68,7 +68,8 @@ async def run(
             stdout.write(help_text(found, program=program) + "\n")
             return 0
         if found.command.run is None:
-            return _group(Found(found.command, path, arguments), program=program, stdout=stdout)
+            stream = stdout if found.command.help_on_stdout else stderr
+            return _group(Found(found.command, path, arguments), program=program, stream=stream)
         if missing := flags.missing():
             names = ", ".join(f'"{name}"' for name in missing)
             raise CommandError(f"required flag(s) {names} not set")
@@ -90,10 +91,10 @@ async def run(
         return failure_code
 
 
-def _group(found: Found, *, program: str, stdout: TextIO) -> int:
+def _group(found: Found, *, program: str, stream: TextIO) -> int:
     outcome = show_group(found, program=program)
     if isinstance(outcome, Exit):
-        stdout.write(help_text(found, program=program) + "\n")
+        stream.write(help_text(found, program=program) + "\n")
         return outcome.code
     raise outcome
 

@@ -36,7 +36,7 @@ def revision_of(obj: Object) -> int:
 
 async def owned_replica_sets(session: Session, deployment: Object) -> list[Object]:
     """The ReplicaSets that a Deployment controls, oldest first."""
-    resource = await session.discovery.resolve(session.client, "replicasets.apps")
+    resource = await session.resolve("replicasets.apps")
     selector = str(LabelSelector.from_object(deployment["spec"].get("selector")))
     listed = await session.list(resource, deployment["metadata"]["namespace"], labelSelector=selector)
     owned = [rs for rs in listed if _controls(deployment, rs)]
@@ -45,7 +45,7 @@ async def owned_replica_sets(session: Session, deployment: Object) -> list[Objec
 
 async def controller_revisions(session: Session, owner: Object) -> list[Object]:
     """The ControllerRevisions of a DaemonSet or StatefulSet."""
-    resource = await session.discovery.resolve(session.client, "controllerrevisions.apps")
+    resource = await session.resolve("controllerrevisions.apps")
     selector = str(LabelSelector.from_object(owner["spec"].get("selector")))
     listed = await session.list(resource, owner["metadata"]["namespace"], labelSelector=selector)
     return sorted((cr for cr in listed if _controls(owner, cr)), key=lambda cr: int(cr.get("revision", 0)))

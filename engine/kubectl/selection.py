@@ -151,12 +151,12 @@ async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
         return
     if types and not names:
         for word in types:
-            await session.discovery.resolve(session.client, word)
+            await session.resolve(word)
         raise CommandError("resource(s) were provided, but no name was specified")
     if not pairs and not types:
         raise CommandError(MISSING)
     for word, name in [*pairs, *((types[0], name) for name in names)]:
-        resource = await session.discovery.resolve(session.client, word)
+        resource = await session.resolve(word)
         yield await _named(session, selection, resource, name)
 
 
@@ -233,7 +233,7 @@ async def _by_selector(
         raise CommandError("at least one resource must be specified to use a selector")
     resources: dict[GVK, Resource] = {}
     for word in types:
-        resource = await session.discovery.resolve(session.client, word)
+        resource = await session.resolve(word)
         resources.setdefault(resource.gvk, resource)
     for resource in resources.values():
         namespace = "" if session.all_namespaces else session.namespace

@@ -132,6 +132,16 @@ class Session:
                 self.warnings[text] = None
                 self.err(f"Warning: {text}")
 
+    async def resolve(self, word: str) -> Resource:
+        """The resource that a word names; says so where a short name could mean another one too."""
+        resource = await self.discovery.resolve(self.client, word)
+        for other in self.discovery.also_named(word, resource):
+            text = f'short name "{word}" could also match lower priority resource {other.gvr.group_resource}'
+            if text not in self.warnings:
+                self.warnings[text] = None
+                self.err(f"Warning: {text}")
+        return resource
+
     async def get(self, resource: Resource, name: str, namespace: str = "", *, subresource: str = "") -> Object:
         body: Object = await self.request("GET", self.path_of(resource, namespace, name, subresource))
         return body

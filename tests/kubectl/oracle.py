@@ -18,6 +18,7 @@ from engine.kubectl.main import run
 
 # What is of the moment: klog lines, which ours does not write, and ages.
 _KLOG = re.compile(r"^[EWI]\d{4} \d\d:.*\n", re.MULTILINE)
+PATIENCE = 60.0  # seconds, so that a kubectl that hangs fails its test and no more
 NO_CONFIG = "/nonexistent/kubeconfig"
 
 
@@ -45,7 +46,13 @@ async def real(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate(stdin.encode())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            out, err = await process.communicate(stdin.encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise
     assert process.returncode is not None
     return Printed(process.returncode, out.decode(), _KLOG.sub("", err.decode()))
 

@@ -38,10 +38,14 @@ def normal(text: str) -> str:
 
 
 async def _run(steps: Sequence[Step], folder: Path, act: Callable[[Served, Step], Awaitable[Printed]]) -> list[Printed]:
-    folder.mkdir()
     async with served(folder) as server:
         printed = [await act(server, step) for step in steps]
     return [Printed(one.code, normal(one.stdout), normal(one.stderr)) for one in printed]
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 async def both(
@@ -61,6 +65,6 @@ async def both(
             environment=environment,
         )
 
-    theirs = await _run(steps, folder / "theirs", by_kubectl)
-    mine = await _run(steps, folder / "ours", by_ours)
+    theirs = await _run(steps, _made(folder / "theirs"), by_kubectl)
+    mine = await _run(steps, _made(folder / "ours"), by_ours)
     return list(zip(steps, theirs, mine, strict=True))

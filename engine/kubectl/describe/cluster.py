@@ -42,7 +42,7 @@ async def namespace(session: Session, obj: Object, *, show_events: bool) -> str:
 
 async def _within(session: Session, word: str, name: str) -> list[Object] | None:
     try:
-        return await session.list(await session.discovery.resolve(session.client, word), name)
+        return await session.list(await session.resolve(word), name)
     except ApiError as error:
         if error.reason == "NotFound":
             return None

@@ -30,7 +30,7 @@ async def search(session: Session, obj: Object, *, with_kind: bool = True, uid: 
 
 
 async def events_resource(session: Session) -> Resource:
-    return await session.discovery.resolve(session.client, "events")
+    return await session.resolve("events")
 
 
 def write(page: Page, events: list[Object]) -> None:

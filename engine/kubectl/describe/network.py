@@ -57,7 +57,7 @@ async def service(session: Session, obj: Object, *, show_events: bool) -> str:
 
 
 async def _slices(session: Session, namespace: str, name: str) -> list[Object]:
-    resource = await session.discovery.resolve(session.client, "endpointslices.discovery.k8s.io")
+    resource = await session.resolve("endpointslices.discovery.k8s.io")
     return await session.list(resource, namespace, labelSelector=f"kubernetes.io/service-name={name}")
 
 

@@ -87,7 +87,7 @@ def taint_text(taint: Object) -> str:
 
 async def _lease(session: Session, page: Page, name: str) -> None:
     try:
-        resource = await session.discovery.resolve(session.client, "leases.coordination.k8s.io")
+        resource = await session.resolve("leases.coordination.k8s.io")
         lease = await session.get(resource, name, "kube-node-lease")
     except ApiError as error:
         page.field("Lease", f"Failed to get lease: {error.message}")
@@ -120,7 +120,7 @@ async def _pods(session: Session, page: Page, node: Object) -> None:
     name = node["metadata"]["name"]
     selector = f"spec.nodeName={name},status.phase!=Succeeded,status.phase!=Failed"
     try:
-        resource = await session.discovery.resolve(session.client, "pods")
+        resource = await session.resolve("pods")
         pods = await session.list(resource, "", fieldSelector=selector)
     except ApiError as error:
         if error.reason != "Forbidden":

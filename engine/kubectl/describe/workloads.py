@@ -65,7 +65,7 @@ def _created(rs: Object) -> str:
 
 
 async def _pod_counts(session: Session, obj: Object, selector: str) -> str:
-    resource = await session.discovery.resolve(session.client, "pods")
+    resource = await session.resolve("pods")
     listed = await session.list(resource, obj["metadata"]["namespace"], labelSelector=selector)
     uid = obj["metadata"].get("uid")
     counts: Counter[str] = Counter()

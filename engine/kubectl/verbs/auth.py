@@ -68,7 +68,8 @@ async def _resource(session: Session, verb: str, target: str) -> Object:
         if resource.gvr.group:
             attributes["group"] = resource.gvr.group
         if not resource.namespaced:
-            session.err(f"Warning: resource '{_shown(resource)}' is not namespace scoped\n")
+            group = f" in group '{resource.gvr.group}'" if resource.gvr.group else ""
+            session.err(f"Warning: resource '{resource.plural}' is not namespace scoped{group}\n")
             namespace = ""
     elif word == "*":
         attributes["group"] = "*"
@@ -81,16 +82,11 @@ async def _resource(session: Session, verb: str, target: str) -> Object:
     return {"resourceAttributes": attributes}
 
 
-def _shown(resource: Resource) -> str:
-    group = resource.gvr.group
-    return f"{resource.plural}' in group '{group}" if group else resource.plural
-
-
 async def _find(session: Session, word: str) -> Resource | None:
     if word == "*":
         return None
     try:
-        return await session.discovery.resolve(session.client, word)
+        return await session.resolve(word)
     except CommandError:
         name, _, group = word.partition(".")
         within = f" in group '{group}'" if group else ""
@@ -111,20 +107,28 @@ async def _list(session: Session) -> None:
     review = await session.request("POST", f"{REVIEWS}/selfsubjectrulesreviews", body=body)
     status = review.get("status") or {}
     rows = [] if session.flags.on("no-headers") else [["Resources", "Non-Resource URLs", "Resource Names", "Verbs"]]
-    for rule in status.get("resourceRules") or ():
-        for group in rule.get("apiGroups") or [""]:
-            for resource in rule.get("resources") or ():
-                name, slash, rest = resource.partition("/")
-                shown = (f"{name}.{group}" if group else name) + slash + rest
-                names = f"[{' '.join(rule.get('resourceNames') or ())}]"
-                rows.append([shown, "[]", names, f"[{' '.join(rule.get('verbs') or ())}]"])
-    for rule in status.get("nonResourceRules") or ():
-        verbs = f"[{' '.join(rule.get('verbs') or ())}]"
-        rows += [["", f"[{url}]", "[]", verbs] for url in rule.get("nonResourceURLs") or ()]
+    rows += [row for _, row in sorted(_rules(status))]
     if status.get("incomplete"):
         session.err("warning: the list may be incomplete: " + str(status.get("evaluationError", "")))
     for line in ColumnWriter().lines(rows):
         session.out(line)
+
+
+def _rules(status: Object) -> list[tuple[str, list[str]]]:
+    """A row for each single rule, with what Go prints of it before: the rules stand in that order."""
+    found: list[tuple[str, list[str]]] = []
+    for rule in status.get("resourceRules") or ():
+        verbs, names = f"[{' '.join(rule.get('verbs') or ())}]", f"[{' '.join(rule.get('resourceNames') or ())}]"
+        for group in rule.get("apiGroups") or [""]:
+            for resource in rule.get("resources") or ():
+                name, slash, rest = resource.partition("/")
+                shown = (f"{name}.{group}" if group else name) + slash + rest
+                found.append((f"{verbs},[{group}],[{resource}],{names}", [shown, "[]", names, verbs]))
+    for rule in status.get("nonResourceRules") or ():
+        verbs = f"[{' '.join(rule.get('verbs') or ())}]"
+        urls = rule.get("nonResourceURLs") or ()
+        found += [(f"{verbs},[],[],[],[{url}]", ["", f"[{url}]", "[]", verbs]) for url in urls]
+    return found
 
 
 async def whoami(session: Session) -> None:

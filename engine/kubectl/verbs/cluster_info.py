@@ -9,7 +9,7 @@ LABEL = "kubernetes.io/cluster-service=true"
 
 
 async def run(session: Session) -> None:
-    services = await session.discovery.resolve(session.client, "services")
+    services = await session.resolve("services")
     session.out(f"Kubernetes control plane is running at {session.server or 'this process'}")
     for service in await session.list(services, "kube-system", labelSelector=LABEL):
         metadata = service["metadata"]

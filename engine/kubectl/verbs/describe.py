@@ -53,7 +53,7 @@ async def _by_prefix(session: Session, errors: list[Exception]) -> list[Info]:
     not_found = all(isinstance(error, ApiError) and error.reason == "NotFound" for error in errors)
     if not not_found or len(types) != 1 or len(names) != 1 or session.flags.many("filename"):
         return []
-    resource = await session.discovery.resolve(session.client, types[0])
+    resource = await session.resolve(types[0])
     namespace = session.namespace if resource.namespaced else ""
     listed = await session.list(resource, namespace)
     return [

@@ -83,7 +83,7 @@ async def drain(session: Session) -> None:
 
 
 async def _drain(session: Session, info: Info, dry_run: str) -> None:
-    resource = await session.discovery.resolve(session.client, "pods")
+    resource = await session.resolve("pods")
     listed = await session.list(
         resource, "", fieldSelector=f"spec.nodeName={info.name}", labelSelector=session.flags.text("pod-selector")
     )

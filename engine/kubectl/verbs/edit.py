@@ -124,7 +124,7 @@ class _Edit:
 
     async def _patch(self, info: Info, before: Object, after: Object) -> None:
         flags = self._session.flags
-        if flags.on("save-config") or (last_applied.original(after) is not None and flags.on("save-config")):
+        if flags.on("save-config"):
             after = last_applied.modified(after)
         schema = schema_of(info.resource.gvk)
         if schema is None:

@@ -66,7 +66,7 @@ async def _selector(session: Session) -> str:
     word, slash, name = target.partition("/")
     if not slash or not name:
         raise CommandError("--for must be in resource/name form")
-    resource = await session.discovery.resolve(session.client, word)
+    resource = await session.resolve(word)
     return (
         f"involvedObject.kind={resource.kind},involvedObject.apiVersion={resource.gvr.api_version},"
         f"involvedObject.name={name}"

@@ -62,11 +62,11 @@ async def run(session: Session) -> None:
 async def _resource(session: Session, word: str, fields: list[str]) -> tuple[Resource, list[str]]:
     """The resource; as many words after it as name its group are not fields."""
     try:
-        resource = await session.discovery.resolve(session.client, word)
+        resource = await session.resolve(word)
     except CommandError as error:
         for count in range(len(fields), 0, -1):
             try:
-                found = await session.discovery.resolve(session.client, ".".join([word, *fields[:count]]))
+                found = await session.resolve(".".join([word, *fields[:count]]))
             except CommandError:
                 continue
             return found, fields[count:]

@@ -159,7 +159,7 @@ async def _targets_of_arguments(session: Session) -> list[_Target]:
     found: dict[tuple[Resource, str, str], _Target] = {}
     for word, name in pairs or [(t, n) for t in types for n in names or [""]]:
         expanded = [] if name else await session.discovery.category(session.client, word)
-        for resource in expanded or [await session.discovery.resolve(session.client, word)]:
+        for resource in expanded or [await session.resolve(word)]:
             namespace = session.namespace if resource.namespaced and not session.all_namespaces else ""
             if name and resource.namespaced and session.all_namespaces:
                 raise CommandError("a resource cannot be retrieved by name across all namespaces")

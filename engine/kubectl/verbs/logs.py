@@ -49,7 +49,7 @@ def _check(session: Session) -> None:
 
 async def _pods(session: Session) -> list[Object]:
     """The Pods to show: the one that is named, one or all of a workload, or those selected."""
-    pods = await session.discovery.resolve(session.client, "pods")
+    pods = await session.resolve("pods")
     if selector := session.flags.text("selector"):
         found = await session.list(pods, session.namespace, labelSelector=selector)
         if not found:
@@ -57,7 +57,7 @@ async def _pods(session: Session) -> list[Object]:
         return found
     pairs, _, _ = split_arguments(session.arguments[:1], session.program)
     word, name = pairs[0] if pairs else ("pods", session.arguments[0])
-    resource = await session.discovery.resolve(session.client, word)
+    resource = await session.resolve(word)
     try:
         obj = await session.get(resource, name, session.namespace)
     except ApiError as error:
@@ -130,7 +130,7 @@ async def _show(session: Session, pod: Object, container: str) -> None:
         "tailLines": str(tail) if tail >= 0 else None,
         "limitBytes": flags.number("limit-bytes") or None,
     }
-    pods = await session.discovery.resolve(session.client, "pods")
+    pods = await session.resolve("pods")
     path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
     response = await session.send("GET", path, query=query)
     prefix = f"[pod/{metadata['name']}/{container}] " if flags.on("prefix") else ""

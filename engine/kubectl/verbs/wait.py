@@ -39,7 +39,7 @@ async def run(session: Session) -> None:
 
 async def _check_types(session: Session) -> None:
     for word in session.arguments[0].split(","):
-        await session.discovery.resolve(session.client, word.split("/")[0])
+        await session.resolve(word.split("/")[0])
 
 
 async def _wait_for(session: Session, condition: str, timeout: float) -> None:

@@ -12,6 +12,7 @@ COMMAND = Command(
     name="rollout",
     short="Manage the rollout of a resource",
     usage="SUBCOMMAND",
+    help_on_stdout=True,
     children=(
         Command(
             name="history",
