@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from textual import work
 from textual.app import App
@@ -13,16 +15,16 @@ from textual.screen import Screen
 
 from engine.api.errors import ApiError
 from engine.client.factory import InformerFactory
-from engine.kubectl.discovery import Discovery, NoMatchError, Resource
-from engine.kubectl.main import run as run_kubectl
-from engine.kubectl.tree import ROOT
+from ktui import steering
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
+from ktui.guard import Guarded
 from ktui.models.flow import FlowModel
-from ktui.models.routes import Kubectl, Leave, Mistyped, ToEditor, ToResource, ToScreen, route
-from ktui.screens.editor import Editor
+from ktui.models.routes import Kubectl, Leave, Mistyped, Revive, ToEditor, ToResource, ToScreen, ToTheme, route
+from ktui.models.summary import ClusterSummary
 from ktui.screens.flow import FlowScreen
 from ktui.screens.frame import SCREENS, FrameScreen
+from ktui.screens.help import Help
 from ktui.screens.objects import ObjectsScreen
 from ktui.screens.output import Output
 from ktui.screens.store import StoreScreen
@@ -31,12 +33,15 @@ from ktui.themes import DEFAULT_THEME, load_themes
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.dialogs import Question
 
-RECONNECT_SECONDS = 1.0
-VERBS = frozenset(name for command in ROOT.children for name in (command.name, *command.aliases))
+if TYPE_CHECKING:
+    from engine.kubectl.discovery import Discovery, Resource
+
+RECONNECT_SECONDS = 0.5
+ERRORS_MOST = 50  # exceptions that are borne before the app gives up
 
 
-class KtuiApp(App[None]):
-    """The screen of one session."""
+class KtuiApp(Guarded, App[str]):
+    """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"
     CSS_PATH: ClassVar[Path] = Path(__file__).parent / "app.tcss"
@@ -49,73 +54,116 @@ class KtuiApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(str(number), f"switch_mode('{mode}')", title, show=False)
+            Binding(str(number), f"switch_mode('{mode}')", f"{title} screen", show=False)
             for number, (mode, title) in enumerate(SCREENS.items(), start=1)
         ),
+        Binding("space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on"),
+        Binding("s", "step", "Step", tooltip="pause and jump to the next thing that is due"),
+        Binding("plus", "faster", "Faster", key_display="+", show=False),
+        Binding("minus", "slower", "Slower", key_display="-", show=False),
         Binding("colon", "command", "Command", key_display=":"),
-        Binding("space", "toggle_pause", "Pause"),
-        Binding("s", "step", "Step"),
+        Binding("question_mark", "keys", "Help", key_display="?"),
+        Binding("T", "next_theme", "Next theme", show=False),
         Binding("q", "leave", "Leave"),
+        Binding("ctrl+c", "leave_now", "Leave at once; the cluster goes on", show=False, priority=True),
     ]
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
         self.history: list[str] = []
-        self.discovery = Discovery()
         self.flow = FlowModel()
+        self.summary = ClusterSummary(name=session.name)
         self.informers = InformerFactory(session.client, session.world)
+        self._errors = 0
         for theme in load_themes():
             self.register_theme(theme)
         self.theme = DEFAULT_THEME
 
+    @cached_property
+    def discovery(self) -> Discovery:
+        from engine.kubectl.discovery import Discovery
+
+        return Discovery()
+
     def on_mount(self) -> None:
-        self.follow_trace()
         self.follow_summary()
+        self.follow_trace()
+        if self.session.begin is not None:
+            self.call_after_refresh(self.begin, leave_if_not=True)
 
     async def on_unmount(self) -> None:
         await self.informers.stop()
 
+    def _handle_exception(self, error: Exception) -> None:
+        """What goes wrong in a widget is said, and the screen stays; tests get to see it."""
+        self._errors += 1
+        if self.is_headless or not self.is_running or self._errors > ERRORS_MOST:
+            super()._handle_exception(error)
+        else:
+            self.notify(f"{type(error).__name__}: {error}", severity="error", title="ktui erred", markup=False)
+
     # -- what the engine tells
 
-    @work(exclusive=True, group="trace")
+    @work(exclusive=True, group="begin", exit_on_error=False)
+    async def begin(self, *, leave_if_not: bool = False) -> None:
+        """Find the engine or start it."""
+        assert self.session.begin is not None
+        try:
+            await self.session.begin()
+        except ConnectionError as error:
+            if leave_if_not:
+                self.exit(str(error), return_code=1)
+            else:
+                self.complain(error, "the engine")
+
+    @work(exclusive=True, group="trace", exit_on_error=False)
     async def follow_trace(self) -> None:
         """Feed the Flow screen; connect again for as long as the app lives."""
-        after = 0
+        clock = self.session.world.clock
         while True:
             try:
-                async for spans in trace_feed.follow(self.session.client, after=after):
-                    after = spans[-1]["sequence"]
-                    self.flow.add(spans)
+                async for spans in trace_feed.follow(self.session.client, clock):
+                    self.flow.add(spans, now=clock.monotonic())
             except (ConnectionError, ApiError):
-                after = 0  # another engine may answer, whose count starts again
-            await self.session.world.clock.sleep(RECONNECT_SECONDS)
+                await self._find_again()
+            await clock.sleep(RECONNECT_SECONDS)
 
-    @work(exclusive=True, group="summary")
+    async def _find_again(self) -> None:
+        """The engine may have come back at another address."""
+        if self.session.begin is not None and self.session.is_alive is not None and self.session.is_alive():
+            await self.session.begin()
+
+    @work(exclusive=True, group="summary", exit_on_error=False)
     async def follow_summary(self) -> None:
         async for summary in summary_feed.follow(self.session, self.informers):
-            if isinstance(self.screen, FrameScreen):
-                self.screen.show_summary(summary)
+            self.summary = summary
+            for screen in self.screen_stack:
+                if isinstance(screen, FrameScreen):
+                    screen.show_summary(summary)
+
+    def complain(self, error: Exception, title: str = "") -> None:
+        self.notify(str(error), severity="error", title=title, markup=False)
 
     # -- the clock
 
-    async def _steer_clock(self, action: str) -> None:
+    async def _steer(self, change: Callable[[], Awaitable[str]]) -> None:
         try:
-            await self.session.client.request("PUT", "/debug/ktui/clock", body={"action": action})
+            self.notify(await change(), timeout=1.5)
         except (ApiError, ConnectionError) as error:
-            self.notify(str(error), severity="error", title="clock")
+            self.complain(error, "clock")
 
     async def action_toggle_pause(self) -> None:
-        try:
-            clock = await self.session.client.request("GET", "/debug/ktui/clock")
-        except (ApiError, ConnectionError) as error:
-            self.notify(str(error), severity="error", title="clock")
-            return
-        await self._steer_clock("resume" if clock["mode"] == "paused" else "pause")
+        await self._steer(lambda: steering.toggle_pause(self.session.client))
 
     async def action_step(self) -> None:
-        """Pause and jump to the next thing that is due."""
-        await self._steer_clock("step")
+        await self._steer(lambda: steering.step(self.session.client))
+
+    async def action_faster(self) -> None:
+        await self._steer(lambda: steering.change_speed(self.session.client, 1))
+
+    async def action_slower(self) -> None:
+        await self._steer(lambda: steering.change_speed(self.session.client, -1))
 
     # -- the command line
 
@@ -124,78 +172,121 @@ class KtuiApp(App[None]):
             self.screen.open_command_line()
 
     def on_command_line_entered(self, message: CommandLine.Entered) -> None:
-        match route(message.text, screens=SCREENS, verbs=VERBS):
+        from engine.kubectl.tree import ROOT
+
+        verbs = {name for command in ROOT.children for name in (command.name, *command.aliases)}
+        match route(message.text, screens=SCREENS, verbs=verbs):
             case ToScreen(mode):
                 self.switch_mode(mode)
+            case ToTheme(name):
+                self.use_theme(name)
             case ToResource(word):
                 self.open_resource(word)
             case ToEditor(arguments):
                 self.open_editor(arguments)
+            case Revive():
+                self.begin()
             case Leave():
                 self.action_leave()
             case Kubectl(argv):
-                self.push_screen(Output(message.text, lambda out, err: self._kubectl(argv, out, err)))
+                self.run_kubectl(argv, message.text)
             case Mistyped(problem):
-                self.notify(problem, severity="warning")
+                self.notify(problem, severity="warning", markup=False)
 
-    async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
-        return await run_kubectl(
-            argv,
-            client=self.session.client,
-            stdout=stdout,
-            stderr=stderr,
-            clock=self.session.world.clock,
-            discovery=self.discovery,
-            program="kubectl",
-        )
+    def run_kubectl(self, argv: tuple[str, ...], title: str) -> None:
+        """Do one of kubectl's commands and show what it prints."""
 
-    async def _resolve(self, word: str) -> Resource | None:
+        async def command(stdout: TextIO, stderr: TextIO) -> int:
+            from engine.kubectl.main import run
+
+            return await run(
+                argv,
+                client=self.session.client,
+                stdin=sys.stdin,
+                stdout=stdout,
+                stderr=stderr,
+                clock=self.session.world.clock,
+                discovery=self.discovery,
+                program="kubectl",
+            )
+
+        self.push_screen(Output(title, command))
+
+    async def resolve(self, word: str) -> Resource | None:
+        """The resource of a name, a short name or a kind; None, and said, if there is none."""
+        from engine.kubectl.discovery import NoMatchError
+
         try:
             return await self.discovery.resolve(self.session.client, word)
         except (NoMatchError, ApiError, ConnectionError) as error:
-            self.notify(str(error), severity="error")
+            self.complain(error, word)
             return None
 
-    @work(exclusive=True, group="open")
+    @work(exclusive=True, group="open", exit_on_error=False)
     async def open_resource(self, word: str) -> None:
         """Show a resource by any of its names."""
-        resource = await self._resolve(word)
+        resource = await self.resolve(word)
         if resource is not None:
             await self.switch_mode("objects")
             assert isinstance(self.screen, ObjectsScreen)
             self.screen.show_resource(resource.gvr, namespaced=resource.namespaced)
 
-    @work(exclusive=True, group="open")
+    @work(exclusive=True, group="open", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:
         """`edit deployment/web` or `edit deployment web`, in the default namespace."""
+        from ktui.screens.editor import Editor
+
         kind, _, name = " ".join(arguments).replace("/", " ").partition(" ")
-        resource = await self._resolve(kind)
+        resource = await self.resolve(kind)
         if resource is None:
             return
+        namespace = "default" if resource.namespaced else None
         try:
-            obj = await self.session.client.get(
-                resource.gvr, name, namespace="default" if resource.namespaced else None
-            )
+            obj = await self.session.client.get(resource.gvr, name, namespace=namespace)
         except (ApiError, ConnectionError) as error:
-            self.notify(str(error), severity="error")
+            self.complain(error, name)
             return
         await self.push_screen_wait(Editor(self.session.client, resource.gvr, obj))
 
+    # -- themes and help
+
+    def use_theme(self, name: str) -> None:
+        known = sorted(theme for theme in self.available_themes if theme.startswith("ktui-"))
+        wanted = next((theme for theme in known if theme.removeprefix("ktui-") == name.removeprefix("ktui-")), None)
+        if wanted is None:
+            names = ", ".join(theme.removeprefix("ktui-") for theme in known)
+            self.notify(f'there is no theme "{name}"; there are {names}', severity="warning", markup=False)
+        else:
+            self.theme = wanted
+
+    def action_next_theme(self) -> None:
+        known = sorted(theme for theme in self.available_themes if theme.startswith("ktui-"))
+        self.theme = known[(known.index(self.theme) + 1) % len(known)]
+        self.notify(f"theme {self.theme.removeprefix('ktui-')}", timeout=1.5)
+
+    def action_keys(self) -> None:
+        if isinstance(self.screen, FrameScreen):
+            self.push_screen(Help(self.screen))
+
     # -- leaving
 
-    @work(exclusive=True, group="leave")
+    @work(exclusive=True, group="leave", exit_on_error=False)
     async def action_leave(self) -> None:
         """Leave; where the engine is this person's, ask whether it goes on."""
-        stop = self.session.stop_engine
-        if stop is not None:
+        stop, is_alive = self.session.stop_engine, self.session.is_alive
+        if stop is not None and (is_alive is None or is_alive()):
             answer = await self.push_screen_wait(
                 Question(
                     f"Leave ktui. What becomes of cluster {self.session.name}?",
                     {"k": "Keep it running", "s": "Stop it"},
+                    focus="s" if self.session.started_here else "k",
                 )
             )
             if not answer:
                 return
             if answer == "s":
                 stop()
-        self.exit()
+        self.exit("")
+
+    def action_leave_now(self) -> None:
+        self.exit("")

@@ -1,21 +1,61 @@
-"""What the screen is attached to: a client of one engine, and how that engine may be stopped."""
+"""What the screen is attached to: a client of one engine, and how that engine is started, found again and stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.wire import Request, Response
 from engine.client import Client
+from engine.client.transport import Transport
 from engine.world import World
 
 
-@dataclass(frozen=True, slots=True)
+class LateTransport:
+    """A transport to an engine that is still starting, or that may come back elsewhere: requests wait for the first."""
+
+    def __init__(self) -> None:
+        self._attached = asyncio.Event()
+        self._transport: Transport | None = None
+        self._problem = ""
+
+    async def attach(self, transport: Transport) -> None:
+        old, self._transport, self._problem = self._transport, transport, ""
+        self._attached.set()
+        if old is not None:
+            await old.close()
+
+    def fail(self, problem: str) -> None:
+        """Let what waits, and all that comes, fail with these words."""
+        self._problem = problem
+        self._attached.set()
+
+    async def send(self, request: Request) -> Response:
+        await self._attached.wait()
+        if self._transport is None or self._problem:
+            raise ConnectionError(self._problem or "there is no engine")
+        return await self._transport.send(request)
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            await self._transport.close()
+
+
+@dataclass(slots=True)
 class Session:
-    """`stop_engine` ends the engine; None where it is not this person's to end (an attached URL, a test)."""
+    """An engine as the screen holds it. What is None cannot be done: an engine that a test runs is the test's to end.
+
+    `begin` starts the engine or finds it (once, before anything is shown, or again after its end); it raises
+    ConnectionError with what went wrong. `is_alive` says whether there is an engine that could answer.
+    """
 
     name: str
     client: Client
     world: World  # the screen's own: its clock is this machine's
     kubeconfig: Path | None = None
+    begin: Callable[[], Awaitable[None]] | None = None
+    is_alive: Callable[[], bool] | None = None
     stop_engine: Callable[[], None] | None = None
+    started_here: bool = False  # then leaving may well end it

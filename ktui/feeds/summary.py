@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from engine.api.errors import ApiError
@@ -10,28 +11,40 @@ from engine.client.factory import InformerFactory
 from ktui.models.summary import ClusterSummary
 from ktui.session import Session
 
-PERIOD_SECONDS = 0.5
+PERIOD_SECONDS = 0.25
+PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
+
+STARTING = "starting the engine …"
+ENDED = "the engine has ended · :up starts it again · q leaves"
+LOST = "lost the connection to the engine · trying again"
+BUSY = "the engine does not answer · trying again"
 
 
 async def follow(session: Session, informers: InformerFactory) -> AsyncIterator[ClusterSummary]:
-    """The summary, twice a second, also while the engine is away (then `connection` says so)."""
-    summary = ClusterSummary(name=session.name)
+    """The summary, four times a second, also while the engine is away (then `state` says so)."""
+    summary = ClusterSummary(name=session.name, state=STARTING, is_starting=True)
     pods, nodes = informers.informer(PODS).lister, informers.informer(NODES).lister
+    informers.start()
+    yield summary
     while True:
         try:
-            status = await session.client.request("GET", "/debug/ktui/status")
+            async with asyncio.timeout(None if summary.is_starting else PATIENCE_SECONDS):
+                status = await session.client.request("GET", "/debug/ktui/status")
+        except TimeoutError:
+            summary.state = BUSY
         except ConnectionError as error:
-            summary.connection = f"no connection to the engine: {error}"
+            summary.state, summary.is_starting = _what_is_wrong(session, error), False
         except ApiError as error:
-            summary.connection = error.message
+            summary.state, summary.is_starting = error.message, False
         else:
-            summary.connection = ""
-            summary.revision = status["revision"]
-            summary.profile = status["profile"]
-            summary.clock_mode = status["clock"]["mode"]
-            summary.clock_speed = status["clock"]["speed"]
-            summary.clock_now = status["clock"]["now"][11:19]
+            summary.take(status)
             summary.count_nodes(nodes.list())
             summary.count_pods(pods.list())
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
+
+
+def _what_is_wrong(session: Session, error: ConnectionError) -> str:
+    if session.is_alive is None:
+        return f"{LOST}: {error}"
+    return LOST if session.is_alive() else ENDED

@@ -9,16 +9,18 @@ import orjson
 
 from engine.client import Client
 from engine.client.client import error_of
+from engine.clock import Clock
 
 PATH = "/debug/ktui/trace"
+BATCH = 250  # spans; between two batches the screen may take a key
 
 
-async def follow(client: Client, *, after: int = 0) -> AsyncIterator[list[dict[str, Any]]]:
-    """Spans that ended after the given sequence, as they come, for as long as the connection lasts.
+async def follow(client: Client, clock: Clock) -> AsyncIterator[list[dict[str, Any]]]:
+    """The spans that the engine still has and then those that end, for as long as the connection lasts.
 
     Raises ApiError if the server refuses, ConnectionError if it is away.
     """
-    response = await client.send("GET", PATH, query={"follow": ["true"], "after": [str(after)]})
+    response = await client.send("GET", PATH, query={"follow": ["true"]})
     if response.status >= 400:
         raise error_of(response)
     if response.stream is None:
@@ -27,7 +29,8 @@ async def follow(client: Client, *, after: int = 0) -> AsyncIterator[list[dict[s
     try:
         async for chunk in response.stream:
             *lines, rest = (rest + chunk).split(b"\n")
-            if spans := [orjson.loads(line) for line in lines if line.strip()]:
-                yield spans
+            for first in range(0, len(lines), BATCH):
+                yield [orjson.loads(line) for line in lines[first : first + BATCH] if line.strip()]
+                await clock.sleep(0)
     finally:
         await response.stream.aclose()

@@ -1,204 +1,351 @@
-"""The Flow screen's rows: what each span looks like between the lanes.
+"""The Flow screen's model: ended spans in, lines between the lanes out, in the order in which things began.
 
-A span whose parent is in another lane is an arrow from there; one whose parent is in its own lane is a step inside it.
-The links of the request chain that follow one another in one request (hops 2 to 6) share a row, and a burst of equal
-rows folds into one with a count.
+Rows are kept in blocks, one a request or step; a block stands where its first span began, and a block that is the same
+as a near one folds into it. Background traffic is kept too, but only shown when it is asked for.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable
 from typing import Any
 
-LANES = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
-LAMPS = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
-ROWS_KEPT = 5_000
-LANES_KEPT = 50_000  # span id → lane, to know where an arrow starts
+from ktui.models.exchange import Exchange, Exchanges, Span, ended, started
+from ktui.models.flow_rows import (
+    Block,
+    FlowRow,
+    Kind,
+    chain_text,
+    method_label,
+    request_block,
+    response_row,
+    step_row,
+    store_row,
+    wake,
+    watch_row,
+)
+from ktui.models.words import API_SERVER, CLIENT, controller_name, kind_of, name_of
 
-CLIENT, API_SERVER, ETCD, CONTROLLERS, SCHEDULER, NODES = range(6)
-_CHAIN = range(2, 7)
-
-
-@dataclass(frozen=True, slots=True)
-class FlowRow:
-    """One line: an arrow from `source` to `target`, or a step inside a lane where they are the same."""
-
-    hops: tuple[int, ...]
-    source: int
-    target: int
-    text: str
-    outcome: str
-    wall_ms: float
-    model_ms: float
-    trace_id: str
-    spans: tuple[str, ...]
-    dotted: bool = False  # a watch event, not a request
-    count: int = 1
-
-    @property
-    def ok(self) -> bool:
-        return self.outcome == "ok"
-
-    @property
-    def lamps(self) -> str:
-        return "".join(LAMPS[hop - 1] for hop in self.hops)
-
-    def folds_with(self, other: FlowRow) -> bool:
-        """Whether the two are one burst: the same thing happening again."""
-        return (
-            self.hops == other.hops
-            and self.source == other.source
-            and self.target == other.target
-            and self.outcome == other.outcome
-            and self.trace_id == other.trace_id
-            and _kind_of(self.text) == _kind_of(other.text)
-        )
-
-    def folded(self, other: FlowRow) -> FlowRow:
-        return replace(
-            self,
-            text=_kind_of(self.text),
-            wall_ms=self.wall_ms + other.wall_ms,
-            model_ms=max(self.model_ms, other.model_ms),
-            spans=(*self.spans, *other.spans)[-64:],
-            count=self.count + other.count,
-        )
-
-
-def _kind_of(text: str) -> str:
-    """`create pod/web-x` and `create pod/web-y` are both `create pod`."""
-    verb, _, rest = text.partition(" ")
-    return f"{verb} {rest.split('/')[0]}".strip()
-
-
-def short_object(name: str) -> str:
-    """`pod/default/web-x` as the eye wants it: `pod/web-x`."""
-    parts = name.split("/")
-    return f"{parts[0]}/{parts[-1]}" if len(parts) > 2 else name
+BLOCKS_KEPT = 6_000
+TRIM = 500
+SPANS_KEPT = 30_000
+TRACES_KEPT = 2_000
+FOLD_BACK = 16  # how many blocks back an equal one is looked for
+SORT_BACK = 600
+APPLY_SECONDS = 1.5
+NOISES = ("reads", "events", "heartbeats", "idle reconciles")
+WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
 
 
 class FlowModel:
-    """Turns ended spans into rows, newest last. `dropped` counts rows that went out at the far end."""
+    """`show` are the kinds of noise that are not hidden; `chains` shows the chain of components' requests too."""
 
-    def __init__(self) -> None:
-        self.rows: deque[FlowRow] = deque(maxlen=ROWS_KEPT)
-        self.spans: dict[str, dict[str, Any]] = {}
-        self.dropped = 0
+    def __init__(self, *, show: Iterable[str] = (), chains: bool = False) -> None:
+        self.spans: OrderedDict[str, Span] = OrderedDict()
+        self.traces: OrderedDict[str, list[Span]] = OrderedDict()
+        self.hidden: Counter[str] = Counter()
         self.seen = 0
+        self.dropped = 0  # rows that went out at the far end
+        self.version = 0  # changes with everything that a reader could see
+        self._writes: deque[tuple[float, str]] = deque(maxlen=20)  # clients' writes: when, and which trace
+        self.has_model_time = False
+        self.show = set(show)
+        self.chains = chains
+        self._exchanges = Exchanges()
+        self._blocks: deque[Block] = deque()
+        self._rows: list[FlowRow] = []
+        self._rows_version = -1
+        self._of_exchange: dict[int, Block] = {}
+        self._of_client: OrderedDict[str, Block] = OrderedDict()  # hop-1 span's id → its request's block
+        self._events: OrderedDict[str, FlowRow] = OrderedDict()  # id of a store or watch span → its event's row
+        self._quiet_writes: OrderedDict[str, str] = OrderedDict()  # id of a store span of noise → which noise
+        self._busy: OrderedDict[str, None] = OrderedDict()  # spans that made requests
+        self._now = 0.0
 
-    def add(self, spans: Iterable[dict[str, Any]]) -> int:
-        """Take a batch of spans; returns how many rows were added at the end."""
-        batch = sorted(spans, key=lambda span: (span["start"], span["hop"], span["sequence"]))
-        self._remember(batch)
-        added = 0
-        for span in batch:
+    # -- what is shown
+
+    @property
+    def rows(self) -> list[FlowRow]:
+        """The lines, oldest first."""
+        if self._rows_version != self.version:
+            self._rows_version = self.version
+            self._rows = [
+                row
+                for block in self._blocks
+                if not block.noise or block.noise in self.show
+                for row in block.shown(chains=self.chains)
+            ]
+        return self._rows
+
+    def toggle(self, noise: str) -> bool:
+        """Show or hide a kind of noise; says whether it is shown now."""
+        self.show ^= {noise}
+        self.version += 1
+        return noise in self.show
+
+    def toggle_chains(self) -> bool:
+        self.chains = not self.chains
+        self.version += 1
+        return self.chains
+
+    @property
+    def story(self) -> str:
+        """The trace of a client's newest write; of those of one apply, the one that moves most."""
+        if not self._writes:
+            return ""
+        newest = self._writes[-1][0]
+        near = [trace for at, trace in self._writes if at > newest - APPLY_SECONDS]
+        return max(near, key=lambda trace: len(self.traces.get(trace, ())))
+
+    def spans_of(self, row: FlowRow) -> list[Span]:
+        return [self.spans[id] for id in row.spans if id in self.spans]
+
+    # -- spans in
+
+    def add(self, spans: Iterable[dict[str, Any]], *, now: float = 0.0) -> None:
+        """Take spans in the order in which they ended; `now` is when, on the reader's clock."""
+        self._now = now
+        for span in spans:
+            if span["id"] in self.spans:
+                continue  # told again after a connection was lost
             self.seen += 1
-            if is_background(span):
-                continue
-            added += self._append(self._row(span))
-        return added
+            self._remember(span)
+            self._place(span)
+        self.version += 1
+        if len(self._blocks) > BLOCKS_KEPT:
+            self._trim()
 
-    def _remember(self, batch: Sequence[dict[str, Any]]) -> None:
-        for span in batch:
-            self.spans[span["id"]] = span
-        while len(self.spans) > LANES_KEPT:
-            self.spans.pop(next(iter(self.spans)))
+    def _remember(self, span: Span) -> None:
+        self.spans[span["id"]] = span
+        if len(self.spans) > SPANS_KEPT:
+            self.spans.popitem(last=False)
+        trace = self.traces.setdefault(span["traceId"], [])
+        if len(trace) < SPANS_KEPT:
+            trace.append(span)
+        if len(self.traces) > TRACES_KEPT:
+            self.traces.popitem(last=False)
+        if span["model_ms"]:
+            self.has_model_time = True
 
-    def _append(self, row: FlowRow) -> int:
-        if self.rows:
-            last = self.rows[-1]
-            if _same_chain(last, row):
-                self.rows[-1] = _chained(last, row)
-                return 0
-            if last.folds_with(row):
-                self.rows[-1] = last.folded(row)
-                return 0
-        if len(self.rows) == ROWS_KEPT:
-            self.dropped += 1
-        self.rows.append(row)
-        return 1
-
-    def _row(self, span: dict[str, Any]) -> FlowRow:
-        source, target = self._ends(span)
-        return FlowRow(
-            hops=(span["hop"],),
-            source=source,
-            target=target,
-            text=row_text(span),
-            outcome=span["outcome"],
-            wall_ms=span["wall_ms"],
-            model_ms=span["model_ms"],
-            trace_id=span["traceId"],
-            spans=(span["id"],),
-            dotted=span["hop"] == 8,
-        )
-
-    def _ends(self, span: dict[str, Any]) -> tuple[int, int]:
-        """The lanes that the span's arrow goes from and to."""
-        lane = LANES.index(span["lane"])
+    def _place(self, span: Span) -> None:
         hop = span["hop"]
         if hop == 1:
-            return CLIENT, API_SERVER
-        if hop == 7:
-            return API_SERVER, ETCD
-        if hop == 8:
-            return ETCD, API_SERVER
-        parent = self.spans.get(span["parent"])
-        if hop == 2 and parent is not None and parent["hop"] >= 9:
-            return LANES.index(parent["lane"]), lane
-        if hop >= 9 and parent is not None and parent["hop"] in (7, 8):
-            return API_SERVER, lane
-        return lane, lane
+            self._answer(span)
+        elif hop <= 7:
+            self._link(span)
+        elif hop == 8:
+            self._event(span)
+        else:
+            self._step(span)
+
+    # -- requests
+
+    def _link(self, span: Span) -> None:
+        exchange, is_new = self._exchanges.add(span)
+        block = self._begin(exchange) if is_new else self._of_exchange.get(id(exchange))
+        if block is not None:
+            self._extend(block, exchange, span)
+        if exchange.is_over:
+            self._of_exchange.pop(id(exchange), None)
+
+    def _begin(self, exchange: Exchange) -> Block:
+        if exchange.parent:
+            _put(self._busy, exchange.parent, None, SPANS_KEPT)
+        noise = _noise_of_request(exchange)
+        whose = exchange.trace_id if exchange.parent else exchange.user
+        key = ("request", whose, exchange.source, exchange.verb, kind_of(exchange.object))
+        block = None if exchange.source == CLIENT else self._find(key)
+        if block is None or block.request is None:
+            block = request_block(exchange, noise, key)
+            self._insert(block)
+        else:
+            block.request.repeat(_name(exchange))
+            block.request.note = _joined(block.request.note, exchange.who)
+            self._count_hidden(block)
+        self._of_exchange[id(exchange)] = block
+        if exchange.source == CLIENT and exchange.parent:
+            _put(self._of_client, exchange.parent, block, TRACES_KEPT)
+        return block
+
+    def _extend(self, block: Block, exchange: Exchange, span: Span) -> None:
+        request = block.request
+        assert request is not None
+        request.touched = self._now
+        if request.count == 1:
+            request.name = _name(exchange)
+            request.label = method_label(exchange)
+        if span["hop"] == 7:
+            self._store(block, span)
+            return
+        self._chain(block, exchange, span)
+        if block.from_client:
+            request.spans.append(span["id"])
+            request.hops = [1]
+        else:
+            request.take(span)
+        if span["outcome"] != "ok":
+            self._refuse(block, exchange)
+
+    def _chain(self, block: Block, exchange: Exchange, span: Span) -> None:
+        if block.chain is None:
+            block.chain = FlowRow(Kind.CHAIN, API_SERVER, API_SERVER, "", span["traceId"])
+            block.rows.insert(1, block.chain)
+        block.chain.take(span)
+        block.chain.label = chain_text([link for link in exchange.links if link["hop"] != 7])
+        block.chain.touched = self._now
+
+    def _refuse(self, block: Block, exchange: Exchange) -> None:
+        """Nothing that fails is hidden, but for reads of what is not there."""
+        if not (exchange.is_read and exchange.outcome == "NotFound"):
+            block.noise = ""
+        if block.request is not None:
+            block.request.outcome = exchange.outcome
+
+    def _store(self, block: Block, span: Span) -> None:
+        if block.store is None:
+            block.store = store_row(span)
+            index = block.rows.index(block.response) if block.response in block.rows else len(block.rows)
+            block.rows.insert(index, block.store)
+        else:
+            block.store.count += 1
+        block.store.take(span)
+        block.store.note = block.store.revision_text
+        block.store.touched = self._now
+        if span["outcome"] != "ok":
+            block.noise = ""
+        elif block.noise:
+            _put(self._quiet_writes, span["id"], block.noise, TRACES_KEPT)
+
+    def _answer(self, root: Span) -> None:
+        block = self._of_client.pop(root["id"], None)
+        if root["verb"] in WRITES and root["outcome"] == "ok":
+            self._writes.append((started(root), root["traceId"]))
+        if block is None:
+            return  # its links came before this model began to look
+        block.response = response_row(root)
+        block.response.touched = self._now
+        block.rows.append(block.response)
+        if block.request is not None:
+            block.request.spans.insert(0, root["id"])
+
+    # -- events and steps
+
+    def _event(self, span: Span) -> None:
+        row = watch_row(span)
+        noise = self._quiet_writes.get(span["parent"], "")
+        key = ("watch", "" if noise else span["traceId"], row.label)
+        block = self._find(key)
+        if block is None:
+            block = Block(started(span), key, [row], noise)
+            self._insert(block)
+        else:
+            block.rows[0].repeat(row.name)
+            block.rows[0].take(span)
+            self._count_hidden(block)
+        block.rows[0].touched = self._now
+        for cause in (span["id"], span["parent"]):
+            if cause:
+                _put(self._events, cause, block.rows[0], TRACES_KEPT)
+
+    def _step(self, span: Span) -> None:
+        if (woke := self._events.get(span["parent"])) is not None:
+            wake(woke, span)
+            woke.touched = self._now
+        row = step_row(span)
+        row.quiet = span["hop"] == 9 and span["id"] not in self._busy and span["outcome"] == "ok"
+        if row.quiet:
+            row.note = "nothing to do"
+        noise = "events" if kind_of(span["object"]) == "event" and span["outcome"] == "ok" else ""
+        if row.quiet:
+            noise = "idle reconciles"
+        where = controller_name(span["component"]).partition(" ")[0]
+        key = ("step", span["traceId"], where, span["verb"], span["outcome"], row.quiet)
+        block = self._find(key)
+        if block is None:
+            # What runs on a node takes long and is told where it ends; what others do, where it begins.
+            at = ended(span) if span["hop"] > 10 else started(span)
+            self._insert(Block(at, key, [row], noise))
+            row.touched = self._now
+            return
+        first = block.rows[0]
+        first.repeat(row.name)
+        first.take(span)
+        if first.note != row.note:
+            first.note = ""
+        if row.label != first.label:
+            first.label = f"{_common(first.label, row.label)}{span['verb']}"
+        first.touched = self._now
+        self._count_hidden(block)
+
+    # -- the blocks
+
+    def _find(self, key: tuple[Any, ...]) -> Block | None:
+        """An equal block among the last ones."""
+        for back in range(1, min(FOLD_BACK, len(self._blocks)) + 1):
+            block = self._blocks[-back]
+            if block.fold_key == key and all(row.ok for row in block.rows):
+                return block
+        return None
+
+    def _insert(self, block: Block) -> None:
+        self._count_hidden(block)
+        place = len(self._blocks)
+        while place and len(self._blocks) - place < SORT_BACK and self._blocks[place - 1].at > block.at:
+            place -= 1
+        self._blocks.insert(place, block)
+
+    def _count_hidden(self, block: Block) -> None:
+        if block.noise:
+            self.hidden[block.noise] += 1
+
+    def _trim(self) -> None:
+        """Noise goes first, then what is oldest."""
+        noisy = [block for block in self._blocks if block.noise]
+        going = {id(block) for block in (noisy if len(noisy) > BLOCKS_KEPT // 3 else list(self._blocks))[:TRIM]}
+        for block in self._blocks:
+            if id(block) in going and (not block.noise or block.noise in self.show):
+                self.dropped += len(block.shown(chains=self.chains))
+        self._blocks = deque(block for block in self._blocks if id(block) not in going)
 
 
-def is_background(span: dict[str, Any]) -> bool:
-    """Heartbeats: shown only when asked for, since they would bury everything else."""
-    return str(span["object"]).startswith("lease/") and span["outcome"] == "ok"
+def _put(known: OrderedDict[str, Any], key: str, value: Any, most: int) -> None:
+    known[key] = value
+    if len(known) > most:
+        known.popitem(last=False)
 
 
-def row_text(span: dict[str, Any]) -> str:
-    """What stands on the arrow or beside the lane."""
-    name = short_object(span["object"])
-    match span["hop"]:
-        case 2 | 3 | 4 | 5 | 6:
-            return str(span["detail"].get("summary") or _CHAIN_WORDS[span["hop"]])
-        case 7:
-            revision = f" rev {span['revision']}" if span["revision"] else ""
-            return f"{span['verb']} {name}{revision}"
-        case 8:
-            return f"{span['verb']} {name}"
-        case 9:
-            return f"{span['component'].removesuffix('-controller')} {span['verb']} {name}"
+def _joined(names: str, name: str) -> str:
+    return names if name in names.split(", ") else f"{names}, {name}"
+
+
+def _name(exchange: Exchange) -> str:
+    """A create has no name in its URL, and may get one on the way."""
+    parts = exchange.object.split("/")
+    named = exchange.verb not in ("create", "list", "watch", "deletecollection") or len(parts) > 2
+    return name_of(exchange.object) if named else ""
+
+
+def _common(one: str, other: str) -> str:
+    """The component that two labels start with; "" where they are of two."""
+    first = one.partition(" ")[0]
+    return f"{first} " if first == other.partition(" ")[0] else ""
+
+
+def _noise_of_request(exchange: Exchange) -> str:
+    if exchange.is_read:
+        is_own = exchange.agent.partition("/")[0] == "ktui"
+        is_seen = exchange.source == CLIENT and not is_own and not exchange.object.startswith("/")
+        return "" if is_seen else "reads"
+    return _noise_of_object(exchange.object, exchange.verb, exchange.user if not exchange.parent else "")
+
+
+def _noise_of_object(object: str, verb: str, user: str) -> str:
+    match kind_of(object):
+        case "event":
+            return "events"
+        case "lease":
+            return "heartbeats"
+        case "node" if verb == "patch" and user.startswith("system:node:"):
+            return "heartbeats"
         case _:
-            return f"{span['verb']} {name}"
-
-
-_CHAIN_WORDS = {2: "x509", 3: "RBAC", 4: "mutate", 5: "schema", 6: "validate"}
-
-
-def _same_chain(last: FlowRow, row: FlowRow) -> bool:
-    """Whether `row` is the next link of the request that `last` is in."""
-    return (
-        row.hops[0] in _CHAIN
-        and last.hops[-1] in _CHAIN
-        and row.hops[0] > last.hops[-1]
-        and row.trace_id == last.trace_id
-        and last.ok
-        and last.count == 1
-    )
-
-
-def _chained(last: FlowRow, row: FlowRow) -> FlowRow:
-    sign = "✓" if row.ok else f"✖ {row.outcome}"
-    head = last.text if len(last.hops) > 1 else f"{last.text} ✓"
-    return replace(
-        last,
-        hops=(*last.hops, *row.hops),
-        text=f"{head} {row.text} {sign}",
-        outcome=row.outcome,
-        wall_ms=last.wall_ms + row.wall_ms,
-        model_ms=last.model_ms + row.model_ms,
-        spans=(*last.spans, *row.spans),
-    )
+            return ""

@@ -27,6 +27,16 @@ class ToEditor:
 
 
 @dataclass(frozen=True, slots=True)
+class ToTheme:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revive:
+    """`up`: start the engine again after its end."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     pass
 
@@ -41,7 +51,7 @@ class Mistyped:
     problem: str
 
 
-Route = ToScreen | ToResource | ToEditor | Leave | Kubectl | Mistyped
+Route = ToScreen | ToTheme | Revive | ToResource | ToEditor | Leave | Kubectl | Mistyped
 
 
 def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
@@ -57,8 +67,12 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     first = words[0]
     if len(words) == 1 and first in ("q", "quit", "exit"):
         return Leave()
+    if words == ["up"]:
+        return Revive()
     if len(words) == 1 and first in screens:
         return ToScreen(first)
+    if first == "theme" and len(words) <= 2:
+        return ToTheme(words[1] if len(words) == 2 else "")
     if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
         return ToEditor(tuple(words[1:]))
     if first in verbs or len(words) > 1:

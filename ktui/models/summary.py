@@ -10,7 +10,7 @@ from engine.api.types import Object
 
 @dataclass(slots=True)
 class ClusterSummary:
-    """`connection` is "" while all is well, else what is wrong in a few words."""
+    """`state` is "" while all is well, else what is wrong, or what is awaited, in a few words."""
 
     name: str = ""
     revision: int = 0
@@ -21,13 +21,24 @@ class ClusterSummary:
     clock_speed: float = 1.0
     clock_now: str = ""
     profile: str = ""
-    connection: str = ""
+    kubernetes_version: str = ""
+    state: str = ""
+    is_starting: bool = False
 
     @property
     def clock_text(self) -> str:
         if self.clock_mode == "paused":
             return "⏸ paused"
         return f"▶ {self.clock_speed:g}×"
+
+    def take(self, status: Object) -> None:
+        """Take what the status endpoint says."""
+        self.state, self.is_starting = "", False
+        self.revision = status["revision"]
+        self.profile = status["profile"]
+        self.kubernetes_version = f"v{status['kubernetesVersion'].removeprefix('v')}"
+        clock = status["clock"]
+        self.clock_mode, self.clock_speed, self.clock_now = clock["mode"], clock["speed"], clock["now"][11:19]
 
     def count_nodes(self, nodes: Iterable[Object]) -> None:
         ready = [has_condition(node, "Ready") for node in nodes]

@@ -52,7 +52,7 @@ class Editor(ModalScreen[bool]):
     def _say(self, problem: str) -> None:
         self.query_one("#problem", Static).update(problem)
 
-    @work(exclusive=True)
+    @work(exclusive=True, exit_on_error=False)
     async def action_save(self) -> None:
         text = self.query_one(TextArea)
         try:
@@ -75,7 +75,7 @@ class Editor(ModalScreen[bool]):
         else:
             self.dismiss(True)
 
-    @work(exclusive=True)
+    @work(exclusive=True, exit_on_error=False)
     async def action_reload(self) -> None:
         metadata = self._original["metadata"]
         try:

@@ -4,33 +4,63 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.console import RenderableType
+from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from ktui.models.flow import FlowModel, FlowRow
+from ktui.feeds import inspection
+from ktui.models.exchange import Span
+from ktui.models.flow import NOISES, FlowModel
+from ktui.models.flow_rows import FlowRow, Kind
+from ktui.models.story import tell
 from ktui.screens.frame import FrameScreen
+from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.inspector import Inspector
+from ktui.widgets.story_line import StoryLine
+
+TICK_SECONDS = 0.2
+SPANS_SHOWN = 12  # of a folded row
 
 
 class FlowScreen(FrameScreen):
     mode = "flow"
+    purpose = "Flow: each request, watch event and step of the control plane as it happens. One line is one thing."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "pin", "Pin trace"),
-        Binding("escape", "unpin", "Unpin", show=False),
+        Binding("p", "pin", "Pin trace", tooltip="show the trace of the row alone, and again all of them"),
+        Binding("r", "noise('reads')", "Reads", show=False, tooltip="show or hide components' reads"),
+        Binding("e", "noise('events')", "Events", show=False, tooltip="show or hide writes of Event objects"),
+        Binding("h", "noise('heartbeats')", "Heartbeats", show=False, tooltip="show or hide leases and node status"),
+        Binding(
+            "i",
+            "noise('idle reconciles')",
+            "Idle reconciles",
+            show=False,
+            tooltip="show or hide reconciles that wrote nothing",
+        ),
+        Binding("c", "chains", "Chains", show=False, tooltip="show or hide hops 2 to 6 of components' requests"),
+        Binding("escape", "unpin", "Back: unpin, close the detail, follow the end", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self.pinned = ""
+        self._told: tuple[object, ...] = ()
 
     @property
     def live(self) -> FlowModel:
         return self.ktui.flow
 
+    @property
+    def canvas(self) -> FlowCanvas:
+        return self.query_one(FlowCanvas)
+
     def compose_body(self) -> ComposeResult:
+        yield StoryLine(id="story")
         with Horizontal():
             with Vertical():
                 yield FlowCanvas(self.live, id="flow")
@@ -38,57 +68,131 @@ class FlowScreen(FrameScreen):
             yield Inspector(id="inspector")
 
     def on_mount(self) -> None:
-        self.query_one(FlowCanvas).focus()
-        self.set_interval(0.25, self._tick)
+        self.focus_body()
+        self.set_interval(TICK_SECONDS, self._tick)
         self.query_one(Inspector).show([])
 
+    def focus_body(self) -> None:
+        self.canvas.focus()
+
+    # -- one row
+
     def on_flow_canvas_selected(self, message: FlowCanvas.Selected) -> None:
-        self._inspect(message.row)
+        self.inspect(message.row)
 
     def on_flow_canvas_inspected(self, message: FlowCanvas.Inspected) -> None:
-        self._inspect(message.row)
+        self.inspect(message.row)
         self.add_class("inspecting")
-        self.query_one(Inspector).focus()
+        if self.has_class("narrow"):
+            self.query_one(Inspector).focus()
 
-    def _inspect(self, row: FlowRow | None) -> None:
-        spans = [self.live.spans[id] for id in row.spans if id in self.live.spans] if row else []
-        self.query_one(Inspector).show(spans[:12])
+    @work(exclusive=True, group="inspect", exit_on_error=False)
+    async def inspect(self, row: FlowRow | None) -> None:
+        """Show what the spans tell at once, and what the engine has to be asked for when it comes."""
+        inspector = self.query_one(Inspector)
+        if row is None:
+            inspector.show([])
+            return
+        spans = self.canvas.model.spans_of(row)[:SPANS_SHOWN]
+        colours = self.app.theme_variables
+        parts: list[RenderableType] = [Text(row.text, "bold underline"), Text("")]
+        parts += [part for span in spans for part in hop_details.describe(span, colours)]
+        if row.count > len(spans):
+            parts.append(Text(f"{row.count} times in all", "dim"))
+        inspector.show(parts)
+        more = await self._ask(row, spans)
+        if more:
+            inspector.show([*parts[:2], *more, Text(""), *parts[2:]] if row.kind is Kind.STEP else [*parts, *more])
+
+    async def _ask(self, row: FlowRow, spans: list[Span]) -> list[RenderableType]:
+        client, colours = self.ktui.session.client, self.app.theme_variables
+        scheduled = next((span for span in spans if span["verb"] == "schedule"), None)
+        if scheduled is not None:
+            found = await inspection.decision(client, scheduled["object"])
+            return list(hop_details.decision(found, colours)) if found else []
+        stored = hop_details.first(spans, 7)
+        if stored is not None and row.kind is Kind.STORE:
+            key, revision = stored["detail"].get("key", ""), stored["revision"]
+            before = (
+                await inspection.value(client, key, stored["detail"].get("expected") or 0)
+                if "expected" in stored["detail"]
+                else None
+            )
+            after = await inspection.value(client, key, revision) if revision else None
+            if after is None:
+                return []
+            return [hop_details.title(f"rev {revision} against before"), *hop_details.changes(before, after, colours)]
+        asked = hop_details.first(spans, 2)
+        if asked is not None and asked["detail"].get("payload"):
+            found = await inspection.payload(client, asked["detail"]["payload"])
+            dark = self.app.current_theme.dark
+            return list(hop_details.payload(found, "ansi_dark" if dark else "ansi_light")) if found else []
+        return []
+
+    # -- one trace
 
     def action_pin(self) -> None:
         """Show the trace of the row under the cursor alone; again: all of them."""
-        canvas = self.query_one(FlowCanvas)
-        row = canvas.current
-        if self.pinned or row is None:
+        row = self.canvas.current
+        trace = row.trace_id if row is not None and not self.canvas.following else self.live.story
+        if self.pinned or not trace:
             self.action_unpin()
             return
-        self.pinned = row.trace_id
-        canvas.show(FlowModel())
+        self.pinned = trace
+        self.canvas.show(FlowModel(show=self.live.show, chains=self.live.chains))
         self._feed_pinned()
 
     def action_unpin(self) -> None:
-        self.remove_class("inspecting")
-        canvas = self.query_one(FlowCanvas)
-        self.pinned = ""
-        canvas.show(self.live)
-        canvas.focus()
+        if self.has_class("inspecting"):
+            self.remove_class("inspecting")
+        elif self.pinned:
+            self.pinned = ""
+            self.canvas.show(self.live)
+        else:
+            self.canvas.action_follow()
+        self.focus_body()
 
     def _feed_pinned(self) -> None:
         """Give the pinned trace's model what has come since."""
-        model = self.query_one(FlowCanvas).model
-        mine = [
-            span
-            for span in self.live.spans.values()
-            if span["traceId"] == self.pinned and span["id"] not in model.spans
-        ]
-        model.add(mine)
+        model = self.canvas.model
+        trace = self.live.traces.get(self.pinned, [])
+        if len(trace) > model.seen:
+            model.add(trace[model.seen :])
+
+    # -- what is hidden
+
+    def action_noise(self, noise: str) -> None:
+        self.live.toggle(noise)
+        if self.pinned:
+            self.canvas.model.toggle(noise)
+
+    def action_chains(self) -> None:
+        self.live.toggle_chains()
+        if self.pinned:
+            self.canvas.model.toggle_chains()
 
     def _tick(self) -> None:
-        canvas = self.query_one(FlowCanvas)
         if self.pinned:
             self._feed_pinned()
-            text = f" pinned on trace {self.pinned[:8]} · p or Esc to unpin"
-        elif canvas.following:
-            text = ""
-        else:
-            text = f" paused · {canvas.missed} newer · End to follow"
-        self.query_one("#following", Static).update(text)
+        canvas, model = self.canvas, self.canvas.model
+        state = (model.version, self.live.version, self.pinned, canvas.following, canvas.missed, self.size)
+        if state == self._told:
+            return
+        self._told = state
+        self.query_one("#following", Static).update(self._status(canvas, model))
+        trace = self.live.traces.get(self.pinned or self.live.story, [])
+        self.query_one(StoryLine).show(tell(trace), is_pinned=bool(self.pinned), width=self.size.width - 2)
+
+    def _status(self, canvas: FlowCanvas, model: FlowModel) -> Text:
+        accent = self.app.theme_variables.get("accent", "")
+        parts = []
+        if not canvas.following:
+            parts.append(Text(f"stopped at a line, {canvas.missed} newer · End to follow", f"bold {accent}"))
+        if self.pinned:
+            parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
+        hidden = [f"{model.hidden[noise]} {noise} ({noise[0]})" for noise in NOISES if noise not in model.show]
+        if hidden:
+            parts.append(Text("hidden: " + " · ".join(hidden), "dim"))
+        if model.dropped:
+            parts.append(Text(f"{model.dropped} older lines gone", "dim"))
+        return Text.assemble(" ", Text("   ").join(parts))

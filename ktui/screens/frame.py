@@ -10,6 +10,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from ktui.guard import Guarded
 from ktui.models.summary import ClusterSummary
 from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 SCREENS = {"flow": "Flow", "objects": "Objects", "store": "Store"}
 SMALLEST = (80, 24)
+NARROW_BELOW = 110
 
 
-class FrameScreen(Screen[None]):
-    """A main screen: subclasses give `mode` and `compose_body`."""
+class FrameScreen(Guarded, Screen[None]):
+    """A main screen: subclasses give `mode`, `compose_body` and `focus_body`."""
 
     mode: ClassVar[str]
+    purpose: ClassVar[str] = ""  # for the help
 
     @property
     def ktui(self) -> KtuiApp:
@@ -40,9 +43,13 @@ class FrameScreen(Screen[None]):
             yield from self.compose_body()
         yield Static("", id="too-small")
         yield CommandLine(self.ktui.history)
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def compose_body(self) -> ComposeResult:
+        raise NotImplementedError
+
+    def focus_body(self) -> None:
+        """Put the focus where it belongs while nothing else is open."""
         raise NotImplementedError
 
     def _tabs(self) -> Text:
@@ -61,10 +68,18 @@ class FrameScreen(Screen[None]):
                 f"This terminal is {width}×{height}; ktui needs {SMALLEST[0]}×{SMALLEST[1]}.\n"
                 "Make it larger, or press q."
             )
-        self.set_class(width < 110, "narrow")
+        self.set_class(width < NARROW_BELOW, "narrow")
+        self.show_summary(self.ktui.summary)
+
+    def on_screen_resume(self) -> None:
+        self.show_summary(self.ktui.summary)
 
     def show_summary(self, summary: ClusterSummary) -> None:
-        self.query_one(ClusterBar).show(summary)
+        for bar in self.query(ClusterBar):
+            bar.show(summary)
 
     def open_command_line(self) -> None:
         self.query_one(CommandLine).open()
+
+    def on_command_line_closed(self) -> None:
+        self.focus_body()

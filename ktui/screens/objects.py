@@ -39,6 +39,9 @@ class ObjectsScreen(FrameScreen):
         self._drawn_at = 0.0
         self._dirty = False
 
+    def focus_body(self) -> None:
+        self.query_one(Grid).focus()
+
     def compose_body(self) -> ComposeResult:
         with Horizontal():
             with Vertical():
@@ -63,7 +66,7 @@ class ObjectsScreen(FrameScreen):
         self.query_one("#detail").display = False
         self.follow()
 
-    @work(exclusive=True, group="objects")
+    @work(exclusive=True, group="objects", exit_on_error=False)
     async def follow(self) -> None:
         session = self.ktui.session
         async for problem in objects_feed.follow(session.client, session.world.clock, self.table, None):
@@ -109,7 +112,7 @@ class ObjectsScreen(FrameScreen):
         if self.query_one("#detail").display:
             self.action_yaml()
 
-    @work(exclusive=True, group="yaml")
+    @work(exclusive=True, group="yaml", exit_on_error=False)
     async def action_yaml(self) -> None:
         """Show the object under the cursor beside the table."""
         obj = await self._read()
@@ -121,14 +124,14 @@ class ObjectsScreen(FrameScreen):
         self.query_one("#detail").display = True
         self.add_class("detailed")
 
-    @work(exclusive=True, group="edit")
+    @work(exclusive=True, group="edit", exit_on_error=False)
     async def action_edit(self) -> None:
         """Edit the object in place."""
         obj = await self._read()
         if obj is not None:
             await self.app.push_screen_wait(Editor(self.ktui.session.client, self.table.resource, obj))
 
-    @work(exclusive=True, group="delete")
+    @work(exclusive=True, group="delete", exit_on_error=False)
     async def action_delete(self) -> None:
         """Delete the object, once that is confirmed."""
         chosen = self._chosen()

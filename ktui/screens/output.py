@@ -62,7 +62,7 @@ class Output(ModalScreen[int]):
         self.query_one(RichLog).focus()
         self.run_command()
 
-    @work(exclusive=True)
+    @work(exclusive=True, exit_on_error=False)
     async def run_command(self) -> None:
         pane = self.query_one(RichLog)
         out, err = _Lines(pane, ""), _Lines(pane, "red")

@@ -35,6 +35,9 @@ class StoreScreen(FrameScreen):
         self._prefix = ROOT
         self._revision = -1
 
+    def focus_body(self) -> None:
+        self.query_one(Grid).focus()
+
     def compose_body(self) -> ComposeResult:
         with Horizontal():
             with Vertical():
@@ -55,7 +58,7 @@ class StoreScreen(FrameScreen):
             self._revision = summary.revision
             self.refresh_keys()
 
-    @work(exclusive=True, group="keys")
+    @work(exclusive=True, group="keys", exit_on_error=False)
     async def refresh_keys(self) -> None:
         answer = await self._fetch("keys", {"prefix": [self._prefix], "limit": [str(MOST)]})
         if answer is None:
@@ -77,7 +80,7 @@ class StoreScreen(FrameScreen):
     def on_grid_moved(self, message: Grid.Moved) -> None:
         self.show_value(message.key)
 
-    @work(exclusive=True, group="value")
+    @work(exclusive=True, group="value", exit_on_error=False)
     async def show_value(self, key: str) -> None:
         if not key:
             return

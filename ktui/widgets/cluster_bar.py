@@ -7,6 +7,8 @@ from textual.widgets import Static
 
 from ktui.models.summary import ClusterSummary
 
+GAP = "   "
+
 
 class ClusterBar(Static):
     DEFAULT_CSS = """
@@ -14,32 +16,35 @@ class ClusterBar(Static):
     """
 
     def show(self, summary: ClusterSummary) -> None:
-        self.update(self.line(summary, self.size.width or 80))
+        self.update(self.line(summary, self.size.width or 80, self.app.theme_variables))
 
     @staticmethod
-    def line(summary: ClusterSummary, width: int) -> Text:
+    def line(summary: ClusterSummary, width: int, colours: dict[str, str]) -> Text:
         """The bar for a width: what matters least leaves first."""
-        if summary.connection:
-            return Text.assemble(
-                (" ktui ", "bold reverse"), f"  {summary.name}  ", (f"✖ {summary.connection}", "bold red")
-            )
+        good, wait, bad = (colours.get(name, "") for name in ("success", "warning", "error"))
+        head = Text.assemble((" ktui ", f"bold reverse {colours.get('primary', '')}"), (f" {summary.name}", "bold"))
+        if summary.state:
+            sign, colour = ("◐", wait) if summary.is_starting else ("✖", bad)
+            return Text.assemble(head, GAP, (f"{sign} {summary.state}", f"bold {colour}"))
         pods = summary.pods
+        all_ready = summary.nodes_ready == summary.nodes
         parts = [
-            Text.assemble((" ktui ", "bold reverse"), f"  {summary.name}"),
+            head,
             Text(f"rev {summary.revision}"),
-            Text(f"nodes {summary.nodes_ready}/{summary.nodes}"),
+            Text(f"nodes {summary.nodes_ready}/{summary.nodes}", "" if all_ready else wait),
             Text.assemble(
                 "pods ",
-                (f"{pods.get('ready', 0)}●", "green"),
+                (f"{pods.get('ready', 0)}●", good),
                 " ",
-                (f"{pods.get('waiting', 0)}◐", "yellow"),
+                (f"{pods.get('waiting', 0)}◐", wait if pods.get("waiting") else "dim"),
                 " ",
-                (f"{pods.get('failed', 0)}✖", "red"),
+                (f"{pods.get('failed', 0)}✖", bad if pods.get("failed") else "dim"),
             ),
-            Text(summary.clock_text, "bold yellow" if summary.clock_mode == "paused" else ""),
+            Text(summary.clock_text, f"bold {wait}" if summary.clock_mode == "paused" else ""),
             Text(summary.clock_now),
             Text(f"{summary.profile}~" if summary.profile else ""),
+            Text(summary.kubernetes_version, "dim"),
         ]
-        while len(parts) > 4 and sum(part.cell_len + 3 for part in parts) > width:
+        while len(parts) > 4 and sum(part.cell_len + len(GAP) for part in parts) > width:
             parts.pop()
-        return Text("   ").join(parts)
+        return Text(GAP).join(parts)

@@ -2,61 +2,84 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 HISTORY = 200
+HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store · Esc"
 
 
-class CommandLine(Input):
-    """Hidden until it is opened; submits what was typed."""
+class CommandLine(Horizontal):
+    """Hidden until it is opened; tells what was typed."""
 
     DEFAULT_CSS = """
-    CommandLine { dock: bottom; height: 1; border: none; padding: 0 1; background: $panel; display: none; }
+    CommandLine { height: 1; background: $panel; display: none; }
     CommandLine.-open { display: block; }
-    CommandLine:focus { border: none; }
+    CommandLine Static { width: 2; text-style: bold; color: $accent; }
+    CommandLine Input { width: 1fr; background: $panel; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "Back", show=False),
-        Binding("up", "recall(-1)", show=False),
-        Binding("down", "recall(1)", show=False),
-    ]
 
     class Entered(Message):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
+    class Closed(Message):
+        """The focus is free again."""
+
     def __init__(self, history: list[str]) -> None:
-        super().__init__(
-            placeholder=":get pods · :apply -f FILE · :deploy · :store · Esc back", id="command", compact=True
-        )
+        super().__init__(id="command-line")
         self._history = history
         self._at = len(history)
 
+    def compose(self) -> ComposeResult:
+        yield Static(" :")
+        yield Input(placeholder=HINT, id="command", compact=True)
+
+    @property
+    def _line(self) -> Input:
+        return self.query_one("#command", Input)
+
     def open(self) -> None:
-        self.value = ""
+        self._line.value = ""
         self._at = len(self._history)
         self.add_class("-open")
-        self.focus()
+        self._line.focus()
 
-    def action_close(self) -> None:
+    def _close(self) -> None:
         self.remove_class("-open")
-        self.screen.focus_next()
+        self.post_message(self.Closed())
 
-    def action_recall(self, by: int) -> None:
+    def on_key(self, event: events.Key) -> None:
+        match event.key:
+            case "escape":
+                self._close()
+            case "up":
+                self._recall(-1)
+            case "down":
+                self._recall(1)
+            case _:
+                return
+        event.stop()
+        event.prevent_default()
+
+    def _recall(self, by: int) -> None:
         """Walk through what was typed before."""
         self._at = max(0, min(len(self._history), self._at + by))
-        self.value = self._history[self._at] if self._at < len(self._history) else ""
-        self.cursor_position = len(self.value)
+        line = self._line
+        line.value = self._history[self._at] if self._at < len(self._history) else ""
+        line.cursor_position = len(line.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        text = self.value.strip().removeprefix(":").strip()
-        self.action_close()
+        text = event.value.strip().removeprefix(":").strip()
+        self._close()
         if not text:
             return
         if not self._history or self._history[-1] != text:

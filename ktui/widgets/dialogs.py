@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -29,11 +30,13 @@ class Question(ModalScreen[str]):
         Binding("right", "app.focus_next", show=False),
     ]
 
-    def __init__(self, text: str, answers: dict[str, str]) -> None:
-        """`answers` maps a key to its word, such as `{"y": "Yes", "n": "No"}`; the answer is the key."""
+    def __init__(self, text: str, answers: dict[str, str], *, focus: str = "") -> None:
+        """`answers` maps a key to its word, such as `{"y": "Yes", "n": "No"}`; the answer is the key. Enter gives
+        `focus`, the first by default."""
         super().__init__()
         self._text = text
         self._answers = answers
+        self._focus = focus or next(iter(answers))
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -42,10 +45,13 @@ class Question(ModalScreen[str]):
                 for key, word in self._answers.items():
                     yield Button(f"{key} {word}", id=f"answer-{key}")
 
-    def on_key(self, event: object) -> None:
-        key = getattr(event, "key", "")
-        if key in self._answers:
-            self.dismiss(key)
+    def on_mount(self) -> None:
+        self.query_one(f"#answer-{self._focus}").focus()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in self._answers:
+            event.stop()
+            self.dismiss(event.key)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss((event.button.id or "").removeprefix("answer-"))

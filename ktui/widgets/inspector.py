@@ -1,78 +1,51 @@
-"""The detail of one Flow row: its spans with times, outcome, cause and payload."""
+"""The detail of one Flow row; while none is chosen, how to read the picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-import yaml
 from rich.console import Group, RenderableType
-from rich.syntax import Syntax
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from engine.latency import REALISTIC
-from ktui.trace_tree import LAMPS, milliseconds
+from ktui.models.story import HOP_NAMES
+from ktui.trace_tree import LAMPS
 
-HOP_NAMES = (
-    "client", "authentication", "authorization", "mutating admission", "schema", "validating admission",
-    "store", "watch", "controller", "scheduler", "kubelet", "network",
-)  # fmt: skip
-HOP_LATENCIES = (
-    "client", "authentication", "authorization", "mutating-admission", "schema", "validating-admission",
-    "store", "watch", "controller", "scheduler", "", "network",
-)  # fmt: skip
+HOP_LANES = ("client", *("api-server",) * 5, "etcd", "api-server", "controllers", "scheduler", "nodes", "nodes")
 
 
 class Inspector(VerticalScroll):
-    """Shows the spans that a row stands for."""
-
     DEFAULT_CSS = """
-    Inspector { width: 42; padding: 0 1; }
+    Inspector { width: 36; padding: 0 1; scrollbar-size-vertical: 1; }
     Inspector > Static { width: 1fr; }
     """
 
     def compose(self) -> Iterable[Static]:
         yield Static("", id="inspected")
 
-    def show(self, spans: list[dict[str, Any]]) -> None:
-        if not spans:
-            self.query_one("#inspected", Static).update(Text("Select a line to see its hop.", "dim"))
-            return
-        self.query_one("#inspected", Static).update(Group(*(part for span in spans for part in describe(span))))
-        self.scroll_home(animate=False)
+    def show(self, parts: Sequence[RenderableType]) -> None:
+        """Show the parts of a hop from its top; none: the legend."""
+        self.query_one("#inspected", Static).update(Group(*(parts or self._legend())))
+        if parts:
+            self.scroll_home(animate=False)
 
-
-def describe(span: dict[str, Any]) -> list[RenderableType]:
-    """One span as text."""
-    hop = span["hop"]
-    ok = span["outcome"] == "ok"
-    head = Text.assemble(
-        (f"{LAMPS[hop - 1]} {HOP_NAMES[hop - 1]}", "bold"),
-        "  ",
-        ("✓" if ok else f"✖ {span['outcome']}", "green" if ok else "red"),
-    )
-    rows = [
-        ("object", span["object"]),
-        ("who", span["component"]),
-        ("verb", span["verb"]),
-        ("revision", str(span["revision"] or "")),
-        ("woken by", ", ".join(f"rev {revision}" for revision in span["wokenBy"])),
-        ("started", span["start"][11:23]),
-        ("wall", milliseconds(span["wall_ms"])),
-        ("model~", f"{milliseconds(span['model_ms'])}{usual(hop)}"),
-        ("trace", span["traceId"][:16]),
-    ]
-    body = Text("\n".join(f"{name:<9} {value}" for name, value in rows if value))
-    parts: list[RenderableType] = [head, body]
-    if span["detail"]:
-        parts.append(Syntax(yaml.safe_dump(span["detail"], sort_keys=False), "yaml", background_color="default"))
-    parts.append(Text(""))
-    return parts
-
-
-def usual(hop: int) -> str:
-    """The design's range for a hop, for the eye to compare with."""
-    bounds = REALISTIC.get(HOP_LATENCIES[hop - 1])
-    return f"  usual {bounds[0]:g}-{bounds[1]:g} ms" if bounds else ""
+    def _legend(self) -> list[RenderableType]:
+        colours = self.app.theme_variables
+        lines = [Text("From keystroke to Ready: 12 hops", "bold"), Text("")]
+        for hop, (name, lane) in enumerate(zip(HOP_NAMES, HOP_LANES, strict=True)):
+            lines.append(Text.assemble((f" {LAMPS[hop]} ", "bold"), (name, colours.get(f"lane-{lane}", ""))))
+        lines += [
+            Text(""),
+            Text.assemble(("├───► ", "bold"), "a request, a write to etcd"),
+            Text.assemble(("├┄┄┄► ", "bold"), "a watch event, whom it wakes"),
+            Text.assemble(("│ word ", "bold"), "a step inside"),
+            Text.assemble(("✓ ◐ ✖ ·", "bold"), " done waiting failed past"),
+            Text.assemble(("model~", "bold"), " simulated time"),
+            Text.assemble(("wall  ", "bold"), " time of this machine"),
+            Text(""),
+            Text.assemble(("↑ ↓", "bold"), " choose a line to see its inside"),
+            Text.assemble((" p ", "bold"), " follow one trace alone"),
+            Text.assemble((" ? ", "bold"), " all keys"),
+        ]
+        return list(lines)

@@ -14,7 +14,7 @@ class Line:
     def __init__(self, width: int) -> None:
         self._cells: list[tuple[str, Style | None]] = [(" ", None)] * width
 
-    def put(self, column: int, text: str, style: Style, *, until: int | None = None) -> None:
+    def put(self, column: int, text: str, style: Style | None, *, until: int | None = None) -> None:
         """Write `text` from a column on; what does not fit before `until` ends in an ellipsis."""
         limit = len(self._cells) if until is None else min(len(self._cells), until)
         room = limit - column

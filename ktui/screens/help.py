@@ -1,0 +1,91 @@
+"""`?`: every key of the screen that it was asked on, and how to read what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from ktui.screens.frame import FrameScreen
+
+_KEYS = {
+    "question_mark": "?", "colon": ":", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
+    "space": "Space", "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "home": "Home", "end": "End",
+    "left": "←", "right": "→", "delete": "Del", "backspace": "⌫",
+}  # fmt: skip
+LEGEND = (
+    ("──►", "a request, or what it wrote"),
+    ("┄┄►", "a watch event, to those that it wakes"),
+    ("①…⑫", "the twelve hops from keystroke to Ready"),
+    ("✓ ◐ ✖ ·", "done, waiting, failed, past or not needed"),
+    ("model~", "what the simulated cluster took"),
+    ("wall", "what this machine took"),
+)
+
+
+class Help(ModalScreen[None]):
+    DEFAULT_CSS = """
+    Help { align: center middle; }
+    Help > VerticalScroll {
+        width: 76; max-width: 96%; height: auto; max-height: 92%; padding: 1 2;
+        background: $surface; border: round $primary;
+    }
+    Help Static { width: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "Close")]
+
+    def __init__(self, about: FrameScreen) -> None:
+        super().__init__()
+        self._about = about
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll() as box:
+            box.border_title = "help"
+            box.border_subtitle = "Esc closes"
+            yield Static(Group(*self._parts()))
+
+    def _parts(self) -> Iterator[RenderableType]:
+        yield Text(self._about.purpose + "\n")
+        yield self._table("this screen", dict(self._rows(self._about.BINDINGS)))
+        focused = self._about.focused
+        if focused is not None:
+            yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
+        yield self._table("everywhere", dict(self._rows(self.app.BINDINGS)))
+        yield self._table("reading", dict(LEGEND))
+        yield Text.assemble(
+            ("after :  ", "bold"),
+            "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
+            "theme NAME, up, q",
+        )
+
+    @staticmethod
+    def _rows(bindings: list[BindingType]) -> Iterator[tuple[str, str]]:
+        for binding in bindings:
+            if isinstance(binding, Binding) and binding.description:
+                keys = [binding.key_display] if binding.key_display else [_word(key) for key in binding.key.split(",")]
+                yield " ".join(key or "" for key in keys), binding.tooltip or binding.description
+
+    @staticmethod
+    def _table(title: str, rows: dict[str, str]) -> Table:
+        table = Table(
+            title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1)
+        )
+        table.add_column(style="bold", min_width=14, no_wrap=True)
+        table.add_column(ratio=1)
+        for key, what in rows.items():
+            table.add_row(key, what)
+        table.add_section()
+        return table
+
+
+def _word(key: str) -> str:
+    return _KEYS.get(key, key.replace("ctrl+", "^"))

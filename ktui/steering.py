@@ -1,0 +1,40 @@
+"""The engine's clock, steered from any screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.client import Client
+
+PATH = "/debug/ktui/clock"
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
+
+
+def next_speed(speed: float, by: int) -> float:
+    """The step of the ladder above or below a speed."""
+    if by > 0:
+        return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
+    return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
+
+
+async def toggle_pause(client: Client) -> str:
+    """Raises ApiError, ConnectionError; returns what the clock does now, in words."""
+    clock = await client.request("GET", PATH)
+    return await _steer(client, {"action": "resume" if clock["mode"] == "paused" else "pause"})
+
+
+async def step(client: Client) -> str:
+    """Pause and jump to the next thing that is due."""
+    return await _steer(client, {"action": "step"})
+
+
+async def change_speed(client: Client, by: int) -> str:
+    clock = await client.request("GET", PATH)
+    return await _steer(client, {"speed": next_speed(clock["speed"] or 1.0, by)})
+
+
+async def _steer(client: Client, wanted: dict[str, Any]) -> str:
+    clock = await client.request("PUT", PATH, body=wanted)
+    if clock["mode"] == "paused":
+        return "the clock is paused"
+    return f"the clock runs at {clock['speed']:g}×"
