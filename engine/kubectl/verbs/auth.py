@@ -138,7 +138,8 @@ async def whoami(session: Session) -> None:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     review = await session.request("POST", path, body=body)
     if printer := structured_printer(session):
-        printer(review)
+        metadata = {key: value for key, value in (review.get("metadata") or {}).items() if value is not None}
+        printer({**review, "metadata": metadata})
         return
     user = (review.get("status") or {}).get("userInfo") or {}
     rows = [["ATTRIBUTE", "VALUE"]]

@@ -68,15 +68,17 @@ class _Edit:
                 file.unlink(missing_ok=True)
                 self._session.err(CANCELLED)
                 return
-            if not _stripped(edited).strip():
-                file.unlink(missing_ok=True)
-                self._session.err("Edit cancelled, saved file was empty.")
-                return
             text = edited
             try:
-                reasons = await self._save(self._parse(edited))
+                objects = self._parse(edited)
             except CommandError as error:
-                reasons = [f"The edited file had a syntax error: {error}"]
+                reasons = [self._unreadable(error)]
+                continue
+            try:
+                reasons = await self._save(objects)
+            except (CommandError, ApiError) as error:
+                self._session.err(SAVED.format(file))
+                raise CommandError(str(error)) from error
             if not reasons:
                 file.unlink(missing_ok=True)
                 return
@@ -95,16 +97,25 @@ class _Edit:
         self._session.err(SAVED.format(file))
         raise CommandError("Edit cancelled, no valid changes were saved.")
 
+    def _unreadable(self, error: CommandError) -> str:
+        self._retries = True
+        for info in self._infos:
+            self._session.err(f'error: {info.resource.gvr.group_resource} "{info.name}" is invalid')
+        return f"The edited file had a syntax error: {error}"
+
     def _parse(self, text: str) -> list[Object]:
         source = manifests.Source("edited-file", lambda: text)
         try:
-            return [
+            found = [
                 obj
                 for document in manifests.documents(source)
                 for obj in manifests.flatten(manifests.require_object(document))
             ]
         except CommandError as error:
             raise CommandError(str(error).removeprefix("error parsing edited-file: ")) from error
+        if not found:
+            raise CommandError("the file holds no object")
+        return found
 
     async def _save(self, edited: list[Object]) -> list[str]:
         """Send each change; returns why the server refused any."""
@@ -116,21 +127,24 @@ class _Edit:
             if after == before:
                 self._session.err(f"{info.resource.gvr.group_resource}/{info.name} skipped")
                 continue
+            patch, content_type = self._difference(info, before, after)
             try:
-                await self._patch(info, before, after)
+                await self._send(info, patch, content_type)
             except ApiError as error:
                 reasons.append(self._refused(info, error))
         return reasons
 
-    async def _patch(self, info: Info, before: Object, after: Object) -> None:
-        flags = self._session.flags
-        if flags.on("save-config"):
+    def _difference(self, info: Info, before: Object, after: Object) -> tuple[Object, str]:
+        """What to send for an edit. Raises ApiError for an edit that no patch can say."""
+        if self._session.flags.on("save-config"):
             after = last_applied.modified(after)
         schema = schema_of(info.resource.gvk)
         if schema is None:
-            patch, content_type = two_way_merge_patch(before, after), MERGE_PATCH
-        else:
-            patch, content_type = two_way_strategic_patch(before, after, schema), STRATEGIC_PATCH
+            return two_way_merge_patch(before, after), MERGE_PATCH
+        return two_way_strategic_patch(before, after, schema), STRATEGIC_PATCH
+
+    async def _send(self, info: Info, patch: Object, content_type: str) -> None:
+        flags = self._session.flags
         if flags.on("output-patch"):
             self._session.out(f"Patch: {last_applied.compact(patch)}")
         answer = await self._session.patch(

@@ -1,0 +1,92 @@
+"""Ours against the real kubectl on the same kind of server: the same words, the same output, the same exit codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.kubectl.oracle import Printed
+from tests.kubectl.parity import Step, both
+
+SAMPLE = str(Path(__file__).parents[2] / "samples" / "web.yaml")
+SCRIPTS = Path(__file__).parent / "scripts"
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lone}
+spec:
+  nodeName: node-1
+  containers: [{name: c, image: nginx}, {name: d, image: b}]
+  automountServiceAccountToken: false
+---
+apiVersion: v1
+kind: Event
+metadata: {name: e1, namespace: default}
+involvedObject: {kind: Pod, name: lone, namespace: default}
+reason: Created
+message: hi there
+type: Normal
+count: 3
+firstTimestamp: "2026-11-27T20:00:00Z"
+lastTimestamp: "2026-11-27T22:00:00Z"
+source: {component: kubelet}
+"""
+_AGES = re.compile(r"\b\d+[dhmy](\d+[smhd])?\b")
+
+
+def _steps(name: str, folder: Path) -> list[Step]:
+    node = folder / "node.yaml"
+    node.write_text(NODE)
+    text = (SCRIPTS / f"{name}.txt").read_text().replace("WEB", SAMPLE).replace("NODE", str(node))
+    return [Step(line) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def _aged(printed: Printed) -> Printed:
+    return Printed(printed.code, _AGES.sub("AGE", printed.stdout), _AGES.sub("AGE", printed.stderr))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCRIPTS.glob("*.txt")))
+async def test_a_script_prints_the_same(name: str, tmp_path: Path) -> None:
+    different = [
+        f"$ kubectl {step.argv}\n--- kubectl: {theirs}\n--- ours:    {mine}"
+        for step, theirs, mine in await both(_steps(name, tmp_path), tmp_path)
+        if _aged(theirs) != _aged(mine)
+    ]
+    assert not different, "\n".join(different)
+
+
+EDITS = [
+    pytest.param("p", id="nothing changed"),
+    pytest.param("s/replicas: 3/replicas: 4/", id="a good change"),
+    pytest.param("s/replicas: 3/replicas: -4/", id="an invalid value"),
+    pytest.param("s/  replicas:/  repicas:/", id="an unknown field"),
+    pytest.param("s/^spec:/: /", id="broken YAML"),
+    pytest.param("s/name: web/name: bew/", id="another name"),
+    pytest.param("d", id="an empty file"),
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+async def test_edit_does_the_same(edit: str, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i -e "$EDIT" "$1"\n')
+    editor.chmod(0o755)
+    steps = [Step(f"apply -f {SAMPLE}"), Step("edit deploy web"), Step("get deploy web -o jsonpath={.spec.replicas}")]
+    results = await both(steps, tmp_path, environment={"EDITOR": str(editor), "EDIT": edit})
+    for _, theirs, mine in results:
+        assert _named(mine) == _named(theirs)
+
+
+def _named(printed: Printed) -> Printed:
+    """The temporary file has a name of its own each time."""
+    return Printed(printed.code, printed.stdout, re.sub(r"\S+kubectl-edit-\w+\.yaml", "FILE", printed.stderr))
