@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ktui.commands import UsageError, lifecycle, trace
+from ktui.commands import UsageError, lifecycle, store, trace
 
 app = typer.Typer(
     name="ktui",
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 lifecycle.declare(app)
 trace.declare(app)
+store.declare(app)
 
 
 @app.callback(invoke_without_command=True)
@@ -71,6 +72,7 @@ def _is_own(words: list[str]) -> bool:
     own = {
         command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands
     }
+    own |= {group.name for group in app.registered_groups if group.name}
     return not words or words[0] in own or (words[0].startswith("-") and not {"-h", "--help"} & set(words))
 
 

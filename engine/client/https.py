@@ -1,8 +1,8 @@
 """The HTTPS transport: a client's requests over a socket, with a client certificate or a token (hop 01 to hop 02).
 
-Connections are kept alive and shared. A watch comes back as a stream of WatchEvents, a followed log or
-newline-delimited JSON as a stream of bytes, all else is read whole. A server that is away is a ConnectionError in
-kubectl's words (source: kubectl pkg/cmd/util, StandardErrorMessage).
+Connections are kept alive and shared. A watch comes back as a stream of WatchEvents, a followed log,
+newline-delimited JSON or a snapshot as a stream of bytes, all else is read whole. A server that is away is a
+ConnectionError in kubectl's words (source: kubectl pkg/cmd/util, StandardErrorMessage).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from engine.client.exec_plugin import Credential, credential
 from engine.client.kubeconfig import Connection, KubeConfigError
 
 NDJSON = "application/x-ndjson"
+STREAMED = frozenset((NDJSON, "application/vnd.etcd.snapshot"))  # read as they come, whatever was asked
 CONNECT_SECONDS = 30.0
 
 
@@ -134,7 +135,7 @@ def _body(request: Request, headers: dict[str, str]) -> bytes | None:
 
 
 def _streams(request: Request, content_type: str) -> bool:
-    return content_type == NDJSON or request.parameter("follow") in ("true", "1")
+    return content_type in STREAMED or request.parameter("follow") in ("true", "1")
 
 
 async def _response(request: Request, answer: aiohttp.ClientResponse) -> Response:

@@ -1,6 +1,7 @@
 """The etcd-shaped store. Only `engine.apiserver` (and the composition root, `engine.cluster`) may import it."""
 
 from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
+from engine.store.members import Clustered, Identity, Member
 from engine.store.retention import Retention
 from engine.store.snapshot import restore
 from engine.store.sqlite import SqliteStore
@@ -29,14 +30,17 @@ from engine.store.types import (
 )
 
 __all__ = [
+    "Clustered",
     "CompactedError",
     "Compare",
     "DeleteRange",
     "Event",
     "FutureRevisionError",
+    "Identity",
     "KeyValue",
     "LeaseNotFoundError",
     "LogEntry",
+    "Member",
     "NoSpaceError",
     "Operation",
     "Put",

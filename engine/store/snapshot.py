@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
 
 from engine.store import log
 from engine.store.index import Change, Index, Revision
@@ -63,6 +66,37 @@ def _base(index: Index) -> list[Revision]:
     for kv in index.state_at_floor():
         kvs.setdefault(kv.mod_revision, []).append(kv)
     return [Revision(revision, "", [Change(kv, None) for kv in kvs[revision]]) for revision in sorted(kvs)]
+
+
+class Description(NamedTuple):
+    """What `etcdutl snapshot status` tells of a file."""
+
+    hash: int  # CRC-32 of all keys and values, in order
+    revision: int
+    keys: int
+    size: int
+
+
+def describe(snapshot: Path) -> Description:
+    """Check a copy of a snapshot and say what is in it. Raises StoreError."""
+    with tempfile.TemporaryDirectory(prefix="ktui-snapshot-") as folder:
+        copy = Path(folder) / "copy.db"
+        try:
+            shutil.copyfile(snapshot, copy)
+            connection = log.connect(copy)
+            try:
+                log.prepare(connection, copy, store_id=0)
+                loaded = log.load(connection, copy)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise unreadable(snapshot, error) from error
+        except OSError as error:
+            raise StoreError(f"cannot copy {snapshot}: {error.strerror}") from error
+    digest = 0
+    for kv in loaded.kvs:
+        digest = crc32(kv.value, crc32(kv.key, digest))
+    return Description(digest, loaded.revision, len(loaded.kvs), snapshot.stat().st_size)
 
 
 def restore(snapshot: Path, store: Path) -> int:

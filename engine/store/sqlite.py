@@ -30,6 +30,7 @@ from engine.store.inspection import (
 )
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
+from engine.store.members import Identity, Member, hashed_id
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
@@ -65,6 +66,7 @@ class SqliteStore:
         self._rng = rng
         self._closed = False
         self._journal = journal
+        self._store_id = loaded.store_id or hashed_id(rng.seed, rng.name)
         self._tasks = Supervisor("store")
         self._index = Index(loaded.revision)
         self._index.load(loaded.kvs)
@@ -351,6 +353,27 @@ class SqliteStore:
                 **commit_figures(commits),
             },
         )
+
+    def identity(self) -> Identity:
+        return Identity(hashed_id("cluster", self._store_id), hashed_id("member", self._store_id), 1)
+
+    async def members(self) -> list[Member]:
+        """The one there is: this store."""
+        identity, status = self.identity(), await self.status()
+        member = Member(
+            name="default",
+            endpoint=f"sqlite://{status.details['file']}" if self._journal is not None else "memory://",
+            id=identity.member_id,
+            version=status.version,
+            leader_id=identity.member_id,
+            raft_term=identity.raft_term,
+            raft_index=status.revision,
+            applied_index=status.revision,
+            db_size=status.db_size,
+            db_size_in_use=status.db_size_in_use,
+            errors=tuple(status.alarms),
+        )
+        return [member]
 
     def watchers(self) -> list[WatcherInfo]:
         """The open watches."""

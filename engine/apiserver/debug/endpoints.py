@@ -9,7 +9,7 @@
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
 | watches | every cache with its ring and its open watches |
 | views, views/NAME | the views that components offer |
-| store/... | see `debug.store` |
+| store/... | see `debug.store` and `debug.etcd` |
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class DebugEndpoints:
         parts = request.path.removeprefix(PREFIX).strip("/").split("/")
         if parts[0] == "clock":
             return self._clock(request)
+        if parts[0] == "store" and len(parts) == 2:
+            return await self._store.answer(parts[1], request)
         if request.method not in ("GET", "HEAD"):
             raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         match parts:
@@ -64,8 +66,6 @@ class DebugEndpoints:
                 return Response(200, {"views": list(self._backend.world.views)})
             case ["views", *name]:
                 return self._view("/".join(name), request)
-            case ["store", name]:
-                return await self._store.answer(name, request)
             case [""]:
                 return Response(200, {"paths": _PATHS})
         raise path_not_found()
@@ -133,11 +133,17 @@ _PATHS = [
         "clock",
         "payloads",
         "status",
+        "store/compact",
+        "store/defrag",
+        "store/endpoints",
         "store/keys",
         "store/log",
+        "store/range",
+        "store/snapshot",
         "store/status",
         "store/transactions",
         "store/value",
+        "store/watch",
         "trace",
         "traces",
         "views",

@@ -7,6 +7,8 @@
 | store/value | key, revision | one key-value, the value as JSON |
 | store/log | after (a revision), prefix, limit | what changed since, oldest first, with causes |
 | store/transactions | | the newest transactions, those whose comparison failed too |
+
+All others are `debug.etcd`'s.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import orjson
 
 from engine.api.errors import ApiError, bad_request, expired, path_not_found
 from engine.api.wire import Request, Response
+from engine.apiserver.debug.etcd import EtcdEndpoints
 from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
 
@@ -36,9 +39,15 @@ class Inspectable(Protocol):
 class StoreEndpoints:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._etcd = EtcdEndpoints(store)
 
     async def answer(self, name: str, request: Request) -> Response:
-        """Raises ApiError 404, 410."""
+        """Raises ApiError 404, 405, 410."""
+        answer = await self._etcd.answer(name, request)
+        if answer is not None:
+            return answer
+        if request.method not in ("GET", "HEAD"):
+            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         try:
             match name:
                 case "status":

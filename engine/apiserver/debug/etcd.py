@@ -1,0 +1,299 @@
+"""The store through etcd's own words, for `ktui store`: what etcdctl prints comes from here, as etcd's JSON has it.
+
+| path | method | parameters or body | answer |
+| --- | --- | --- | --- |
+| store/range | GET | key, range_end, limit, revision, keys_only, count_only, sort_target, sort_order | RangeResponse |
+| store/watch | GET | key, range_end, start_revision, prev_kv | a stream of WatchResponses, one a line |
+| store/compact | POST | {"revision": N} | CompactionResponse |
+| store/defrag | POST | | DefragmentResponse |
+| store/snapshot | GET | | the bytes of a snapshot |
+| store/endpoints | GET | | the status of each member, as `etcdctl endpoint status -w json` |
+
+Keys in parameters are text; keys and values in answers are base64. Fields that are zero are left out, as Go does.
+Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer_json.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import orjson
+
+from engine.api.errors import ApiError, bad_request, expired
+from engine.api.wire import Request, Response
+from engine.store.members import Clustered, Member
+from engine.store.types import (
+    CompactedError,
+    Event,
+    FutureRevisionError,
+    KeyValue,
+    Range,
+    RangeResponse,
+    Store,
+    StoreError,
+    Watcher,
+    WatchResponse,
+)
+
+NDJSON = "application/x-ndjson"
+SNAPSHOT = "application/vnd.etcd.snapshot"
+CHUNK = 256 * 1024
+_NOT_ALLOWED = "the server does not allow this method on the requested resource"
+
+_TARGETS: dict[str, Literal["key", "version", "create", "mod", "value"]] = {
+    "": "key",
+    "KEY": "key",
+    "VERSION": "version",
+    "CREATE": "create",
+    "MODIFY": "mod",
+    "VALUE": "value",
+}
+_ORDERS: dict[str, Literal["none", "ascend", "descend"]] = {"": "none", "ASCEND": "ascend", "DESCEND": "descend"}
+
+
+class EtcdEndpoints:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def answer(self, name: str, request: Request) -> Response | None:
+        """None for a name that is not one of these. Raises ApiError, StoreError."""
+        if name not in METHODS:
+            return None
+        if request.method != METHODS[name] and not (request.method == "HEAD" and METHODS[name] == "GET"):
+            raise ApiError(405, "MethodNotAllowed", _NOT_ALLOWED)
+        try:
+            match name:
+                case "range":
+                    return await self._range(request)
+                case "watch":
+                    return await self._watch(request)
+                case "compact":
+                    return await self._compact(request)
+                case "defrag":
+                    await self._store.defrag()
+                    return Response(200, {"header": self.header(self._store.revision)})
+                case "snapshot":
+                    return Response(
+                        200, headers={"content-type": SNAPSHOT}, stream=await SnapshotStream.take(self._store)
+                    )
+                case _:
+                    return Response(200, [self._endpoint(member) for member in await self._clustered().members()])
+        except (CompactedError, FutureRevisionError) as error:
+            _out_of_range(error)
+
+    def _clustered(self) -> Clustered:
+        store = self._store
+        assert isinstance(store, Clustered), "every backend knows its members"
+        return store
+
+    def header(self, revision: int) -> dict[str, int]:
+        identity = self._clustered().identity()
+        return {
+            "cluster_id": identity.cluster_id,
+            "member_id": identity.member_id,
+            "revision": revision,
+            "raft_term": identity.raft_term,
+        }
+
+    async def _range(self, request: Request) -> Response:
+        target, order = request.parameter("sort_target").upper(), request.parameter("sort_order").upper()
+        if target not in _TARGETS:
+            raise bad_request(f"bad sort target {target}")
+        if order not in _ORDERS:
+            raise bad_request(f"bad sort order {order}")
+        response = await self._store.range(
+            Range(
+                _key(request),
+                request.parameter("range_end").encode(),
+                revision=_number(request, "revision"),
+                limit=_number(request, "limit"),
+                keys_only=_flag(request, "keys_only"),
+                count_only=_flag(request, "count_only"),
+                sort_target=_TARGETS[target],
+                # A target without an order sorts ascending, as etcdctl asks for it; the key's own order needs no sort.
+                sort_order="ascend" if target not in ("", "KEY") and not order else _ORDERS[order],
+            )
+        )
+        return Response(200, range_json(response, self.header(response.revision)))
+
+    async def _watch(self, request: Request) -> Response:
+        start = _number(request, "start_revision")
+        try:
+            watcher = await self._store.watch(
+                _key(request),
+                request.parameter("range_end").encode(),
+                start_revision=start,
+                prev_kv=_flag(request, "prev_kv"),
+            )
+        except CompactedError as error:
+            return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, None, error))
+        return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, watcher))
+
+    async def _compact(self, request: Request) -> Response:
+        body = request.body
+        if isinstance(body, bytes):
+            try:
+                body = orjson.loads(body)
+            except ValueError as error:
+                raise bad_request(f"json: {error}") from None
+        revision = body.get("revision") if isinstance(body, dict) else None
+        if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:
+            raise bad_request('give a "revision"')
+        await self._store.compact(revision)
+        return Response(200, {"header": self.header(self._store.revision)})
+
+    def _endpoint(self, member: Member) -> dict[str, Any]:
+        status: dict[str, Any] = {
+            "header": {**self.header(self._store.revision), "member_id": member.id},
+            "version": member.version,
+            "dbSize": member.db_size,
+            "leader": member.leader_id,
+            "raftIndex": member.raft_index,
+            "raftTerm": member.raft_term,
+            "raftAppliedIndex": member.applied_index,
+            "dbSizeInUse": member.db_size_in_use,
+        }
+        if member.errors:
+            status["errors"] = list(member.errors)
+        found: dict[str, Any] = {"Endpoint": member.endpoint, "Status": status}
+        if member.simulated:
+            found |= {"Simulated": True, "Details": member.details}
+        return found
+
+
+METHODS = {
+    "range": "GET",
+    "watch": "GET",
+    "compact": "POST",
+    "defrag": "POST",
+    "snapshot": "GET",
+    "endpoints": "GET",
+}
+
+
+def _out_of_range(error: StoreError) -> NoReturn:
+    if isinstance(error, CompactedError):
+        raise expired(str(error)) from None
+    raise bad_request(str(error)) from None
+
+
+def range_json(response: RangeResponse, header: dict[str, int]) -> dict[str, Any]:
+    found: dict[str, Any] = {"header": header}
+    if response.kvs:
+        found["kvs"] = [kv_json(kv) for kv in response.kvs]
+    if response.more:
+        found["more"] = True
+    if response.count:
+        found["count"] = response.count
+    return found
+
+
+def kv_json(kv: KeyValue) -> dict[str, Any]:
+    fields = {
+        "key": b64encode(kv.key).decode(),
+        "create_revision": kv.create_revision,
+        "mod_revision": kv.mod_revision,
+        "version": kv.version,
+        "value": b64encode(kv.value).decode(),
+        "lease": kv.lease,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": 1} if event.type == "DELETE" else {}
+    found["kv"] = kv_json(event.kv)
+    if event.prev_kv is not None:
+        found["prev_kv"] = kv_json(event.prev_kv)
+    return found
+
+
+class WatchStream:
+    """The responses of a store watch; where the watcher is overtaken by a compaction, the last says so."""
+
+    def __init__(self, endpoints: EtcdEndpoints, watcher: Watcher | None, error: CompactedError | None = None) -> None:
+        self._endpoints = endpoints
+        self._watcher = watcher
+        self._error = error
+
+    def __aiter__(self) -> WatchStream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._watcher is None:
+            if self._error is None:
+                raise StopAsyncIteration
+            error, self._error = self._error, None
+            return self._line(WatchResponse(0, []), compacted=error.compact_revision)
+        try:
+            return self._line(await anext(self._watcher))
+        except CompactedError as error:
+            await self.aclose()
+            return self._line(WatchResponse(0, []), compacted=error.compact_revision)
+
+    def _line(self, response: WatchResponse, *, compacted: int = 0) -> bytes:
+        document = {
+            "Header": self._endpoints.header(response.revision),
+            "Events": [event_json(event) for event in response.events],
+            "CompactRevision": compacted,
+            "Canceled": bool(compacted),
+            "Created": False,
+        }
+        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+    async def aclose(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await watcher.aclose()
+
+
+class SnapshotStream:
+    """A snapshot that was taken whole into a file of its own, which goes once it is read or the reader has gone."""
+
+    def __init__(self, folder: Path, file: Path) -> None:
+        self._folder = folder
+        self._file = file.open("rb")
+
+    @classmethod
+    async def take(cls, store: Store) -> SnapshotStream:
+        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="ktui-snapshot-"))
+        try:
+            await store.snapshot(folder / "snapshot.db")
+            return cls(folder, folder / "snapshot.db")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def __aiter__(self) -> SnapshotStream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = b"" if self._file.closed else await asyncio.to_thread(self._file.read, CHUNK)
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
+
+    async def aclose(self) -> None:
+        self._file.close()
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+
+def _key(request: Request) -> bytes:
+    """The key; the whole key space starts at the null byte, which etcdctl sends for an empty prefix."""
+    return request.parameter("key").encode() or b"\0"
+
+
+def _flag(request: Request, name: str) -> bool:
+    return request.parameter(name) in ("true", "1")
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.parameter(name)
+    if text and not (text.isascii() and text.isdigit()):
+        raise bad_request(f'{name}: "{text}" is no number')
+    return int(text or 0)

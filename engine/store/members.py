@@ -1,0 +1,53 @@
+"""Who keeps the store: the identity in etcd's response headers, and its members (`etcdctl endpoint status`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+
+class Identity(NamedTuple):
+    """What every answer of etcd says of where it comes from (etcdserverpb ResponseHeader)."""
+
+    cluster_id: int
+    member_id: int
+    raft_term: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member as it stands now. `details` is what the backend can tell besides (lag, fsync time, state)."""
+
+    name: str
+    endpoint: str
+    id: int
+    version: str
+    leader_id: int  # whom it follows; its own id for the leader, 0 for none
+    raft_term: int
+    raft_index: int
+    applied_index: int
+    db_size: int
+    db_size_in_use: int
+    errors: tuple[str, ...] = ()
+    simulated: bool = False
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_leader(self) -> bool:
+        return bool(self.id) and self.id == self.leader_id
+
+
+@runtime_checkable
+class Clustered(Protocol):
+    """A store that knows its members; all backends do."""
+
+    def identity(self) -> Identity: ...
+
+    async def members(self) -> list[Member]: ...
+
+
+def hashed_id(*parts: object) -> int:
+    """An id as etcd makes them: 64 bits of a hash, never 0."""
+    digest = blake2b("/".join(str(part) for part in parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") or 1

@@ -1,0 +1,75 @@
+"""What the commands of `ktui store` share: asking the running cluster, and printing in etcdctl's formats."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from engine.api.errors import ApiError
+from ktui.commands import UsageError
+from ktui.commands.lifecycle import find
+
+PREFIX = "/debug/ktui/store"
+
+
+class Format(StrEnum):
+    """etcdctl's --write-out."""
+
+    SIMPLE = "simple"
+    TABLE = "table"
+    JSON = "json"
+    FIELDS = "fields"
+
+
+WriteOut = Annotated[Format, typer.Option("--write-out", "-w", help="The output format.")]
+
+
+def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Do something with a client of the running cluster. Raises UsageError."""
+    kubeconfig = Path(find(name).kubeconfig)
+
+    async def ask() -> Any:
+        from ktui.connect import connect
+
+        client = connect(kubeconfig)
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    try:
+        return asyncio.run(ask())
+    except ConnectionError as error:
+        raise UsageError(str(error)) from error
+    except ApiError as error:
+        raise UsageError(error.message) from error
+
+
+def query_of(**parameters: str | int) -> dict[str, list[str]]:
+    return {name: [str(value)] for name, value in parameters.items() if value not in ("", 0)}
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Bytes that are no text go through as they are."""
+    for line in lines:
+        sys.stdout.buffer.write(line.encode(errors="surrogateescape") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+async def stream(client: Any, path: str, query: dict[str, list[str]]) -> AsyncIterator[bytes]:
+    """The chunks of a stream. Raises ApiError."""
+    from engine.client.client import error_of
+
+    response = await client.send("GET", path, query=query)
+    if response.status >= 400:
+        raise error_of(response)
+    if response.stream is None:
+        raise UsageError(f"{path} is answered without a stream: the cluster runs another version of ktui")
+    chunks: AsyncIterator[bytes] = response.stream.__aiter__()
+    return chunks

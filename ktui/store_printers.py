@@ -1,0 +1,203 @@
+"""What `ktui store` prints: etcdctl's four output formats (etcdctl/ctlv3/command printer*.go).
+
+Documents come as the debug endpoints send them: etcd's JSON, keys and values in base64.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+Document = Mapping[str, Any]
+
+
+def encoded(document: Any) -> str:
+    return orjson.dumps(document).decode()
+
+
+# -- key-values and events
+
+
+def simple_kv(kv: Document, *, value_only: bool = False) -> Iterator[str]:
+    if not value_only:
+        yield _text(kv.get("key", ""))
+    yield _text(kv.get("value", ""))
+
+
+def simple_events(response: Document) -> Iterator[str]:
+    for event in response["Events"]:
+        yield "DELETE" if event.get("type") else "PUT"
+        if "prev_kv" in event:
+            yield from simple_kv(event["prev_kv"])
+        yield from simple_kv(event["kv"])
+
+
+def fields_range(response: Document) -> Iterator[str]:
+    yield from fields_header(response["header"])
+    for kv in response.get("kvs", ()):
+        yield from fields_kv(kv)
+    yield _field("More", _boolean(response.get("more", False)))
+    yield _field("Count", response.get("count", 0))
+
+
+def fields_events(response: Document) -> Iterator[str]:
+    yield from fields_header(response["Header"])
+    for event in response["Events"]:
+        yield _field("Type", "DELETE" if event.get("type") else "PUT")
+        if "prev_kv" in event:
+            yield from fields_kv(event["prev_kv"], prefix="Prev")
+        yield from fields_kv(event["kv"])
+
+
+def fields_header(header: Document) -> Iterator[str]:
+    yield _field("ClusterID", header["cluster_id"])
+    yield _field("MemberID", header["member_id"])
+    yield _field("Revision", header["revision"])
+    yield _field("RaftTerm", header["raft_term"])
+
+
+def fields_kv(kv: Document, *, prefix: str = "") -> Iterator[str]:
+    yield _field(f"{prefix}Key", go_quoted(b64decode(kv.get("key", ""))))
+    yield _field(f"{prefix}CreateRevision", kv.get("create_revision", 0))
+    yield _field(f"{prefix}ModRevision", kv.get("mod_revision", 0))
+    yield _field(f"{prefix}Version", kv.get("version", 0))
+    yield _field(f"{prefix}Value", go_quoted(b64decode(kv.get("value", ""))))
+    yield _field(f"{prefix}Lease", kv.get("lease", 0))
+
+
+def _field(name: str, value: object) -> str:
+    return f'"{name}" : {value}'
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _text(encoded_text: str) -> str:
+    return b64decode(encoded_text).decode(errors="surrogateescape")
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def go_quoted(data: bytes) -> str:
+    """Bytes as Go's %q prints them."""
+    parts = []
+    for character in data.decode(errors="surrogateescape"):
+        code = ord(character)
+        if character in _ESCAPES:
+            parts.append(_ESCAPES[character])
+        elif 0xDC80 <= code <= 0xDCFF:
+            parts.append(f"\\x{code - 0xDC00:02x}")
+        elif character.isprintable():
+            parts.append(character)
+        elif code < 0x80:
+            parts.append(f"\\x{code:02x}")
+        else:
+            parts.append(f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+    return f'"{"".join(parts)}"'
+
+
+# -- members and snapshots
+
+ENDPOINT_HEADERS = (
+    "ENDPOINT",
+    "ID",
+    "VERSION",
+    "DB SIZE",
+    "IS LEADER",
+    "IS LEARNER",
+    "RAFT TERM",
+    "RAFT INDEX",
+    "RAFT APPLIED INDEX",
+    "ERRORS",
+)
+SNAPSHOT_HEADERS = ("HASH", "REVISION", "TOTAL KEYS", "TOTAL SIZE")
+
+
+def endpoint_row(endpoint: Document) -> list[str]:
+    status = endpoint["Status"]
+    member = status["header"]["member_id"]
+    return [
+        endpoint_name(endpoint),
+        f"{member:x}",
+        status["version"],
+        human_size(status["dbSize"]),
+        _boolean(member == status["leader"]),
+        "false",
+        str(status["raftTerm"]),
+        str(status["raftIndex"]),
+        str(status["raftAppliedIndex"]),
+        ", ".join(status.get("errors", ())),
+    ]
+
+
+def endpoint_name(endpoint: Document) -> str:
+    return f"{endpoint['Endpoint']} (simulated)" if endpoint.get("Simulated") else str(endpoint["Endpoint"])
+
+
+def fields_endpoint(endpoint: Document) -> Iterator[str]:
+    status = endpoint["Status"]
+    yield from fields_header(status["header"])
+    yield _field("Version", go_quoted(status["version"].encode()))
+    yield _field("DBSize", status["dbSize"])
+    yield _field("Leader", status["leader"])
+    yield _field("IsLearner", "false")
+    yield _field("RaftIndex", status["raftIndex"])
+    yield _field("RaftTerm", status["raftTerm"])
+    yield _field("RaftAppliedIndex", status["raftAppliedIndex"])
+    yield _field("Errors", f"[{' '.join(status.get('errors', ()))}]")
+    yield _field("Endpoint", go_quoted(endpoint_name(endpoint).encode()))
+    yield ""
+
+
+def snapshot_row(snapshot: Document) -> list[str]:
+    return [
+        f"{snapshot['hash']:x}",
+        str(snapshot["revision"]),
+        str(snapshot["totalKey"]),
+        human_size(snapshot["totalSize"]),
+    ]
+
+
+def fields_snapshot(snapshot: Document) -> Iterator[str]:
+    yield _field("Hash", snapshot["hash"])
+    yield _field("Revision", snapshot["revision"])
+    yield _field("Keys", snapshot["totalKey"])
+    yield _field("Size", snapshot["totalSize"])
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table as tablewriter draws it: headers in the middle, cells to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(headers, *rows, strict=True)]
+    rule = "+".join(["", *("-" * (width + 2) for width in widths), ""])
+    yield rule
+    yield _line([_centred(header, width) for header, width in zip(headers, widths, strict=True)])
+    yield rule
+    for row in rows:
+        yield _line([cell.rjust(width) for cell, width in zip(row, widths, strict=True)])
+    yield rule
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _centred(text: str, width: int) -> str:
+    left = (width - len(text)) // 2
+    return " " * left + text + " " * (width - len(text) - left)
+
+
+def human_size(size: int) -> str:
+    """As go-humanize's Bytes: 20480 is 20 kB."""
+    if size < 10:
+        return f"{size} B"
+    value, unit = float(size), 0
+    while value >= 1000 and unit < 6:
+        value /= 1000
+        unit += 1
+    value = int(value * 10 + 0.5) / 10
+    return f"{value:.{0 if value >= 10 else 1}f} {('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')[unit]}"

@@ -1,0 +1,220 @@
+"""`ktui store`: etcdctl's words, flags and output on the store of a running cluster."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.store_printers import ENDPOINT_HEADERS
+from tests.engine_process import TIMEOUT, Home
+
+MAPS = "/registry/configmaps/default/"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """One cluster of nothing but the API server, with two ConfigMaps, the first of which was changed."""
+    home = Home(tmp_path_factory.mktemp("store") / "home")
+    home.up("--components=apiserver")
+    for name in ("one", "two"):
+        home.kubectl("create", "configmap", name, "--from-literal=is=new").ok()
+    home.kubectl("patch", "configmap", "one", '--patch={"data":{"is":"changed"}}').ok()
+    yield home
+    for folder in home.path.iterdir():
+        if home.folder(folder.name).find_running() is not None:
+            home.stop(folder.name)
+
+
+def document(home: Home, *words: str) -> dict[str, Any]:
+    found = json.loads(home.ktui("store", *words, "-w", "json").ok())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_get_prints_key_and_value_by_turns(home: Home) -> None:
+    lines = home.ktui("store", "get", MAPS, "--prefix").ok().splitlines()
+    assert lines[0::2] == [f"{MAPS}one", f"{MAPS}two"]
+    assert [json.loads(line)["data"]["is"] for line in lines[1::2]] == ["changed", "new"]
+    (value,) = home.ktui("store", "get", f"{MAPS}two", "--print-value-only").ok().splitlines()
+    assert value == lines[3]
+    assert home.ktui("store", "get", MAPS, "--prefix", "--keys-only").ok() == f"{MAPS}one\n\n{MAPS}two\n\n"
+    assert home.ktui("store", "get", f"{MAPS}none").ok() == ""
+
+
+def test_get_as_json_is_what_etcdctl_prints(home: Home) -> None:
+    found = json.loads(home.ktui("store", "get", MAPS, "--prefix", "-w", "json").ok())
+    assert list(found) == ["header", "kvs", "count"]
+    assert list(found["header"]) == ["cluster_id", "member_id", "revision", "raft_term"]
+    first, second = found["kvs"]
+    assert list(first) == ["key", "create_revision", "mod_revision", "version", "value"]
+    assert b64decode(first["key"]).decode() == f"{MAPS}one"
+    assert (first["version"], second["version"], found["count"]) == (2, 1, 2)
+    assert first["create_revision"] < second["create_revision"] < first["mod_revision"] <= found["header"]["revision"]
+    assert json.loads(b64decode(first["value"]))["metadata"]["name"] == "one"
+
+
+def test_get_an_interval_a_limit_and_a_revision(home: Home) -> None:
+    found = document(home, "get", f"{MAPS}a", f"{MAPS}z", "--limit", "1")
+    assert (len(found["kvs"]), found["more"], found["count"]) == (1, True, 2)
+    whole = json.loads(home.ktui("store", "get", MAPS, "--prefix", "-w", "json").ok())
+    created = whole["kvs"][1]["mod_revision"]
+    before = home.ktui("store", "get", f"{MAPS}one", "--rev", str(created), "--print-value-only").ok()
+    assert json.loads(before)["data"]["is"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        pytest.param(["--order", "DESCEND"], ["two", "one"], id="keys backwards"),
+        pytest.param(["--sort-by", "MODIFY"], ["two", "one"], id="by mod revision"),
+        pytest.param(["--sort-by", "CREATE"], ["one", "two"], id="by create revision"),
+        pytest.param(["--sort-by", "VERSION", "--order", "DESCEND"], ["one", "two"], id="by version, most first"),
+    ],
+)
+def test_get_sorts(home: Home, flags: list[str], names: list[str]) -> None:
+    lines = home.ktui("store", "get", MAPS, "--prefix", "--keys-only", *flags).ok().split()
+    assert [line.removeprefix(MAPS) for line in lines] == names
+
+
+def test_get_counts(home: Home) -> None:
+    lines = home.ktui("store", "get", MAPS, "--prefix", "--count-only", "-w", "fields").ok().splitlines()
+    assert [line.split(" : ")[0] for line in lines] == [
+        '"ClusterID"',
+        '"MemberID"',
+        '"Revision"',
+        '"RaftTerm"',
+        '"More"',
+        '"Count"',
+    ]
+    assert lines[-1] == '"Count" : 2'
+
+
+def test_get_more_keys_than_are_asked_for_at_once(home: Home) -> None:
+    everything = document(home, "get", "", "--prefix", "--keys-only")
+    keys = [b64decode(kv["key"]) for kv in everything["kvs"]]
+    assert keys == sorted(set(keys))
+    assert len(keys) == everything["count"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(
+            ["get", "/a", "--rev", "999999"], "etcdserver: mvcc: required revision is a future revision", id="get"
+        ),
+        pytest.param(["compact", "999999"], "etcdserver: mvcc: required revision is a future revision", id="compact"),
+        pytest.param(["get", "/a", "/b", "--prefix"], "too many arguments, only accept one argument when ", id="two"),
+        pytest.param(["get", "/a", "--sort-by", "FOO"], "bad sort target FOO", id="target"),
+        pytest.param(["get", "/a", "--order", "FOO"], "bad sort order FOO", id="order"),
+        pytest.param(
+            ["get", "/a", "--print-value-only", "-w", "json"],
+            "print-value-only is only for `--write-out=simple`",
+            id="values as json",
+        ),
+        pytest.param(
+            ["get", "/a", "--count-only"], "--count-only is only for `--write-out=fields`", id="counting in simple form"
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said_as_etcdctl_does(home: Home, words: list[str], message: str) -> None:
+    ran = home.ktui("store", *words)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"error: {message}")
+
+
+def watch(home: Home, *words: str, lines: int) -> list[str]:
+    """The first lines that a watch prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ktui", "store", "watch", *words],
+        env=home.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    found = [process.stdout.readline().rstrip("\n") for _ in range(lines)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 130
+    return found
+
+
+def test_watch_prints_events_from_a_revision_on_with_what_was_before(home: Home) -> None:
+    home.kubectl("create", "configmap", "watched", "--from-literal=is=here").ok()
+    (kv,) = json.loads(home.ktui("store", "get", f"{MAPS}watched", "-w", "json").ok())["kvs"]
+    home.kubectl("delete", "configmap", "watched").ok()
+    rev = str(kv["mod_revision"])
+    value = b64decode(kv["value"]).decode()
+    key = f"{MAPS}watched"
+    seen = watch(home, MAPS, "--prefix", "--rev", rev, "--prev-kv", lines=8)
+    assert seen == ["PUT", key, value, "DELETE", key, value, key, ""]
+    assert watch(home, key, "--rev", rev, lines=6) == ["PUT", key, value, "DELETE", key, ""]
+    first = json.loads(watch(home, key, "--rev", rev, "-w", "json", lines=1)[0])
+    assert list(first) == ["Header", "Events", "CompactRevision", "Canceled", "Created"]
+    assert [event.get("type", 0) for event in first["Events"]] == [0, 1]
+
+
+def test_status_as_etcdctl_endpoint_status(home: Home) -> None:
+    (endpoint,) = json.loads(home.ktui("store", "status", "-w", "json").ok())
+    status = endpoint["Status"]
+    assert endpoint["Endpoint"] == f"sqlite://{home.folder().store}"
+    assert status["leader"] == status["header"]["member_id"]
+    assert status["raftAppliedIndex"] == status["header"]["revision"]
+    name, member, _version, _size, leader, learner, term, *_ = home.ktui("store", "status").ok().split(", ")
+    assert (name, int(member, 16)) == (endpoint["Endpoint"], status["leader"])
+    assert (leader, learner, term) == ("true", "false", "1")
+    rule, header, _, row, last = home.ktui("store", "status", "-w", "table").ok().splitlines()
+    assert rule == last
+    assert {len(header), len(row)} == {len(rule)}
+    assert [cell.strip() for cell in header.strip("|").split("|")] == list(ENDPOINT_HEADERS)
+
+
+def test_a_snapshot_becomes_a_new_cluster(home: Home, tmp_path: Path) -> None:
+    file = tmp_path / "saved.db"
+    assert home.ktui("store", "snapshot", "save", str(file)).ok() == f"Snapshot saved at {file}\n"
+    assert file.stat().st_mode & 0o077 == 0
+    count = json.loads(home.ktui("store", "get", "", "--prefix", "--keys-only", "-w", "json").ok())["count"]
+    status = json.loads(home.ktui("store", "snapshot", "status", str(file), "-w", "json").ok())
+    assert (status["totalKey"], status["totalSize"]) == (count, file.stat().st_size)
+    restored = home.ktui("store", "snapshot", "restore", str(file), "--name=restored").ok()
+    assert restored.startswith(f"restored revision {status['revision']} into cluster restored: ")
+    again = home.ktui("store", "snapshot", "restore", str(file), "--name=restored")
+    assert (again.code, "already" in again.err) == (1, True)
+    home.up("--components=apiserver", name="restored")
+    assert home.kubectl("get", "configmap", "one", "-o", "jsonpath={.data.is}", name="restored").ok() == "changed"
+
+
+def test_a_file_that_is_no_snapshot(home: Home, tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    file.write_bytes(b"no snapshot")
+    for words in (["status", str(file)], ["restore", str(file), "--name=other"]):
+        ran = home.ktui("store", "snapshot", *words)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.startswith(f"error: {file} is no snapshot of ktui's own store")
+    assert not home.folder("other").path.exists()
+
+
+def test_compact_and_what_it_takes_away(home: Home) -> None:
+    revision = json.loads(home.ktui("store", "get", MAPS, "-w", "json").ok())["header"]["revision"]
+    assert home.ktui("store", "compact", str(revision)).ok() == f"compacted revision {revision}\n"
+    message = "etcdserver: mvcc: required revision has been compacted"
+    for words in (["compact", str(revision)], ["get", MAPS, "--prefix", "--rev", "2"]):
+        ran = home.ktui("store", *words)
+        assert (ran.code, ran.out, ran.err) == (1, "", f"error: {message}\n")
+    ran = home.ktui("store", "watch", MAPS, "--prefix", "--rev", "2")
+    assert (ran.code, ran.err) == (1, f"watch was canceled ({message})\nerror: watch is canceled by the server\n")
+    assert home.ktui("store", "defrag").ok() == f"Finished defragmenting etcd member[sqlite://{home.folder().store}]\n"
+
+
+def test_nobody_without_the_right_sees_the_store(home: Home) -> None:
+    ran = home.kubectl("get", "--raw", "/debug/ktui/store/range?key=%2F&range_end=0", "--as=nobody")
+    assert ran.code == 1
+    assert 'User "nobody" cannot get path "/debug/ktui/store/range"' in ran.err
