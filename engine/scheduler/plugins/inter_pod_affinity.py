@@ -77,11 +77,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     # -- matching
 
-    def _matches(self, term: AffinityTerm, pod: PodInfo) -> bool:
+    def matches(self, term: AffinityTerm, pod: PodInfo) -> bool:
         return term.matches(pod, self.handle.namespace_labels(pod.namespace))
 
     def _matches_all(self, terms: tuple[AffinityTerm, ...], pod: PodInfo) -> bool:
-        return bool(terms) and all(self._matches(term, pod) for term in terms)
+        return bool(terms) and all(self.matches(term, pod) for term in terms)
 
     def _counts(self, terms: tuple[AffinityTerm, ...], snapshot: Snapshot) -> NDArray[np.int64]:
         """Per node, how many pods match all of the terms."""
@@ -114,7 +114,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def _existing_anti_affinity(self, pod: PodInfo, snapshot: Snapshot) -> DomainCounts:
         counts, terms = DomainCounts(snapshot), snapshot.anti_affinity_terms
         for term in list(terms.groups()):
-            if self._matches(term, pod):
+            if self.matches(term, pod):
                 counts.add(term.topology_key, terms.sum(term, term.__eq__))
         return counts
 
@@ -129,18 +129,18 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if kept is None:
             return
         for term in other.required_anti_affinity:
-            if self._matches(term, pod):
+            if self.matches(term, pod):
                 kept.existing_anti_affinity.change(term.topology_key, node, sign)
         if self._matches_all(pod.required_affinity, other):
             for term in pod.required_affinity:
                 kept.affinity.change(term.topology_key, node, sign)
         for term in pod.required_anti_affinity:
-            if self._matches(term, other):
+            if self.matches(term, other):
                 kept.anti_affinity.change(term.topology_key, node, sign)
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         kept = state.read(self.name, FilterState)
-        if not self._satisfies_affinity(kept, pod, node):
+        if not self.satisfies_affinity(kept, pod, node):
             return AFFINITY
         if any(kept.anti_affinity.on(term.topology_key, node) > 0 for term in pod.required_anti_affinity):
             return ANTI_AFFINITY
@@ -148,7 +148,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             return EXISTING_ANTI_AFFINITY
         return SUCCESS
 
-    def _satisfies_affinity(self, kept: FilterState, pod: PodInfo, node: NodeInfo) -> bool:
+    def satisfies_affinity(self, kept: FilterState, pod: PodInfo, node: NodeInfo) -> bool:
         if any(term.topology_key not in node.labels for term in pod.required_affinity):
             return False
         if all(kept.affinity.on(term.topology_key, node) > 0 for term in pod.required_affinity):
@@ -192,7 +192,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         wishes = snapshot.wishes
         for wish in list(wishes.groups()):
             weight = wish.weight or self._hard_weight
-            if weight and self._matches(wish.term, pod):
+            if weight and self.matches(wish.term, pod):
                 held = wishes.sum(wish, wish.__eq__)
                 points.add(wish.term.topology_key, held * weight)
 
@@ -233,8 +233,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return QueueingHint.SKIP
 
     def _in_the_way(self, pod: PodInfo, other: PodInfo) -> bool:
-        return any(self._matches(term, other) for term in pod.required_anti_affinity) or any(
-            self._matches(term, pod) for term in other.required_anti_affinity
+        return any(self.matches(term, other) for term in pod.required_anti_affinity) or any(
+            self.matches(term, pod) for term in other.required_anti_affinity
         )
 
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:

@@ -68,12 +68,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
         added = args.get("addedAffinity") or {}
-        self._added_required: Object | None = added.get("requiredDuringSchedulingIgnoredDuringExecution")
+        self.added_required: Object | None = added.get("requiredDuringSchedulingIgnoredDuringExecution")
         self._added_preferred: list[Object] = added.get("preferredDuringSchedulingIgnoredDuringExecution") or []
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         required = required_node_affinity(pod.pod)
-        if required is None and self._added_required is None and not pod.spec.get("nodeSelector"):
+        if required is None and self.added_required is None and not pod.spec.get("nodeSelector"):
             return PreFilterResult(SKIP)
         names = named_nodes(required)
         if names is not None and not names:
@@ -86,7 +86,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def _verdict(self, pod: PodInfo, node: NodeInfo) -> int:
         if node.node is None:
             return 2
-        if self._added_required is not None and not node_selector_matches(self._added_required, node.node):
+        if self.added_required is not None and not node_selector_matches(self.added_required, node.node):
             return 1
         return 0 if node_matches_pod(pod.pod, node.node) else 2
 
@@ -116,7 +116,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return [EventWithHint(event, self._after_node)]
 
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
-        if self._added_required is not None and not node_selector_matches(self._added_required, new):
+        if self.added_required is not None and not node_selector_matches(self.added_required, new):
             return QueueingHint.SKIP
         if not node_matches_pod(pod.pod, new):
             return QueueingHint.SKIP

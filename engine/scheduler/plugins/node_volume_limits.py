@@ -58,12 +58,18 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         # No more than this can be attached; mostly that is few enough, whatever it is.
         if not limited or len(node.used_claims) + len(there) + len(wanted) <= min(limited):
             return SUCCESS
-        attached = {**self._used(node), **there}
+        return TOO_MANY if self.over_limit(state, pod, node) else SUCCESS
+
+    def over_limit(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> dict[str, tuple[int, int]]:
+        """Of each driver that the node would have too many volumes of: how many, and how many it may have."""
+        kept = state.read(self.name, LimitState)
+        limits, wanted = self._limits(node.name), kept.wanted
+        attached = {**self._used(node), **kept.attachments.get(node.name, {})}
         counts: dict[str, int] = {}
         for driver in (*attached.values(), *(d for volume, d in wanted.items() if volume not in attached)):
             counts[driver] = counts.get(driver, 0) + 1
-        added = {driver for volume, driver in wanted.items() if volume not in attached}
-        return TOO_MANY if any(counts[d] > limits[d] for d in added if d in limits) else SUCCESS
+        added = sorted({driver for volume, driver in wanted.items() if volume not in attached})
+        return {d: (counts[d], limits[d]) for d in added if d in limits and counts[d] > limits[d]}
 
     def _limits(self, node_name: str) -> dict[str, int]:
         found = self.handle.lister(CSI_NODES).get(node_name)

@@ -140,16 +140,16 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         for spread in kept.spreads:
             constraint = spread.constraint
             if constraint.selector.matches(other.labels) and constraint.includes(pod, node):
-                spread.counts[self._domain(constraint.topology_key, node)] += by
+                spread.counts[self.domain_of(constraint.topology_key, node)] += by
 
-    def _domain(self, topology_key: str, node: NodeInfo) -> int:
+    def domain_of(self, topology_key: str, node: NodeInfo) -> int:
         """The domain that a node is in, -1 for none."""
         snapshot = self.handle.snapshot
         return int(snapshot.domains(topology_key).ids[snapshot.rows[node.name]])
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         for spread in state.read(self.name, FilterState).spreads:
-            domain = self._domain(spread.constraint.topology_key, node)
+            domain = self.domain_of(spread.constraint.topology_key, node)
             if domain < 0:
                 return MISSING_LABEL
             if spread.counts[domain] > spread.room():

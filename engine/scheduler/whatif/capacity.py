@@ -1,0 +1,63 @@
+"""How many more of a Pod fit, and what runs out first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.api.types import Object, copy_object
+from engine.scheduler.whatif.remedies import NodeRemedies
+from engine.scheduler.whatif.simulation import Simulation
+
+DEFAULT_LIMIT = 10_000
+
+
+@dataclass(slots=True)
+class Capacity:
+    """`nodes` is how many went to each node; `reasons` how many nodes reject the first Pod that does not fit."""
+
+    pod: str
+    count: int = 0
+    nodes: dict[str, int] = field(default_factory=dict)
+    limited: bool = False  # the count went to its limit: more may fit
+    message: str = ""
+    reasons: dict[str, int] = field(default_factory=dict)
+    remedies: list[NodeRemedies] = field(default_factory=list)
+
+    @property
+    def first(self) -> str:
+        """What runs out first: the reason that most nodes reject the next Pod for."""
+        return max(self.reasons, key=lambda reason: self.reasons[reason]) if self.reasons else ""
+
+    def to_json(self) -> Object:
+        return {
+            "pod": self.pod,
+            "fit": self.count,
+            "limited": self.limited,
+            "nodes": self.nodes,
+            "runsOutFirst": self.first,
+            "reasons": self.reasons,
+            "message": self.message,
+            "remedies": [node.to_json() for node in self.remedies],
+        }
+
+
+async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_LIMIT) -> Capacity:
+    """Place copies of a Pod until one does not fit. The simulation should be one without preemption."""
+    metadata = pod["metadata"]
+    name, namespace = metadata.get("name") or metadata.get("generateName", "pod"), metadata.get("namespace", "default")
+    found = Capacity(f"{namespace}/{name}")
+    for number in range(limit):
+        copied = copy_object(pod)
+        copied["metadata"] = {**copied["metadata"], "name": f"{name}-{number + 1}"}
+        copied["metadata"].pop("uid", None)
+        outcome = await simulation.place(copied)
+        if not outcome.node:
+            found.message, found.remedies = outcome.message, outcome.remedies
+            for status in outcome.decision.node_verdicts().values():
+                for reason in status.reasons:
+                    found.reasons[reason] = found.reasons.get(reason, 0) + 1
+            return found
+        found.count += 1
+        found.nodes[outcome.node] = found.nodes.get(outcome.node, 0) + 1
+    found.limited = True
+    return found

@@ -1,0 +1,182 @@
+"""A scheduler over a copy of a cluster: Pods are placed one after another, each counting for the next; none is bound.
+
+The cycle, the plugins and the cache are those of the real scheduler. Preemption is followed through: the victims leave
+the copy, and the Pod is tried again, as it would be once they were gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api.types import GVR, NODES, PODS, Object
+from engine.clock import VirtualClock
+from engine.rng import Rng
+from engine.scheduler.cache.cache import Cache
+from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.configuration import SchedulerConfiguration
+from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
+from engine.scheduler.decisions import Decision
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.handle import Handle
+from engine.scheduler.framework.profile import Profile
+from engine.scheduler.framework.runtime import Factory, Framework
+from engine.scheduler.framework.status import Status
+from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.nominator import Nominator
+from engine.scheduler.whatif.admitting import Admission
+from engine.scheduler.whatif.claims import settle_claims
+from engine.scheduler.whatif.cluster import ClusterObjects
+from engine.scheduler.whatif.remedies import NodeRemedies, remedies_for
+
+DEFAULT_SEED = 1
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one Pod. `gate` is why it would not even be tried; `preempted` are Pods that had to go for it."""
+
+    pod: str
+    decision: Decision
+    node: str = ""
+    message: str = ""
+    gate: str = ""
+    preempted: list[str] = field(default_factory=list)
+    violations: int = 0  # of disruption budgets, by the preemption
+    remedies: list[NodeRemedies] = field(default_factory=list)
+
+    def to_json(self) -> Object:
+        shown: Object = {"pod": self.pod, "node": self.node, "message": self.message}
+        if self.gate:
+            shown["gate"] = self.gate
+        if self.preempted:
+            shown |= {"preempted": self.preempted, "pdbViolations": self.violations}
+        shown["decision"] = self.decision.to_json()
+        if not self.node:
+            shown["remedies"] = [node.to_json() for node in self.remedies]
+        return shown
+
+
+class Simulation:
+    """`preemption=False` asks for room that is free, as the question of capacity does."""
+
+    def __init__(
+        self,
+        cluster: ClusterObjects,
+        configuration: SchedulerConfiguration | None = None,
+        *,
+        seed: int | str = DEFAULT_SEED,
+        version: str = "",
+        preemption: bool = True,
+        registry: Mapping[str, Factory] = REGISTRY,
+    ) -> None:
+        self.cluster = cluster
+        self.cache = Cache()
+        self.snapshot = Snapshot()
+        self._nominator = Nominator()
+        self._clock = VirtualClock()
+        self._rng = Rng(seed)
+        self._admission = Admission(cluster, version)
+        configuration = configuration or SchedulerConfiguration()
+        self._frameworks = {p.scheduler_name: self._framework(p, registry) for p in configuration.profiles}
+        if not preemption:
+            for framework in self._frameworks.values():
+                framework.post_filter = []
+        self._cycle = SchedulingCycle(self.cache, self.snapshot, self._nominator, self._rng.stream("scheduler"))
+        self._fill()
+
+    def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
+        handle = Handle(
+            clock=self._clock,
+            rng=self._rng.stream("scheduler"),
+            snapshot=self.snapshot,
+            nominator=self._nominator,
+            lister=self._lister,
+            spawn=_leave_undone,
+        )
+        return Framework(profile, registry, handle)
+
+    def _lister(self, resource: GVR) -> Any:
+        return self.cluster.lister(resource)
+
+    def _fill(self) -> None:
+        """Nodes and the Pods on them; Pods that preemption has nominated count as they do in the real scheduler."""
+        for node in self.cluster.lister(NODES).list():
+            self.cache.add_node(node)
+        for pod in self.cluster.lister(PODS).list():
+            info = PodInfo(pod)
+            if info.terminal:
+                continue
+            if info.node_name:
+                self.cache.add_pod(info)
+            elif info.nominated_node_name:
+                self._nominator.add(info)
+
+    def take_away(self, pod: Object) -> None:
+        """Take a Pod out of the copy, from its node too."""
+        info = PodInfo(pod)
+        self.cache.remove_pod(info.uid)
+        self._nominator.remove(info.uid)
+        self.cluster.remove({"apiVersion": "v1", "kind": "Pod", **pod})
+
+    async def place(self, pod: Object, *, admitted: bool = False) -> Outcome:
+        """Find a node for a Pod and count it there. Raises DumpError for a Pod that cannot be read."""
+        made = pod if admitted else self._admission.admit(pod)
+        info = PodInfo(made)
+        framework = self._frameworks.get(info.scheduler_name)
+        if framework is None:
+            known = ", ".join(self._frameworks)
+            why = f'no profile serves schedulerName "{info.scheduler_name}"; there are: {known}'
+            return Outcome(info.key, self._decision(info), gate=why, message=why)
+        self.cluster.add({"apiVersion": "v1", "kind": "Pod", **made})
+        settle_claims(made, self.cluster)
+        if gate := self._gate(framework, info):
+            return Outcome(info.key, self._decision(info), gate=gate, message=gate)
+        return await self._try(framework, info)
+
+    def _gate(self, framework: Framework, pod: PodInfo) -> str:
+        statuses: list[Status] = [plugin.pre_enqueue(pod) for plugin in framework.pre_enqueue]
+        return next((status.message for status in statuses if not status.ok), "")
+
+    def _decision(self, pod: PodInfo, attempt: int = 1) -> Decision:
+        time = self._clock.micro_timestamp()
+        return Decision(pod=pod.key, uid=pod.uid, attempt=attempt, profile=pod.scheduler_name, time=time)
+
+    async def _try(self, framework: Framework, pod: PodInfo, attempt: int = 1) -> Outcome:
+        decision = self._decision(pod, attempt)
+        framework.handle.note = decision.notes.__setitem__
+        state = CycleState()
+        placement = await self._cycle.run(framework, state, pod, decision)
+        if placement.assumed is not None:
+            decision.result, decision.winner = "scheduled", placement.node_name
+            return Outcome(pod.key, decision, node=placement.node_name)
+        message = placement.status.message if placement.status is not None else ""
+        decision.result = "unschedulable" if placement.status is not None and placement.status.rejected else "error"
+        decision.message, decision.nominated = message, placement.nominated or ""
+        outcome = Outcome(pod.key, decision, message=message)
+        if placement.nominated and attempt == 1:
+            return await self._preempt(framework, pod, placement, outcome)
+        if decision.result == "unschedulable":
+            outcome.remedies = remedies_for(framework, pod, self.snapshot)
+        return outcome
+
+    async def _preempt(self, framework: Framework, pod: PodInfo, placement: Placement, first: Outcome) -> Outcome:
+        """The victims go, and the Pod is tried on the node that it was nominated to."""
+        chosen = first.decision.notes.get("preemption") or {}
+        victims = set(chosen.get("victims") or ())
+        node = self.cache.nodes.get(placement.nominated or "")
+        for victim in [v for v in (node.pods.values() if node is not None else ()) if v.key in victims]:
+            self.take_away(victim.pod)
+        nominated = {**pod.pod, "status": {**pod.status, "nominatedNodeName": placement.nominated}}
+        second = await self._try(framework, PodInfo(nominated), attempt=2)
+        second.decision.notes |= first.decision.notes
+        second.preempted, second.violations = sorted(victims), int(chosen.get("pdbViolations") or 0)
+        second.message = second.message or first.message
+        return second
+
+
+def _leave_undone(work: Coroutine[Any, Any, Any], name: str) -> None:
+    """What plugins would do to the cluster: nothing is done."""
+    work.close()
