@@ -13,8 +13,8 @@ import asyncio
 import heapq
 import selectors
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 
 # Where a virtual clock starts, so that two runs give the same timestamps.
@@ -128,6 +128,12 @@ class Clock:
                 if timer is not None:
                     timer.cancel()
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Around a wait for something outside the model (a thread, a socket): virtual time stands still meanwhile,
+        since the model takes no time for it. Other clocks go on."""
+        yield
+
     # -- steering
 
     def set_speed(self, speed: float) -> None:
@@ -205,6 +211,7 @@ class VirtualClock(Clock):
     def __init__(self, *, epoch: datetime = VIRTUAL_EPOCH) -> None:
         super().__init__(epoch=epoch)
         self._now = 0.0
+        self._holds = 0
 
     @property
     def mode(self) -> str:
@@ -221,8 +228,18 @@ class VirtualClock(Clock):
         """An event loop that moves this clock on whenever it would have to wait."""
         return VirtualEventLoop(self)
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+
     def jump(self) -> bool:
-        """Move to the next timer and fire all that are due then. Says whether there was one."""
+        """Move to the next timer and fire all that are due then. Says whether there was one, and nothing holds time."""
+        if self._holds:
+            return False
         if (due := self._next_due()) is None:
             return False
         self._now = max(self._now, due)

@@ -1,7 +1,7 @@
 """The composition root: reads a ClusterConfig, wires the parts of one cluster, starts and stops them in order.
 
-The only module that knows all components. They meet at the API server alone: each gets a client with an identity of
-its own, and none of them another component.
+With `engine.components`, which it loads last, the only module that knows all parts. They meet at the API server alone:
+each gets a client with an identity of its own, and none of them another component.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from functools import partial
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from engine.api.schema import resolve_version
 from engine.api.wire import ClientCertificate
@@ -18,34 +18,16 @@ from engine.apiserver.http import HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
-from engine.config import ClusterConfig, Component, NodeConfig
-from engine.controllers.manager import MANAGER, ControllerManager
+from engine.config import ClusterConfig
 from engine.folder import ClusterFolder
-from engine.kubelet import Kubelet
-from engine.network import PodNetwork, ServiceProxy
 from engine.pki import ADMIN
-from engine.scheduler import Scheduler
 from engine.store import Store
 from engine.store.sqlite import SqliteStore
 from engine.trace.archive import RecentTraces, TraceArchive, TraceSource
 from engine.world import World
 
-SCHEDULER = ClientCertificate("system:kube-scheduler")
-PROXY = ClientCertificate("system:kube-proxy")
-OWN_PROXIES = 10  # up to so many nodes have a service proxy of their own
-SERVICE_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system")
-
-
-def controller_identity(name: str) -> ClientCertificate:
-    """A controller acts as its service account in kube-system, as with --use-service-account-credentials; the manager,
-    whose informers they share, as itself."""
-    if name == MANAGER:
-        return ClientCertificate("system:kube-controller-manager")
-    return ClientCertificate(f"system:serviceaccount:kube-system:{name}", SERVICE_ACCOUNT_GROUPS)
-
-
-def node_identity(name: str) -> ClientCertificate:
-    return ClientCertificate(f"system:node:{name}", ("system:nodes",))
+if TYPE_CHECKING:
+    from engine.components import Components
 
 
 class Cluster:
@@ -103,8 +85,8 @@ class Cluster:
     async def start(self) -> None:
         """Start all parts; those that did start are stopped again if one fails."""
         try:
-            await self._start_api_server()
-            await self._start_components()
+            await self.start_api_server()
+            await self.start_components()
         except BaseException:
             await self.stop()
             raise
@@ -118,7 +100,8 @@ class Cluster:
         self._stack.push_async_callback(stop)
         await start()
 
-    async def _start_api_server(self) -> None:
+    async def start_api_server(self) -> None:
+        """Start the store and the API server; `stop` stops them, also after a failure half-way."""
         store = await SqliteStore.open(
             self.folder.store if self.folder else None, clock=self.world.clock, rng=self.world.rng.stream("store")
         )
@@ -148,53 +131,20 @@ class Cluster:
         self._http = http
         await self.api_server.advertise(self.config.host, http.port)
 
-    async def _start_components(self) -> None:
-        wanted = self.config.components
-        if Component.CONTROLLERS in wanted:
-            manager = ControllerManager(self._controller_client, self.world, self.config)
-            await self._run(manager.start, manager.stop)
-        if Component.SCHEDULER in wanted:
-            scheduler = Scheduler(self.client(SCHEDULER, user_agent="kube-scheduler"), self.world)
-            await self._run(scheduler.start, scheduler.stop)
-        proxies = await self._start_proxies() if Component.NETWORK in wanted else {}
-        if Component.KUBELETS in wanted:
-            for number, node in enumerate(self.config.nodes):
-                await self._start_kubelet(node, node_ip(number), proxies.get(node.name))
-
-    async def _start_proxies(self) -> dict[str, ServiceProxy]:
-        """The proxy of every node by the node's name: one each, or one for all where there are many nodes.
-
-        Rules are the same on all nodes but for what is local to one, which a shared proxy works out when it is asked.
-        """
-        names = [node.name for node in self.config.nodes]
-        groups = [names] if len(names) > OWN_PROXIES else [[name] for name in names]
-        proxies: dict[str, ServiceProxy] = {}
-        for first, *others in filter(None, groups):
-            client = self.client(PROXY, user_agent="kube-proxy")
-            proxy = ServiceProxy(client, self.world, first, other_nodes=others)
-            await self._run(proxy.start, proxy.stop)
-            proxies |= dict.fromkeys([first, *others], proxy)
-        return proxies
-
-    async def _start_kubelet(self, node: NodeConfig, address: str, proxy: ServiceProxy | None) -> None:
-        kubelet = Kubelet(
-            self._node_client(node.name),
+    async def start_components(self) -> None:
+        """Start what the configuration names besides the API server."""
+        components = load_components()(
+            self.config,
             self.world,
-            node,
-            node_ip=address,
             kubernetes_version=self.kubernetes_version,
-            network=partial(PodNetwork, proxy) if proxy is not None else None,
+            client_for=lambda certificate, user_agent: self.client(certificate, user_agent=user_agent),
+            run=self._run,
         )
-        await self._run(kubelet.start, kubelet.stop)
-
-    def _controller_client(self, name: str) -> Client:
-        return self.client(controller_identity(name), user_agent=f"kube-controller-manager/{name}")
-
-    def _node_client(self, name: str) -> Client:
-        return self.client(node_identity(name), user_agent="kubelet")
+        await components.start()
 
 
-def node_ip(number: int) -> str:
-    """The address of the n-th node, from 0, in the simulated machine network 172.18.0.0/16."""
-    host = number + 2  # .1 is the gateway
-    return f"172.18.{host // 256}.{host % 256}"
+def load_components() -> type[Components]:
+    """Import the components' half of the engine: half of what a start takes, and not needed to answer a request."""
+    from engine.components import Components
+
+    return Components

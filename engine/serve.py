@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from engine.client import kubeconfig
 from engine.client.kubeconfig import KubeConfig, KubeConfigError, document_for
 from engine.clock import Clock
-from engine.cluster import Cluster
+from engine.cluster import Cluster, load_components
 from engine.config import ClusterConfig
 from engine.folder import ClusterFolder, Running
 from engine.pki import ClusterPki
@@ -83,14 +83,20 @@ async def _serve_held(
     with _signals(stop):
         pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
         cluster = Cluster(config, service_account_key=pki.service_account_key)
-        async with cluster:
+        try:
+            await cluster.start_api_server()
             await _listen(cluster, pki, folder, port=port, say=say)
             _write_kubeconfig(folder, cluster, pki)
             running = describe(cluster, folder)
             folder.write_running(running)
             ready(running)
+            # The API answers while the components are still being loaded.
+            await asyncio.to_thread(load_components)
+            await cluster.start_components()
             await stop.wait()
             say("stopping")
+        finally:
+            await cluster.stop()
 
 
 @contextmanager

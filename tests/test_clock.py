@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -47,6 +48,25 @@ async def test_a_cancelled_timer_neither_fires_nor_moves_time(virtual_clock: Vir
     timer.cancel()
     await virtual_clock.sleep(1)
     assert virtual_clock.monotonic() == 1
+
+
+async def test_virtual_time_stands_still_while_the_model_waits_for_a_thread(virtual_clock: VirtualClock) -> None:
+    fired: list[str] = []
+    virtual_clock.call_later(1, lambda: fired.append("a second"))
+    started, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        started.set()
+        go_on.wait()
+
+    with virtual_clock.hold():
+        working = asyncio.get_running_loop().run_in_executor(None, work)
+        started.wait()
+        asyncio.get_running_loop().call_later(0.05, go_on.set)  # the machine's time: the loop is idle until then
+        await working
+        assert (fired, virtual_clock.monotonic()) == ([], 0.0)
+    await virtual_clock.sleep(1)
+    assert fired == ["a second"]
 
 
 async def test_timeout_raises_after_model_seconds(virtual_clock: VirtualClock) -> None:

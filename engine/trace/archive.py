@@ -90,8 +90,9 @@ class TraceArchive:
         self._database: aiosqlite.Connection | None = None
 
     async def start(self) -> None:
-        self._database = await aiosqlite.connect(self._file)
-        await self._database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {_SCHEMA}")
+        with self._clock.hold():
+            self._database = await aiosqlite.connect(self._file)
+            await self._database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {_SCHEMA}")
         self._tracer.add_sink(self._keep)
         self._tasks.spawn(self._write_batches(), "writer")
 
@@ -100,7 +101,8 @@ class TraceArchive:
         await self._tasks.close()
         if self._database is not None:
             await self._write()
-            await self._database.close()
+            with self._clock.hold():
+                await self._database.close()
             self._database = None
 
     def _keep(self, span: Span) -> None:
@@ -120,7 +122,7 @@ class TraceArchive:
     async def _write(self) -> None:
         assert self._database is not None
         async with self._writing:
-            rows = []
+            rows: list[tuple[str, str, int, str, bytes]] = []
             while self._unwritten:
                 span = self._unwritten.popleft()
                 body = orjson.dumps(span.to_json(), default=str)
@@ -128,20 +130,24 @@ class TraceArchive:
                 if len(rows) % 200 == 0:
                     await self._clock.sleep(0)  # lets others run
             if rows:
-                await self._database.executemany(_INSERT, rows)
-                await self._database.execute(_PRUNE, (KEPT,))
-                await self._database.commit()
+                with self._clock.hold():
+                    await self._database.executemany(_INSERT, rows)
+                    await self._database.execute(_PRUNE, (KEPT,))
+                    await self._database.commit()
 
     async def spans(self, trace_id: str) -> list[dict[str, Any]]:
         assert self._database is not None
         await self._write()
-        rows = await self._database.execute_fetchall(_BY_TRACE, (trace_id,))
+        with self._clock.hold():
+            rows = await self._database.execute_fetchall(_BY_TRACE, (trace_id,))
         return [orjson.loads(row[0]) for row in rows]
 
     async def find(self, object: str) -> str:
         assert self._database is not None
         await self._write()
-        for trace, body in await self._database.execute_fetchall(_NEWEST_ROOT, (object,)):
+        with self._clock.hold():
+            rows = await self._database.execute_fetchall(_NEWEST_ROOT, (object,))
+        for trace, body in rows:
             if _starts_story(orjson.loads(body)):
                 return str(trace)
         return ""
