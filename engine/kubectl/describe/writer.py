@@ -53,6 +53,10 @@ class Page:
         self.flush()
         return "".join(self._done)
 
+    def unaligned(self) -> str:
+        """The text with its tabs, for the few places where kubectl aligns nothing."""
+        return self._writer.raw()
+
     # -- times
 
     def since(self, timestamp: str | None) -> str:

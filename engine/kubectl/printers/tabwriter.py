@@ -5,17 +5,10 @@ Source of the behaviour: Go's text/tabwriter, with spaces for padding and left a
 
 from __future__ import annotations
 
-from unicodedata import east_asian_width
-
 
 def width(text: str) -> int:
     """Columns of a terminal that a text takes, as kubectl counts them: one a rune."""
     return len(text)
-
-
-def display_width(text: str) -> int:
-    """Columns of a terminal that a text really takes (wide characters take two)."""
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 class TabWriter:
@@ -28,6 +21,10 @@ class TabWriter:
 
     def write(self, text: str) -> None:
         self._parts.append(text)
+
+    def raw(self) -> str:
+        """What was written, tabs and all."""
+        return "".join(self._parts)
 
     def flush(self) -> str:
         text = "".join(self._parts)

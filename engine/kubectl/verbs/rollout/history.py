@@ -75,4 +75,4 @@ def _template(session: Session, known: dict[int, Object], revision: int) -> str:
         template = {**template, "metadata": {**metadata, "annotations": annotations}}
     page = Page(session.now)
     pods.template(page, template)
-    return page.text()
+    return page.unaligned()
