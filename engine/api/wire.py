@@ -94,15 +94,43 @@ class ByteStream(Protocol):
     async def aclose(self) -> None: ...
 
 
+class Socket(Protocol):
+    """A WebSocket seen from the server: messages in both directions."""
+
+    async def receive(self) -> bytes | None:
+        """The next message (a text message as UTF-8); None when the other side has closed."""
+        ...
+
+    async def send(self, message: bytes | str) -> None:
+        """Raises ConnectionError if the other side has gone."""
+        ...
+
+
+class Upgrade(Protocol):
+    """A connection that becomes a WebSocket (exec, attach, port-forward) with the given subprotocol; "" for none."""
+
+    @property
+    def protocol(self) -> str: ...
+
+    async def run(self, socket: Socket) -> None:
+        """Serve the socket to the end."""
+        ...
+
+
 @dataclass(slots=True)
 class Response:
-    """`body` is a JSON value, bytes with a `content-type` header of their own, or None; or a stream is set."""
+    """`body` is a JSON value, bytes with a `content-type` header of their own, or None; or a stream is set.
+
+    `causes` are the traceparents of a list's newest objects by resourceVersion, for in-process components only.
+    """
 
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     events: EventStream | None = None
     stream: ByteStream | None = None
+    causes: dict[str, str] = field(default_factory=dict)
+    upgrade: Upgrade | None = None
 
 
 class Handler(Protocol):

@@ -21,6 +21,7 @@ from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.impersonation import asked_for, impersonate
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
+from engine.apiserver.causes import causes_of
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.registry.options import manager_of
@@ -80,6 +81,11 @@ class Chain:
         request = call.request
         if request.path.startswith(DEBUG_PREFIX):
             return await self._untraced(call)
+        if _component(request) and call.info.verb == "list":
+            response = await self._run(call)
+            if isinstance(response.body, dict):
+                response.causes = await causes_of(self._rest.backend.storage.store, response.body)
+            return response
         if (call.cause is not None and request.in_process) or _component(request):
             return await self._run(call)
         detail: dict[str, Any] = {"method": request.method, "path": request.path, "query": request.query}

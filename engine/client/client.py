@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from types import TracebackType
+from collections.abc import AsyncIterator, Mapping
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple
 
 from engine.api.errors import ApiError
@@ -25,7 +25,8 @@ from engine.trace import current_context
 class ObjectList(NamedTuple):
     """Items of a list at one resource version; `continue_` is the token of the next page ("" for the last).
 
-    `kind` and `api_version` are the list's own (`PodList`, `v1`): its items may leave theirs out.
+    `kind` and `api_version` are the list's own (`PodList`, `v1`): its items may leave theirs out. `causes` are the
+    traceparents of the newest items by resourceVersion, where the server is in this process.
     """
 
     items: list[Object]
@@ -34,6 +35,7 @@ class ObjectList(NamedTuple):
     remaining: int = 0
     kind: str = ""
     api_version: str = ""
+    causes: Mapping[str, str] = MappingProxyType({})
 
 
 class Watch:
@@ -153,7 +155,10 @@ class Client:
             limit=limit or None,
             **{"continue": continue_},
         )
-        body = await self.request("GET", resource.path(namespace), query=query)
+        response = await self.send("GET", resource.path(namespace), query=query)
+        if response.status >= 400:
+            raise error_of(response)
+        body = response.body
         metadata = body.get("metadata", {})
         return ObjectList(
             body.get("items") or [],
@@ -162,6 +167,7 @@ class Client:
             metadata.get("remainingItemCount", 0),
             body.get("kind", ""),
             body.get("apiVersion", ""),
+            response.causes,
         )
 
     async def watch(

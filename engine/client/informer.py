@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import Context
 
 from engine.api.types import GVR, Object
@@ -125,7 +125,7 @@ class SharedInformer:
 
     # -- the reflector's sink
 
-    def replace(self, items: list[Object]) -> None:
+    def replace(self, items: list[Object], causes: Mapping[str, str]) -> None:
         """A fresh list: the difference to the cache is told, so that a relist loses no event and doubles none."""
         fresh = {object_key(obj): obj for obj in items}
         for key in [key for key in self._indexer.objects() if key not in fresh]:
@@ -133,7 +133,7 @@ class SharedInformer:
         for key, obj in fresh.items():
             old = self._indexer.get(key)
             if old is None or _version(old) != _version(obj):
-                self._set(key, obj, Origin.of_object(obj))
+                self._set(key, obj, Origin.of_object(obj, causes.get(_version(obj), "")))
         self._synced.set()
 
     def apply(self, event: WatchEvent) -> None:

@@ -27,9 +27,9 @@ class Origin(NamedTuple):
         return cls(revision, SpanContext.parse(event.cause) if event.cause else None)
 
     @classmethod
-    def of_object(cls, obj: Object) -> Origin:
-        """The origin of an object that came by a list: its revision, the cause unknown."""
-        return cls(revision_of(obj))
+    def of_object(cls, obj: Object, cause: str = "") -> Origin:
+        """The origin of an object that came by a list: its revision, and the cause where the list told it."""
+        return cls(revision_of(obj), SpanContext.parse(cause) if cause else None)
 
 
 def revision_of(obj: Object) -> int:

@@ -7,6 +7,7 @@ version it saw when a watch ends, and lists again with a back-off when that vers
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Protocol
 
 from engine.api.errors import ApiError
@@ -25,7 +26,8 @@ MIN_WATCH_TIMEOUT = 300.0
 class Sink(Protocol):
     """What a reflector feeds."""
 
-    def replace(self, items: list[Object]) -> None: ...
+    def replace(self, items: list[Object], causes: Mapping[str, str]) -> None:
+        """`causes`: the traceparents of the newest objects, by resourceVersion."""
 
     def apply(self, event: WatchEvent) -> None: ...
 
@@ -91,7 +93,7 @@ class Reflector:
             found = await self._list_at("")
         self.lists += 1
         self._version_unavailable = False
-        self._sink.replace(_typed(found))
+        self._sink.replace(_typed(found), found.causes)
         self.last_version = found.resource_version
 
     async def _list_at(self, version: str) -> ObjectList:

@@ -1,0 +1,32 @@
+"""A component that starts after a write still knows what it answers."""
+
+from __future__ import annotations
+
+from engine.api.types import DEPLOYMENTS, REPLICA_SETS
+from engine.api.wire import ClientCertificate
+from engine.clock import VirtualClock
+from engine.cluster import Cluster
+from engine.config import ClusterConfig
+from engine.trace import Hop
+from tests.benchmarks.apply_available import sample
+
+
+async def test_controllers_that_start_after_the_apply_carry_on_its_trace(virtual_clock: VirtualClock) -> None:
+    cluster = Cluster(ClusterConfig(seed=1), clock=virtual_clock)
+    try:
+        await cluster.start_api_server()
+        client = cluster.client(ClientCertificate("jane", ("system:masters",)), user_agent="kubectl/test")
+        await client.create(DEPLOYMENTS, sample("web")[0], namespace="default")
+        await cluster.start_components()
+        await virtual_clock.sleep(5)
+        assert (await client.list(REPLICA_SETS, namespace="default")).items
+        spans = cluster.world.tracer.recent
+        [apply] = [
+            span
+            for span in spans
+            if span.hop is Hop.CLIENT and span.object == "deployment/default/web" and span.verb == "create"
+        ]
+        hops = {span.hop for span in spans if span.trace_id == apply.trace_id}
+    finally:
+        await cluster.stop()
+    assert set(Hop) - {Hop.NETWORK} <= hops
