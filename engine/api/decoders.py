@@ -219,6 +219,7 @@ _compilers: dict[int, _Compiler] = {}
 
 
 def compiler(definitions: Definitions) -> _Compiler:
+    definitions = definitions.root
     found = _compilers.get(id(definitions))  # a compiler holds its definitions, so that no id comes again
     if found is None:
         found = _compilers[id(definitions)] = _Compiler(definitions)

@@ -52,6 +52,8 @@ def decode(definitions: Definitions, gvk: GVK, value: Any) -> Decoded:
 
     Raises ApiError 400 if it is no such object.
     """
+    if (extension := definitions.extensions.get(gvk)) is not None:
+        return Decoded(*extension.decode(value))
     schema = definitions.kind(gvk)
     if schema is None:
         raise bad_request(f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}"')

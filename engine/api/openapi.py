@@ -125,6 +125,7 @@ def _facts(info: ResourceInfo) -> list[object]:
         info.namespaced,
         info.verbs,
         [(s.name, s.verbs) for s in info.subresources.values()],
+        info.extension.digest if info.extension is not None else "",
     ]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from engine.api.extension import Extension
 from engine.api.resource_table import FACTS, GROUP_ORDER, SERVED_BETAS, Facts
 from engine.api.schema import Definitions, load_definitions, resolve_version
 from engine.api.types import GVK, GVR
@@ -50,6 +51,7 @@ class ResourceInfo:
     subresources: Mapping[str, Subresource] = field(default_factory=dict, hash=False)
     custom: bool = False
     release: tuple[int, int] = (99, 0)
+    extension: Extension | None = field(default=None, hash=False, compare=False)
 
     @cached_property
     def gvk(self) -> GVK:
@@ -76,6 +78,8 @@ class ResourceInfo:
 
 class ResourceRegistry:
     """Resources in discovery order: by group priority, then version, then name. Never changed once made."""
+
+    generation = 0  # counts how often the resources have changed, where they do
 
     def __init__(self, version: str, resources: Iterable[ResourceInfo]) -> None:
         self.version = version

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from engine.api.types import GVK
+
+if TYPE_CHECKING:
+    from engine.api.extension import Extension
 
 INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -35,6 +38,9 @@ class Schema:
     `definition` is the name of the definition that the node stands for, such as `io.k8s.api.apps.v1.DeploymentSpec`,
     or "" for an inline schema.
     """
+
+    # Whether status is a subresource where there is one, so that no write to the object itself touches it.
+    status_apart = True
 
     def __init__(self, definitions: Definitions, raw: Mapping[str, Any], definition: str = "") -> None:
         self._definitions = definitions
@@ -133,6 +139,16 @@ class Definitions(Mapping[str, Schema]):
         self.version = version
         self.raw = raw
         self._nodes: dict[str, Schema] = {}
+
+    @property
+    def root(self) -> Definitions:
+        """The built-in definitions, where there are others besides."""
+        return self
+
+    @property
+    def extensions(self) -> Mapping[GVK, Extension]:
+        """The custom kinds."""
+        return {}
 
     def __getitem__(self, name: str) -> Schema:
         if name not in self._nodes:

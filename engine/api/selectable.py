@@ -19,7 +19,7 @@ def selectable_fields(info: ResourceInfo, obj: Object) -> dict[str, str]:
     fields = {"metadata.name": metadata.get("name", "")}
     if info.namespaced:
         fields["metadata.namespace"] = metadata.get("namespace", "")
-    more = _FIELDS.get((info.gvr.group, info.kind))
+    more = info.extension.selectable if info.extension is not None else _FIELDS.get((info.gvr.group, info.kind))
     if more is not None:
         fields.update(more(obj))
     return fields
@@ -27,7 +27,7 @@ def selectable_fields(info: ResourceInfo, obj: Object) -> dict[str, str]:
 
 def unknown_field_text(info: ResourceInfo, field: str) -> str:
     """What a client is told that selects by a field that is not selectable."""
-    if (info.gvr.group, info.kind) in _FIELDS:
+    if info.custom or (info.gvr.group, info.kind) in _FIELDS:
         return f"field label not supported: {field}"
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 

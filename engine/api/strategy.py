@@ -240,7 +240,9 @@ def _keep_metadata(new: Object, old: Object) -> None:
 
 def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
     kind = (info.gvr.group, info.kind)
-    if info.custom or kind in _CONTENT_GENERATION:
+    if info.custom and "status" not in info.subresources:
+        changed = _content(new) != _content(old) or new.get("status") != old.get("status")
+    elif info.custom or kind in _CONTENT_GENERATION:
         changed = _content(new) != _content(old)
     elif kind in _SPEC_GENERATION:
         changed = new.get("spec") != old.get("spec")

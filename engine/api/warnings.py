@@ -56,6 +56,8 @@ _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Replicati
 
 def deprecation(info: ResourceInfo) -> str:
     """The warning that every request for a deprecated kind gets; "" for one that is not."""
+    if info.extension is not None:
+        return info.extension.warning
     found = _DEPRECATED.get(info.gvk)
     if found is None or info.release < found[0]:
         return ""

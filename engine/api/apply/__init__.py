@@ -158,7 +158,7 @@ class _Application:
         self._managers = managers
         self._identity = identity
         self._last = managers.get(identity)
-        self._fields = kind.applied(_ownable(applied, identity.subresource))
+        self._fields = kind.applied(_ownable(kind, applied, identity.subresource))
         merged = _merged(kind, live or {}, applied, identity.subresource)
         self.result = self._pruned(kind, merged)
         self._changed, self._removed = _changes(kind, live, self.result, identity.subresource)
@@ -199,7 +199,7 @@ class _Application:
 
 def _merged(kind: FieldType, live: Object, applied: Object, subresource: str) -> Object:
     """What is applied to the part that the write does not touch is left out."""
-    untouched = _UNTOUCHED.get(subresource)
+    untouched = _untouched(kind, subresource)
     fields = {key: value for key, value in applied.items() if key != untouched}
     merged: Object = merge(kind, live, fields)
     return merged
@@ -207,19 +207,25 @@ def _merged(kind: FieldType, live: Object, applied: Object, subresource: str) ->
 
 def _changes(kind: FieldType, old: Object | None, new: Object, subresource: str) -> tuple[FieldSet, FieldSet]:
     """What can be owned of the fields that were added or changed, and of those that were removed."""
-    after = _ownable(new, subresource)
+    after = _ownable(kind, new, subresource)
     if old is None:
         return kind.whole(after, fresh=False) if after else {}, {}
-    before = _ownable(old, subresource)
+    before = _ownable(kind, old, subresource)
     # Both have their metadata, so that it counts as there before, whatever is in it.
     before.setdefault("metadata", {})
     after.setdefault("metadata", {})
     return kind.changes(before, after)
 
 
-def _ownable(obj: Object, subresource: str) -> Object:
+def _untouched(kind: FieldType, subresource: str) -> str | None:
+    if not subresource and kind.schema is not None and not kind.schema.status_apart:
+        return None
+    return _UNTOUCHED.get(subresource)
+
+
+def _ownable(kind: FieldType, obj: Object, subresource: str) -> Object:
     """The object without what nobody owns and without what the write does not touch."""
-    untouched = _UNTOUCHED.get(subresource)
+    untouched = _untouched(kind, subresource)
     part = {key: value for key, value in obj.items() if key not in _UNOWNED and key != untouched}
     metadata = obj.get("metadata") or {}
     if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:

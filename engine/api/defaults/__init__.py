@@ -72,6 +72,9 @@ _POD_REPLACEMENT = (1, 28)
 
 def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     """Fills in what the object leaves out. `obj` is changed in place: pass a copy of your own."""
+    if info.extension is not None:
+        info.extension.complete(obj)
+        return
     default = _DEFAULTS.get((info.gvr.group, info.kind))
     if default is not None:
         default(obj)

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
+from engine.api.extension import Extension
 from engine.api.schema import Definitions, load_definitions, resolve_version
 from engine.api.tables.columns import KindTable, Row
 from engine.api.tables.pods import pod_status
@@ -31,6 +32,9 @@ class Kind(Protocol):
     @property
     def custom(self) -> bool: ...
 
+    @property
+    def extension(self) -> Extension | None: ...
+
 
 def table(
     info: Kind,
@@ -47,7 +51,7 @@ def table(
     `include_object` is `Metadata`, `Object` or `None`, as the parameter of a request. A watch sends the headers with
     its first event only. `definitions` give the columns' descriptions; without them it is those of the newest version.
     """
-    layout = table_of(info.gvk.group, info.gvk.kind, custom=info.custom)
+    layout = info.extension.table if info.extension is not None else table_of(*info.gvk[::2], custom=info.custom)
     if layout.order is not None:
         objects = sorted(objects, key=layout.order)
     rows = [_row(layout.row(item, now), layout.columns, include_object) for item in objects]

@@ -22,7 +22,9 @@ def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
     rules = rules_for(info)
     if info.stored:
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
-    if rules.create is not None:
+    if info.extension is not None:
+        problems += info.extension.problems(obj, None)
+    elif rules.create is not None:
         rules.create(obj, problems)
     return problems
 
@@ -31,7 +33,9 @@ def validate_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]
     problems = Problems()
     rules = rules_for(info)
     object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
-    if rules.update is not None:
+    if info.extension is not None:
+        problems += info.extension.problems(new, old)
+    elif rules.update is not None:
         rules.update(new, old, problems)
     elif rules.create is not None:
         rules.create(new, problems)
@@ -42,6 +46,8 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> list
     problems = Problems()
     rules = rules_for(info)
     object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
-    if rules.status is not None:
+    if info.extension is not None:
+        problems += info.extension.problems(new, old)
+    elif rules.status is not None:
         rules.status(new, old, problems)
     return problems

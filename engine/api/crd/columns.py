@@ -1,0 +1,80 @@
+"""The table of a custom resource, from its printer columns.
+
+Source of the behaviour: apiextensions-apiserver pkg/registry/customresource/tableconvertor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import orjson
+
+from engine.api.crd import jsonpath
+from engine.api.duration import human_age
+from engine.api.tables.columns import NAME, Column, KindTable, Row, kind_table
+from engine.api.tables.registry import NAME_AND_AGE
+from engine.api.types import Object
+
+
+def layout(columns: Iterable[Object]) -> KindTable[Row]:
+    """Name and age where a version says nothing of columns; else the name and the columns that it names."""
+    made = [_column(each) for each in columns]
+    return kind_table(NAME, *made) if made else NAME_AND_AGE
+
+
+def _column(spec: Object) -> Column[Row]:
+    path = spec["jsonPath"]
+    text = f"Custom resource definition column (in JSONPath format): {path}"
+    return Column(
+        spec["name"],
+        _cell(jsonpath.parse(path), spec["type"]),
+        spec.get("description") or text,
+        type=spec["type"],
+        format=spec.get("format", ""),
+        priority=spec.get("priority", 0),
+    )
+
+
+def _cell(path: jsonpath.JsonPath, kind: str) -> Callable[[Row], Any]:
+    def cell(row: Row) -> Any:
+        value = path.first(row.object)
+        return None if value is None else _shown(value, kind, row)
+
+    return cell
+
+
+def _shown(value: Any, kind: str, row: Row) -> Any:
+    match kind:
+        case "string":
+            return _text(value)
+        case "integer":
+            return int(value) if _number(value) else None
+        case "number":
+            return value if _number(value) else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "date":
+            return _date(value, row)
+    return None
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return orjson.dumps(value).decode()
+
+
+def _date(value: Any, row: Row) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return human_age(value, row.now)
+    except (ValueError, TypeError):
+        return "<invalid>"

@@ -1,0 +1,137 @@
+"""From a request's JSON value to a custom object: type and metadata as in Go, the rest pruned to its schema.
+
+Values are not type-checked here, which validation does. Source: apiextensions-apiserver pkg/apiserver
+(schemaCoercingDecoder) and pkg/apiserver/schema/objectmeta.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from engine.api.crd.defaulting import with_defaults
+from engine.api.crd.pruning import prune
+from engine.api.crd.structural import Structural
+from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
+from engine.api.errors import bad_request
+from engine.api.schema import Definitions
+from engine.api.types import GVK, Object
+
+_OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_EXACT = 1e21  # as far as Go writes a whole number without an exponent
+
+
+def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK) -> tuple[Object, list[str]]:
+    """Raises ApiError 400."""
+    if not isinstance(value, dict):
+        raise bad_request(
+            f"json: cannot unmarshal {json_type(value, 'object')} into Go value of type map[string]interface {{}}"
+        )
+    _check_kind(value, gvk)
+    strict: list[str] = []
+    _duplicates(value, (), strict)
+    copied: Object = _plain(value)
+    metadata = _metadata(definitions, copied.pop("metadata", None), "metadata", strict, gvk=gvk)
+    copied.pop("apiVersion", None)
+    copied.pop("kind", None)
+    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, **copied}
+    unknown: list[str] = []
+    obj = prune(schema, obj, unknown)
+    strict += [f'unknown field "{path}"' for path in unknown]
+    if schema.has_embedded:
+        obj = _embedded(definitions, schema, obj, "", strict, gvk=gvk)
+    return with_defaults(schema, obj), strict
+
+
+def _check_kind(value: Object, gvk: GVK) -> None:
+    api_version, kind = value.get("apiVersion") or gvk.api_version, value.get("kind") or gvk.kind
+    if api_version != gvk.api_version:
+        group, _, version = str(api_version).rpartition("/")
+        if (group, version) != gvk[:2]:
+            raise bad_request(
+                f"the API version in the data ({api_version}) does not match the expected API version "
+                f"({gvk.api_version})"
+            )
+    if kind != gvk.kind:
+        raise bad_request(
+            f'{kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: '
+            f"converting ({gvk.version}.{kind}) to ({gvk.group}.{gvk.kind}): unknown conversion"
+        )
+
+
+def _metadata(definitions: Definitions, value: Any, path: str, strict: list[str], *, gvk: GVK) -> Object:
+    if value is None:
+        return {}
+    unknown: list[str] = []
+    decode = compiler(definitions).decoder(definitions[_OBJECT_META])
+    try:
+        decoded: Object = decode(value, ((), path), unknown)
+    except Mismatch as mismatch:
+        where = path_text(mismatch.path)
+        found = json_type(mismatch.value, mismatch.type_name)
+        text = f"json: cannot unmarshal {found} into Go struct field ObjectMeta.{where} of type {mismatch.type_name}"
+        raise _refused(gvk, text) from None
+    except Refused as refused:
+        raise _refused(gvk, str(refused)) from None
+    strict += [text for text in unknown if text.startswith("unknown")]
+    return decoded
+
+
+def _refused(gvk: GVK, text: str) -> Exception:
+    return bad_request(f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: {text}')
+
+
+def _embedded(
+    definitions: Definitions, schema: Structural | None, value: Any, path: str, strict: list[str], *, gvk: GVK
+) -> Any:
+    """The value with the metadata of embedded resources decoded."""
+    if schema is None or not schema.has_embedded:
+        return value
+    if isinstance(value, list):
+        return [
+            _embedded(definitions, schema.items, item, f"{path}[{index}]", strict, gvk=gvk)
+            for index, item in enumerate(value)
+        ]
+    if not isinstance(value, dict):
+        return value
+    made = {}
+    for key, item in value.items():
+        at = f"{path}.{key}" if path else key
+        if schema.embedded and key == "metadata":
+            made[key] = _metadata(definitions, item, at, strict, gvk=gvk)
+        else:
+            made[key] = _embedded(definitions, schema.child(key), item, at, strict, gvk=gvk)
+    return made
+
+
+def _duplicates(value: Any, path: Any, strict: list[str]) -> None:
+    if isinstance(value, dict):
+        if isinstance(value, DuplicatesDict):
+            strict.extend(f'duplicate field "{path_text((path, key))}"' for key in value.duplicates)
+        for key, item in value.items():
+            if isinstance(item, dict | list):
+                _duplicates(item, (path, key), strict)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _duplicates(item, (path, index), strict)
+
+
+def _plain(value: Any) -> Any:
+    """A private copy, with whole numbers as integers: Go writes them so."""
+    return _whole(orjson.loads(orjson.dumps(value)))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, float | dict | list):
+                value[key] = _whole(item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, float | dict | list):
+                value[index] = _whole(item)
+    return value

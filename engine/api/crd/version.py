@@ -1,0 +1,193 @@
+"""One version of a CustomResourceDefinition, compiled: the `Extension` of its ResourceInfo."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from engine.api.crd import columns, jsonpath
+from engine.api.crd.cel.rules import Validator
+from engine.api.crd.decoding import decode_custom
+from engine.api.crd.defaulting import with_defaults
+from engine.api.crd.list_types import check_list_types
+from engine.api.crd.published import list_name, published, published_list, published_name
+from engine.api.crd.pruning import prune
+from engine.api.crd.structural import MISSING, Structural
+from engine.api.crd.values import check_value
+from engine.api.errors import Cause, field_invalid
+from engine.api.extension import ScalePaths
+from engine.api.schema import Definitions, Schema
+from engine.api.tables.columns import KindTable, Row
+from engine.api.types import GVK, Object
+from engine.api.validation.problems import Problems
+
+_CACHE = 10_000
+# With one of these the rules are not asked: they may count on a value of the right form.
+_BLOCKING = frozenset(
+    (
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    )
+)
+_NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+
+
+class CustomVersion:
+    def __init__(self, definitions: Definitions, definition: Object, version: Object) -> None:
+        spec = definition["spec"]
+        self._definitions = definitions
+        self._spec = version
+        self.names: Object = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
+        self.gvk = GVK(spec["group"], version["name"], self.names["kind"])
+        self.raw: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": True,
+        }
+        self.structural = Structural(self.raw)
+        self.subresources: Object = version.get("subresources") or {}
+        self.terminating = "deletionTimestamp" in definition["metadata"]
+        self.webhook: Object | None = None
+        if (spec.get("conversion") or {}).get("strategy") == "Webhook":
+            self.webhook = spec["conversion"]["webhook"]
+        self._read: OrderedDict[tuple[str, str], Object] = OrderedDict()
+
+    @property
+    def warning(self) -> str:
+        if not self._spec.get("deprecated"):
+            return ""
+        return str(self._spec.get("deprecationWarning") or f"{self.gvk.api_version} {self.gvk.kind} is deprecated")
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(orjson.dumps([self.raw, self.subresources])).hexdigest()
+
+    @cached_property
+    def table(self) -> KindTable[Row]:
+        return columns.layout(self._spec.get("additionalPrinterColumns") or ())
+
+    @cached_property
+    def scale(self) -> ScalePaths | None:
+        scale = self.subresources.get("scale")
+        if scale is None:
+            return None
+        return ScalePaths(
+            jsonpath.simple_fields(scale["specReplicasPath"]),
+            jsonpath.simple_fields(scale["statusReplicasPath"]),
+            jsonpath.simple_fields(scale.get("labelSelectorPath", "")),
+        )
+
+    # -- the published schema
+
+    @cached_property
+    def published(self) -> dict[str, Object]:
+        """The definitions of the kind and of its list, by name."""
+        name = published_name(self.gvk)
+        list_kind = self.names.get("listKind") or f"{self.gvk.kind}List"
+        return {
+            name: published(self.gvk, self.raw),
+            list_name(self.gvk, list_kind): published_list(self.gvk, list_kind, name),
+        }
+
+    @cached_property
+    def schema(self) -> Schema:
+        name = published_name(self.gvk)
+        schema = Schema(self._definitions, self.published[name], name)
+        schema.status_apart = "status" in self.subresources
+        return schema
+
+    # -- objects
+
+    def decode(self, value: Any) -> tuple[Object, list[str]]:
+        return decode_custom(self._definitions, self.structural, value, gvk=self.gvk)
+
+    def complete(self, obj: Object) -> None:
+        filled = with_defaults(self.structural, obj)
+        if filled is not obj:
+            obj.update(filled)
+
+    @cached_property
+    def _rules(self) -> Validator | None:
+        return Validator.of(self.structural)
+
+    def problems(self, new: Object, old: Object | None) -> list[Cause]:
+        problems = Problems()
+        before = _content(old) if old is not None else MISSING
+        content = _content(new)
+        check_value(self.structural, content, "", problems, old=before)
+        self._check_scale(new, problems)
+        check_list_types(self.structural, content, "", problems)
+        rules = self._rules
+        if rules is None:
+            return problems
+        if any(cause.reason in _BLOCKING for cause in problems):
+            problems.append(field_invalid("<nil>", None, _NOT_CHECKED))
+        else:
+            rules.check(new, old if old is not None else MISSING, "", problems)
+        return problems
+
+    def _check_scale(self, obj: Object, problems: Problems) -> None:
+        if self.scale is None:
+            return
+        for fields in (self.scale.spec, self.scale.status):
+            value: Any = obj
+            for name in fields:
+                value = value.get(name) if isinstance(value, dict) else None
+            path = "." + ".".join(fields)
+            if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+                problems.invalid(path.lstrip("."), value, "should be a non-negative integer")
+
+    def selectable(self, obj: Object) -> dict[str, str]:
+        found = {}
+        for field in self._spec.get("selectableFields") or ():
+            value = jsonpath.parse(field["jsonPath"]).first(obj)
+            found[field["jsonPath"].lstrip(".")] = _text(value)
+        return found
+
+    # -- what is stored
+
+    def read(self, stored: Object) -> Object:
+        metadata = stored["metadata"]
+        key = (metadata.get("uid", ""), metadata.get("resourceVersion", ""))
+        known = self._read.get(key)
+        if known is not None:
+            return known
+        return self.keep(stored, stored)
+
+    def known(self, stored: Object) -> bool:
+        """Whether `read` needs no conversion for this object."""
+        metadata = stored["metadata"]
+        key = (metadata.get("uid", ""), metadata.get("resourceVersion", ""))
+        return key in self._read or stored.get("apiVersion") == self.gvk.api_version
+
+    def keep(self, stored: Object, converted: Object) -> Object:
+        """Remember what a stored object is in this version: pruned and defaulted."""
+        metadata = stored["metadata"]
+        if converted.get("apiVersion") != self.gvk.api_version or converted.get("kind") != self.gvk.kind:
+            converted = {**converted, "apiVersion": self.gvk.api_version, "kind": self.gvk.kind}
+        shown = with_defaults(self.structural, prune(self.structural, converted, []))
+        self._read[metadata.get("uid", ""), metadata.get("resourceVersion", "")] = shown
+        if len(self._read) > _CACHE:
+            self._read.popitem(last=False)
+        return shown
+
+
+def _content(obj: Object) -> Object:
+    """The object without what its schema need not describe (metadata is checked for all kinds alike)."""
+    metadata = {name: obj["metadata"][name] for name in ("name", "generateName") if name in obj.get("metadata", {})}
+    return {**obj, "metadata": metadata}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
