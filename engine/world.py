@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.clock import Clock
 from engine.latency import PROFILES, Latency
 from engine.rng import Rng
+from engine.streaming import Streams
 from engine.trace import Tracer
 from engine.views import Views
 
@@ -19,6 +20,7 @@ class World:
     tracer: Tracer
     latency: Latency
     views: Views
+    streams: Streams = field(default_factory=Streams)
 
     @classmethod
     def create(

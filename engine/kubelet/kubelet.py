@@ -27,6 +27,7 @@ from engine.kubelet.runtime.shell.process import Network
 from engine.kubelet.status.generate import StatusMaker
 from engine.kubelet.status.manager import StatusManager
 from engine.kubelet.status.reasons import ReasonCache
+from engine.kubelet.streaming import KubeletStreams
 from engine.kubelet.sync_loop import Operation, PodUpdate, SyncLoop
 from engine.kubelet.views import KubeletViews
 from engine.tasks import Supervisor
@@ -118,6 +119,7 @@ class Kubelet:
     async def start(self) -> None:
         """Register the node and begin to watch; returns at once, what it waits for it waits for in the background."""
         self._views.offer()
+        self._world.streams.offer(self.name, KubeletStreams(self, self._world))
         if self._pod_cidr:
             self._configure_network(self._pod_cidr)
         self._pod_informer.add_handler(self._pod_changed)
@@ -132,6 +134,7 @@ class Kubelet:
     async def stop(self) -> None:
         """Stop working."""
         self._views.withdraw()
+        self._world.streams.withdraw(self.name)
         await self._pod_informer.stop()
         await self._node_informer.stop()
         self.pleg.stop()

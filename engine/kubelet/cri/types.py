@@ -97,6 +97,7 @@ class ContainerConfig:
     annotations: Mapping[str, str] = field(default_factory=dict)
     log_path: str = ""
     stdin: bool = False
+    stdin_once: bool = False
     tty: bool = False
     user: int | None = None
     resources: Object = field(default_factory=dict)

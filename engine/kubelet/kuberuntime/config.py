@@ -64,6 +64,7 @@ def container_config(
         labels={**_pod_labels(pod), CONTAINER_NAME_LABEL: name},
         log_path=f"{name}/{attempt}.log",
         stdin=bool(container.get("stdin")),
+        stdin_once=bool(container.get("stdinOnce")),
         tty=bool(container.get("tty")),
         user=_user(pod, container),
         resources=container.get("resources") or {},

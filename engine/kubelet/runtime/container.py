@@ -9,14 +9,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextvars import Context
+from functools import partial
 
 from engine.clock import Clock, Timer
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError
 from engine.kubelet.runtime.catalog import ImageProfile
 from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.logs import LogFile
+from engine.kubelet.runtime.sessions import encoded
 from engine.kubelet.runtime.shell import Call, exists, programs, start
-from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Network, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Machine, Network, Process
+from engine.kubelet.runtime.terminal import Terminal
+from engine.streaming import Output
 from engine.trace import SpanContext, current_context
 
 log = logging.getLogger(__name__)
@@ -46,6 +50,11 @@ class SimulatedContainer:
         self._begun = False
         self._timer: Timer | None = None
         self._exited: asyncio.Future[None] | None = None
+        self._endings: dict[Callable[[], None], None] = {}
+        self._listeners: dict[Output, None] = {}
+        config = status.config
+        self.input = Input() if config.stdin or config.tty else None
+        self.terminal = Terminal(self.input, self._show, self.signal) if config.tty and self.input else None
 
     @property
     def running(self) -> bool:
@@ -115,12 +124,13 @@ class SimulatedContainer:
 
     def _launch(self, argv: Sequence[str]) -> int | Process:
         if self.profile.output:
-            self.log.write("stdout", self.profile.output)
+            self._print(1, self.profile.output)
             return 0
         if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
             self.machine.serving = True
             return programs.serve(programs.Server(0), first=True)
-        io = Io(lambda text: self.log.write("stdout", text), lambda text: self.log.write("stderr", text))
+        reads = self.input if self.status.config.stdin else None
+        io = Io(partial(self._print, 1), partial(self._print, 2), None, reads, self.terminal is not None)
         call = Call(self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True)
         return start(call)
 
@@ -165,7 +175,42 @@ class SimulatedContainer:
         self.log.close()
         if self._exited is not None and not self._exited.done():
             self._exited.set_result(None)
+        for told in list(self._endings):
+            told()
         self._on_exit(self)
+
+    # -- what it prints, and who is attached
+
+    def _print(self, stream: int, text: str) -> None:
+        self.log.write("stdout" if stream == 1 or self.terminal else "stderr", _printable(text))
+        if not self._listeners:
+            return
+        if self.terminal is not None:
+            self.terminal.write(text)
+        else:
+            self._tell(stream, text)
+
+    def _show(self, text: str) -> None:
+        """What its terminal shows."""
+        self._tell(1, text)
+
+    def _tell(self, stream: int, text: str) -> None:
+        for listener in list(self._listeners):
+            listener(stream, encoded(text))
+
+    def listen(self, output: Output) -> Callable[[], None]:
+        """Tell of all that it prints from now on; returns what ends that."""
+        self._listeners[output] = None
+        return lambda: self._listeners.pop(output, None)
+
+    def when_ended(self, told: Callable[[], None]) -> Callable[[], None]:
+        """Tell once when it ends; returns what takes that back."""
+        self._endings[told] = None
+        return lambda: self._endings.pop(told, None)
+
+    def input_came(self) -> None:
+        if self.running and self._begun:
+            Context().run(self._resume)
 
     # -- the network
 
@@ -183,6 +228,11 @@ class SimulatedContainer:
         )
         page = path.partition("?")[0]
         return 404 if self.profile.paths and not configured and page not in self.profile.paths else 200
+
+
+def _printable(text: str) -> str:
+    """A log is text, also where a program prints bytes that are not."""
+    return text if text.isascii() else encoded(text).decode("utf-8", "replace")
 
 
 def command_line(config: ContainerConfig, profile: ImageProfile) -> list[str]:

@@ -231,6 +231,14 @@ class SimulatedRuntime:
     async def container_status(self, container_id: str) -> ContainerStatus:
         return self._container(container_id).status
 
+    def container(self, container_id: str) -> SimulatedContainer:
+        """The container itself, for what talks to its processes. Raises CriError."""
+        return self._container(container_id)
+
+    def containers_of(self, pod_uid: str) -> list[ContainerStatus]:
+        """Newest first."""
+        return [self._containers[id].status for id in reversed(list(self._by_pod.get(pod_uid, {})))]
+
     def _container(self, container_id: str) -> SimulatedContainer:
         try:
             return self._containers[container_id]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
-from engine.kubelet.runtime.shell.process import Io
+from engine.kubelet.runtime.shell.process import FOREVER, Io
 
 if TYPE_CHECKING:
     from engine.kubelet.runtime.shell.interpreter import Interpreter
@@ -135,7 +135,18 @@ def _umask(shell: Interpreter, argv: list[str], io: Io) -> int:
     return 0
 
 
-def _read(shell: Interpreter, argv: list[str], io: Io) -> int:
+def _read(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+    """One line of the standard input, once it has come."""
+    if io.input is not None:
+        while (line := io.input.take_line()) is None:
+            if io.input.ended():
+                break
+            yield FOREVER
+        io.stdin = line
+    return _assign(shell, argv, io)
+
+
+def _assign(shell: Interpreter, argv: list[str], io: Io) -> int:
     """One line of what is left of the standard input."""
     names = [name for name in argv[1:] if not name.startswith("-")] or ["REPLY"]
     line, _, rest = (io.stdin or "").partition("\n")
@@ -193,7 +204,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "shift": _plain(_shift),
     "trap": _plain(_trap),
     "umask": _plain(_umask),
-    "read": _plain(_read),
+    "read": _read,
     "kill": _plain(_kill),
     "eval": _eval,
     "wait": _wait,

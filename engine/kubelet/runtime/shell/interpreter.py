@@ -16,7 +16,7 @@ from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitSh
 from engine.kubelet.runtime.shell.jobs import Job
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 from engine.kubelet.runtime.shell.parser import parse
-from engine.kubelet.runtime.shell.process import Io, Machine, Process
+from engine.kubelet.runtime.shell.process import SIGNALS, Io, Machine, Process
 from engine.kubelet.runtime.shell.redirection import redirected
 from engine.kubelet.runtime.shell.syntax import (
     AndOr,
@@ -38,8 +38,6 @@ Launcher = Callable[[Call], int | Process]
 # A loop that never sleeps would never let go of the event loop: so many commands cost so much model time.
 COMMANDS_PER_SLICE = 500
 SLICE_SECONDS = 0.1
-
-FATAL_SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
 
 
 class Interpreter:
@@ -105,21 +103,24 @@ class Interpreter:
                 return
             yield from self._pass_time(min(job.due for job in [*self.jobs, *jobs]))
 
-    def _pass_time(self, due: float) -> Steps[None]:
+    def _pass_time(self, due: float) -> Steps[bool]:
+        """Wait until `due`. True if it was woken before, because input came: who waits for it must look."""
         signal = yield max(0.0, due - self.machine.monotonic())
         if signal is not None:
             self._signalled(signal)
         now = self.machine.monotonic()
+        early = signal is None and now < due
         for job in self.jobs:
-            if job.running and job.due <= now:
+            if job.running and (job.due <= now or early):
                 job.advance(now)
+        return early
 
     def _signalled(self, signal: str) -> None:
         if signal in self.traps:
             if self.traps[signal]:
                 self._pending.append(signal)
-        elif not self._first and signal in FATAL_SIGNALS:
-            raise ExitShell(128 + FATAL_SIGNALS[signal])
+        elif not self._first and signal in SIGNALS:
+            raise ExitShell(128 + SIGNALS[signal])
 
     def _trap(self, name: str) -> Steps[None]:
         script = self.traps.pop(name) if name == "EXIT" else self.traps[name]
@@ -207,11 +208,11 @@ class Interpreter:
 
     def _piped(self, pipeline: tuple[Command, ...], io: Io) -> Steps[None]:
         """Each command runs to its end in a subshell, its output the next one's input."""
-        stdin = io.stdin
+        stdin, source = io.stdin, io.input
         for command in pipeline[:-1]:
             output: list[str] = []
-            yield from self._foreground(Io(output.append, io.stderr, stdin), command)
-            stdin = "".join(output)
+            yield from self._foreground(Io(output.append, io.stderr, stdin, source), command)
+            stdin, source = "".join(output), None
         yield from self._foreground(Io(io.stdout, io.stderr, stdin), pipeline[-1])
 
     def _foreground(self, io: Io, command: Command) -> Steps[None]:
@@ -225,12 +226,12 @@ class Interpreter:
         while job.running:
             due = min([job.due, *(other.due for other in self.jobs if other.running)])
             try:
-                yield from self._pass_time(due)
+                early = yield from self._pass_time(due)
             except ExitShell:
                 job.kill(143)
                 raise
             now = self.machine.monotonic()
-            if job.due <= now:
+            if job.due <= now or early:
                 job.advance(now)
         return job.status or 0
 

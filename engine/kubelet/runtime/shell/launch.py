@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.kubelet.runtime.shell import programs
+from engine.kubelet.runtime.shell import interactive, programs, reading
 from engine.kubelet.runtime.shell.commands import UTILITIES, Call, Command, read_file
 from engine.kubelet.runtime.shell.commands.clock import seconds_of
 from engine.kubelet.runtime.shell.interpreter import Interpreter
@@ -27,7 +27,7 @@ def start(call: Call) -> int | Process:
     base = name.rpartition("/")[2]
     command = COMMANDS.get(base)
     if command is not None:
-        return command(call)
+        return command(call) if call.io.input is None else reading.run(call, command)
     if name.startswith("/") and name in call.machine.files:
         return _script(call, call.machine.files[name])
     if exists(call.machine, name):
@@ -51,7 +51,8 @@ def _script(call: Call, text: str) -> Process:
 
 def _sh(call: Call) -> int | Process:
     name = call.argv[0]
-    shell = Interpreter(call.machine, call.io, launch=start, name=name, first=call.first)
+    kind = Interpreter if call.io.input is None else interactive.InteractiveShell
+    shell = kind(call.machine, call.io, launch=start, name=name, first=call.first)
     shell.variables.update(call.env)
     shell.exported.update(call.env)
     shell.directory = call.directory
@@ -79,6 +80,8 @@ def _sh(call: Call) -> int | Process:
             return call.fail(f"can't open '{arguments[0]}': No such file or directory", 2)
         shell.arguments = arguments[1:]
         return shell.run(text)
+    if call.io.input is not None:
+        return interactive.run(shell, call)
     if call.io.stdin:
         return shell.run(call.io.stdin)
     return programs.block(first=call.first) if call.machine.stdin_open else 0

@@ -13,17 +13,69 @@ from typing import Protocol
 
 FOREVER = float("inf")
 
+# What a signal that ends a process adds to 128.
+SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
+
 Process = Generator[float, str | None, int]
 Sink = Callable[[str], None]
 
 
+class Input:
+    """A standard input that somebody writes to while the process runs.
+
+    A process that waits for it yields FOREVER and looks again when it is resumed.
+    """
+
+    def __init__(self) -> None:
+        self.closed = False
+        self._text = ""
+        self._ends = 0  # ends of file that a terminal has sent; each ends one read
+
+    def feed(self, text: str) -> None:
+        if not self.closed:
+            self._text += text
+
+    def end(self) -> None:
+        """An end of file that does not close the input (Ctrl-D)."""
+        self._ends += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+    def discard(self) -> None:
+        self._text = ""
+
+    def take(self) -> str:
+        """All that has come."""
+        text, self._text = self._text, ""
+        return text
+
+    def take_line(self) -> str | None:
+        """A line with its newline, the rest at the end; None if there is none yet."""
+        line, newline, rest = self._text.partition("\n")
+        if not newline and not (line and (self.closed or self._ends)):
+            return None
+        self._text = rest
+        return line + newline
+
+    def ended(self) -> bool:
+        """Whether a read that found nothing has come to the end."""
+        if self._ends and not self._text:
+            self._ends -= 1
+            return True
+        return self.closed
+
+
 @dataclass(slots=True)
 class Io:
-    """The three standard streams of one command; `stdin` is None where nothing is attached."""
+    """The three standard streams of one command; `stdin` is None where nothing is attached. An `input` that is still
+    being written stands in place of `stdin`; `tty` says that it comes from a terminal."""
 
     stdout: Sink
     stderr: Sink
     stdin: str | None = None
+    input: Input | None = None
+    tty: bool = False
 
 
 class Network(Protocol):

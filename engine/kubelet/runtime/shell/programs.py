@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Process
+from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Machine, Process
 
 
 class Server(NamedTuple):
@@ -67,7 +67,7 @@ def sleep(machine: Machine | None, seconds: float, *, first: bool) -> Process:
             return 0
         signal = yield remaining
         if signal is not None and not first:
-            return 143
+            return 128 + SIGNALS.get(signal, 15)
 
 
 def serve(server: Server, *, first: bool) -> Process:
@@ -78,7 +78,7 @@ def serve(server: Server, *, first: bool) -> Process:
         if server.exit_code is not None:
             return server.exit_code
         if not first:
-            return 143
+            return 128 + SIGNALS.get(signal, 15)
 
 
 def limited(machine: Machine, process: Process, seconds: float) -> Process:

@@ -19,7 +19,7 @@ class Shell(Protocol):
 
 def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ...]) -> Steps[Io | None]:
     """The streams after redirection; None if a file cannot be read."""
-    target = Io(io.stdout, io.stderr, io.stdin)
+    target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty)
     for redirect in redirects:
         name = yield from words.text(redirect.target)
         if redirect.operator == ">&":
@@ -29,7 +29,7 @@ def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ..
             if text is None:
                 io.stderr(f"{shell.name}: can't open {name}: no such file\n")
                 return None
-            target.stdin = text
+            target.stdin, target.input = text, None
             continue
         else:
             sink = _file_sink(shell, name, append=redirect.operator == ">>", io=io)

@@ -1,0 +1,151 @@
+"""What simulated servers answer over HTTP (`kubectl port-forward`, the proxy subresources).
+
+Known web servers answer with a page of their kind, every other server with a word that it is simulated. Every answer
+says so in a header of its own, and every page in its text.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from html import escape
+from typing import NamedTuple
+
+from engine.kubelet.runtime.container import SimulatedContainer
+
+LABEL = "This answer is simulated by ktui: no real server runs in the container."
+# Ports whose servers do not speak HTTP.
+_OTHER_PROTOCOLS = frozenset((3306, 5432, 5672, 6379, 11211, 27017))
+_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Not Allowed"}
+
+
+class HttpRequest(NamedTuple):
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    version: str = "HTTP/1.1"
+
+    @property
+    def keeps_alive(self) -> bool:
+        said = self.headers.get("connection", "").lower()
+        return said != "close" if self.version == "HTTP/1.1" else said == "keep-alive"
+
+
+class HttpAnswer(NamedTuple):
+    status: int
+    server: str
+    content_type: str
+    body: str
+
+
+def parse(data: bytes) -> tuple[HttpRequest, bytes] | None:
+    """The first request and what follows it; None if it is not whole. Raises ValueError if it is no request."""
+    head, found, rest = data.partition(b"\r\n\r\n")
+    if not found:
+        if len(data) > 65_536:
+            raise ValueError("the header is too long")
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/"):
+        raise ValueError(first)
+    headers = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    length = int(headers.get("content-length") or 0)
+    if len(rest) < length:
+        return None
+    return HttpRequest(words[0], words[1], headers, rest[:length], words[2]), rest[length:]
+
+
+def speaks_http(port: int) -> bool:
+    return port not in _OTHER_PROTOCOLS
+
+
+def answer(container: SimulatedContainer, request: HttpRequest, now: datetime) -> HttpAnswer:
+    """What the server of a container answers; it also writes its access log, where a real one does."""
+    kind = _kind(container)
+    status = container.http_status(request.path)
+    if request.method not in ("GET", "HEAD", "POST", "OPTIONS"):
+        status = 405
+    content_type, body = _page(container, kind, request, status)
+    given = HttpAnswer(status, _SERVERS.get(kind, ""), content_type, body)
+    if kind in ("nginx", "httpd"):
+        agent = request.headers.get("user-agent", "-")
+        size = len(body.encode()) if request.method != "HEAD" else 0
+        moment = now.strftime("%d/%b/%Y:%H:%M:%S +0000")
+        line = f'127.0.0.1 - - [{moment}] "{request.method} {request.path} {request.version}" {status} {size} "-" "{agent}"'
+        container.log.write("stdout", f'{line} "-"\n' if kind == "nginx" else f"{line}\n")
+    return given
+
+
+def on_the_wire(request: HttpRequest, given: HttpAnswer, now: datetime) -> bytes:
+    body = given.body.encode()
+    head = [
+        f"HTTP/1.1 {given.status} {_REASONS[given.status]}",
+        *([f"Server: {given.server}"] if given.server else ()),
+        f"Date: {now:%a, %d %b %Y %H:%M:%S} GMT",
+        f"Content-Type: {given.content_type}",
+        f"Content-Length: {len(body)}",
+        f"Connection: {'keep-alive' if request.keeps_alive else 'close'}",
+        "X-Simulated-By: ktui",
+        "",
+        "",
+    ]
+    return "\r\n".join(head).encode() + (b"" if request.method == "HEAD" else body)
+
+
+_SERVERS = {"nginx": "nginx/1.27.5", "httpd": "Apache/2.4.63 (Unix)", "caddy": "Caddy", "python": "SimpleHTTP/0.6"}
+
+
+def _kind(container: SimulatedContainer) -> str:
+    programs = container.profile.programs or frozenset()
+    for kind in ("nginx", "httpd", "caddy", "http-echo", "python"):
+        if kind in programs:
+            return kind
+    return ""
+
+
+def _page(container: SimulatedContainer, kind: str, request: HttpRequest, status: int) -> tuple[str, str]:
+    if status != 200:
+        title = f"{status} {_REASONS[status].title()}"
+        return "text/html", _html(
+            title, f"<center><h1>{title}</h1></center><hr><center>{_SERVERS.get(kind, '')}</center>"
+        )
+    if kind == "http-echo":
+        return "text/plain; charset=utf-8", _echo_text(container)
+    if kind == "nginx" and "echoserver" not in container.status.image:
+        return "text/html", _html("Welcome to nginx!", "<h1>Welcome to nginx!</h1>")
+    if kind == "httpd":
+        return "text/html", "<html><body><h1>It works!</h1></body></html>\n" + f"<!-- {LABEL} -->\n"
+    if kind == "python":
+        return "text/html; charset=utf-8", _listing(container, request.path)
+    lines = [f"Hostname: {container.machine.hostname}", f"Image: {container.status.image}",
+             f"Request: {request.method} {request.path}", LABEL, ""]  # fmt: skip
+    return "text/plain; charset=utf-8", "\n".join(lines)
+
+
+def _echo_text(container: SimulatedContainer) -> str:
+    """http-echo answers with its -text."""
+    arguments = [*container.status.config.command, *container.status.config.args]
+    for number, argument in enumerate(arguments):
+        name, given, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and name == "text":
+            return (value if given else "".join(arguments[number + 1 : number + 2])) + "\n"
+    return container.machine.env.get("ECHO_TEXT", "hello-world") + "\n"
+
+
+def _listing(container: SimulatedContainer, path: str) -> str:
+    folder = path.partition("?")[0].rstrip("/") + "/"
+    names = sorted({file[len(folder) :].split("/")[0] for file in container.machine.files if file.startswith(folder)})
+    items = "".join(f'<li><a href="{escape(name)}">{escape(name)}</a></li>' for name in names)
+    title = f"Directory listing for {escape(path)}"
+    return _html(title, f"<h1>{title}</h1><hr><ul>{items}</ul><hr>")
+
+
+def _html(title: str, body: str) -> str:
+    return (
+        f"<!DOCTYPE html>\n<html>\n<head><title>{title}</title></head>\n<body>\n{body}\n"
+        f"<p><em>{LABEL}</em></p>\n</body>\n</html>\n"
+    )

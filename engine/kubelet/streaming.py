@@ -1,0 +1,79 @@
+"""The kubelet's streaming endpoints: exec, attach and port-forward (pkg/kubelet kubelet_pods.go GetExec, GetAttach,
+GetPortForward; containerd's internal/cri/server container_exec.go and sandbox_portforward.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.api.types import Object
+from engine.kubelet import pods
+from engine.kubelet.cri import ContainerState, ContainerStatus
+from engine.kubelet.runtime.connections import Connection
+from engine.kubelet.runtime.container import SimulatedContainer
+from engine.kubelet.runtime.sessions import AttachSession, ExecSession
+from engine.kubelet.runtime.shell import exists
+from engine.streaming import Output, Session, StreamError, Target
+from engine.world import World
+
+if TYPE_CHECKING:
+    from engine.kubelet.kubelet import Kubelet
+
+
+class KubeletStreams:
+    """A `NodeStreams`."""
+
+    def __init__(self, kubelet: Kubelet, world: World) -> None:
+        self._kubelet = kubelet
+        self._world = world
+
+    def exec(self, target: Target, command: Sequence[str], *, stdin: bool, tty: bool, output: Output) -> Session:
+        container = self._container(target)
+        if not exists(container.machine, command[0]):
+            raise StreamError(f"error executing command in container: {_not_found(container.status.id, command[0])}")
+        return ExecSession(container, command, stdin=stdin, tty=tty, output=output, clock=self._world.clock)
+
+    def attach(self, target: Target, *, stdin: bool, tty: bool, output: Output) -> Session:
+        return AttachSession(self._container(target), stdin=stdin, output=output)
+
+    def port_forward(self, target: Target, port: int, *, output: Output) -> Session:
+        pod = self._pod(target)
+        running = [self._kubelet.simulated.container(status.id) for status in self._of(pod, ContainerState.RUNNING)]
+        for container in running:
+            if container.answers(port):
+                return Connection(container, port, output=output, clock=self._world.clock)
+        sandbox = running[0].status.sandbox_id if running else ""
+        raise StreamError(
+            f"error forwarding port {port} to pod {sandbox}, uid : failed to execute portforward in network namespace "
+            f'"/var/run/netns/cni-{sandbox[:8]}": failed to connect to localhost:{port} inside namespace "{sandbox}", '
+            f"IPv4: dial tcp4 127.0.0.1:{port}: connect: connection refused IPv6 dial tcp6 [::1]:{port}: connect: "
+            "connection refused "
+        )
+
+    def _pod(self, target: Target) -> Object:
+        pod = self._kubelet.pods.find(target.namespace, target.pod)
+        if pod is None or (target.uid and pods.uid_of(pod) != target.uid):
+            raise StreamError("pod does not exist", refused=True)
+        return pod
+
+    def _of(self, pod: Object, *states: ContainerState) -> list[ContainerStatus]:
+        """Its containers that are in one of the states, newest first."""
+        found = self._kubelet.simulated.containers_of(pods.uid_of(pod))
+        return [status for status in found if not states or status.state in states]
+
+    def _container(self, target: Target) -> SimulatedContainer:
+        found = self._of(self._pod(target), ContainerState.RUNNING)
+        named = [status for status in found if status.name == target.container]
+        if not named:
+            raise StreamError(f'container not found ("{target.container}")', refused=True)
+        return self._kubelet.simulated.container(named[0].id)
+
+
+def _not_found(container_id: str, program: str) -> str:
+    why = "executable file not found in $PATH" if "/" not in program else "no such file or directory"
+    shown = f'exec: "{program}": {why}' if "/" not in program else f'exec: "{program}": stat {program}: {why}'
+    return (
+        f'failed to exec in container: failed to start exec "{container_id}": OCI runtime exec failed: exec failed: '
+        f"unable to start container process: {shown}: unknown"
+    )

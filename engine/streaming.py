@@ -1,0 +1,77 @@
+"""Streams between the API server and a node: exec, attach and port-forward.
+
+A kubelet offers its `NodeStreams` under the node's name; the API server of its process finds them there, as it finds
+views. Neither imports the other. What the two say is what a kubelet's streaming endpoints say
+(pkg/kubelet/server, cri-streaming pkg/streaming).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+# What a container writes: the stream's number (1 or 2) and the bytes.
+Output = Callable[[int, bytes], None]
+
+
+class Target(NamedTuple):
+    """A container, or with no `container` a Pod."""
+
+    namespace: str
+    pod: str
+    uid: str
+    container: str = ""
+
+
+class StreamError(Exception):
+    """The node cannot do it; the message is the node's. `refused` says that not even the connection was made."""
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+class Session(Protocol):
+    """Something that runs and is talked to. Its output goes to the `Output` that it was begun with."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def close_input(self) -> None: ...
+
+    def resize(self, columns: int, rows: int) -> None: ...
+
+    async def wait(self) -> int:
+        """The exit code, once it has ended. Raises StreamError."""
+        ...
+
+    def close(self) -> None:
+        """The other side has gone. May be called twice."""
+        ...
+
+
+class NodeStreams(Protocol):
+    """What one node serves. All raise StreamError."""
+
+    def exec(self, target: Target, command: Sequence[str], *, stdin: bool, tty: bool, output: Output) -> Session: ...
+
+    def attach(self, target: Target, *, stdin: bool, tty: bool, output: Output) -> Session: ...
+
+    def port_forward(self, target: Target, port: int, *, output: Output) -> Session:
+        """One connection to a port of the Pod; all that comes back is on stream 1."""
+        ...
+
+
+class Streams:
+    """The nodes of this process that serve streams."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, NodeStreams] = {}
+
+    def offer(self, node: str, streams: NodeStreams) -> None:
+        self._nodes[node] = streams
+
+    def withdraw(self, node: str) -> None:
+        self._nodes.pop(node, None)
+
+    def find(self, node: str) -> NodeStreams | None:
+        return self._nodes.get(node)
