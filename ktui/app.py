@@ -58,7 +58,7 @@ class KtuiApp(Guarded, App[str]):
             for number, (mode, title) in enumerate(SCREENS.items(), start=1)
         ),
         Binding("space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on"),
-        Binding("s", "step", "Step", tooltip="pause and jump to the next thing that is due"),
+        Binding("s", "step", "Step", show=False, tooltip="pause and jump to the next thing that is due"),
         Binding("plus", "faster", "Faster", key_display="+", show=False),
         Binding("minus", "slower", "Slower", key_display="-", show=False),
         Binding("colon", "command", "Command", key_display=":"),

@@ -19,7 +19,7 @@ async def follow(client: Client, clock: Clock, table: ObjectTable, namespace: st
         try:
             await _list(client, table, namespace)
             yield ""
-            async for _ in _watch(client, table, namespace):
+            async for _ in _watch(client, clock, table, namespace):
                 yield ""
         except ConnectionError as error:
             yield str(error)
@@ -33,7 +33,7 @@ async def _list(client: Client, table: ObjectTable, namespace: str | None) -> No
     table.replace(await client.request("GET", table.resource.path(namespace), headers={"accept": TABLE}))
 
 
-async def _watch(client: Client, table: ObjectTable, namespace: str | None) -> AsyncIterator[None]:
+async def _watch(client: Client, clock: Clock, table: ObjectTable, namespace: str | None) -> AsyncIterator[None]:
     query = {"watch": ["true"], "resourceVersion": [table.version], "allowWatchBookmarks": ["true"]}
     response = await client.send("GET", table.resource.path(namespace), query=query, headers={"accept": TABLE})
     if response.status >= 400:
@@ -45,7 +45,7 @@ async def _watch(client: Client, table: ObjectTable, namespace: str | None) -> A
             if event.type == "ERROR":
                 raise ApiError.from_status(event.object)
             if event.type != "BOOKMARK":
-                table.apply(event.type, event.object)
+                table.apply(event.type, event.object, now=clock.monotonic())
                 yield None
     finally:
         await response.events.aclose()

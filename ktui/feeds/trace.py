@@ -18,9 +18,10 @@ BATCH = 250  # spans; between two batches the screen may take a key
 async def follow(client: Client, clock: Clock) -> AsyncIterator[list[dict[str, Any]]]:
     """The spans that the engine still has and then those that end, for as long as the connection lasts.
 
-    Raises ApiError if the server refuses, ConnectionError if it is away.
+    A mapping {"dropped": N} among them says how many came too fast for this reader. Raises ApiError if the server
+    refuses, ConnectionError if it is away.
     """
-    response = await client.send("GET", PATH, query={"follow": ["true"]})
+    response = await client.send("GET", PATH, query={"follow": ["true"], "after": ["1"]})
     if response.status >= 400:
         raise error_of(response)
     if response.stream is None:

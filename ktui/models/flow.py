@@ -46,6 +46,7 @@ class FlowModel:
         self.hidden: Counter[str] = Counter()
         self.seen = 0
         self.dropped = 0  # rows that went out at the far end
+        self.lost = 0  # spans that came too fast for this reader
         self.version = 0  # changes with everything that a reader could see
         self._writes: deque[tuple[float, str]] = deque(maxlen=20)  # clients' writes: when, and which trace
         self.has_model_time = False
@@ -106,6 +107,9 @@ class FlowModel:
         """Take spans in the order in which they ended; `now` is when, on the reader's clock."""
         self._now = now
         for span in spans:
+            if "id" not in span:
+                self.lost = span.get("dropped", self.lost)
+                continue
             if span["id"] in self.spans:
                 continue  # told again after a connection was lost
             self.seen += 1

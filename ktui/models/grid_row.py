@@ -12,3 +12,4 @@ class GridRow:
     key: str
     cells: tuple[str, ...]
     tone: str = "foreground"
+    is_lit: bool = False  # it changed a moment ago

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from engine.api.types import Object
 
@@ -24,6 +25,7 @@ class ClusterSummary:
     kubernetes_version: str = ""
     state: str = ""
     is_starting: bool = False
+    now: datetime | None = None  # the model's date and time
 
     @property
     def clock_text(self) -> str:
@@ -39,6 +41,7 @@ class ClusterSummary:
         self.kubernetes_version = f"v{status['kubernetesVersion'].removeprefix('v')}"
         clock = status["clock"]
         self.clock_mode, self.clock_speed, self.clock_now = clock["mode"], clock["speed"], clock["now"][11:19]
+        self.now = datetime.fromisoformat(clock["now"])
 
     def count_nodes(self, nodes: Iterable[Object]) -> None:
         ready = [has_condition(node, "Ready") for node in nodes]

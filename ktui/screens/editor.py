@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import yaml
 from textual import work
@@ -15,83 +15,152 @@ from textual.widgets import Footer, Static, TextArea
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
 from engine.client import Client
+from ktui.guard import Guarded
+from ktui.models.yaml_lines import field_in, line_of
+from ktui.widgets.dialogs import Question
+
+CONFLICT = (
+    "Somebody else changed it. Ctrl+R takes the server's version and drops this text; Ctrl+O puts this text over it."
+)
 
 
-class Editor(ModalScreen[bool]):
+class Editor(Guarded, ModalScreen[bool]):
     """Returns whether the object was saved."""
 
     DEFAULT_CSS = """
     Editor { align: center middle; }
-    Editor > Vertical { width: 90%; height: 90%; border: round $primary; background: $surface; }
-    Editor #problem { height: auto; max-height: 8; color: $error; padding: 0 1; }
+    Editor > Vertical { width: 92%; height: 92%; border: round $primary; background: $surface; }
+    Editor #problem { height: auto; max-height: 8; color: $error; padding: 0 1; display: none; }
+    Editor #problem.-said { display: block; }
     Editor TextArea { height: 1fr; border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),
         Binding("ctrl+r", "reload", "Take the server's", priority=True),
-        Binding("escape", "leave", "Leave"),
+        Binding("ctrl+o", "overwrite", "Overwrite", priority=True),
+        Binding("escape", "leave", "Leave", priority=True),
     ]
 
     def __init__(self, client: Client, resource: GVR, obj: Object) -> None:
         super().__init__()
         self._client = client
         self._resource = resource
-        self._original = obj
+        self._object_name: str = obj["metadata"]["name"]
+        self._namespace: str | None = obj["metadata"].get("namespace")
+        self._original = editable_yaml(obj)
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            metadata = self._original["metadata"]
-            box.border_title = f"{self._resource.group_resource}/{metadata['name']}"
-            yield TextArea.code_editor(editable_yaml(self._original), language="yaml", id="text")
+            place = f"  namespace {self._namespace}" if self._namespace else ""
+            box.border_title = f"edit {self._resource.group_resource}/{self._object_name}{place}"
+            yield TextArea.code_editor(self._original, language="yaml", theme="css", id="text")
             yield Static("", id="problem", markup=False)
-            yield Footer(show_command_palette=False)
+            yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(TextArea).focus()
+        self.text_area.cursor_blink = False
+        self.text_area.focus()
+
+    @property
+    def text_area(self) -> TextArea:
+        return self.query_one("#text", TextArea)
 
     def _say(self, problem: str) -> None:
-        self.query_one("#problem", Static).update(problem)
+        said = self.query_one("#problem", Static)
+        said.update(problem)
+        said.set_class(bool(problem), "-said")
+
+    def _point_at(self, line: int | None, column: int = 0) -> None:
+        if line is not None:
+            self.text_area.move_cursor((line, column), center=True)
+
+    # -- saving
+
+    def _parsed(self) -> dict[str, Any] | None:
+        """The text as an object; None, and said where, if it is not one."""
+        try:
+            edited = yaml.safe_load(self.text_area.text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+            self._say(f"✖ not YAML{where}: {getattr(error, 'problem', None) or error}")
+            if mark is not None:
+                self._point_at(mark.line, mark.column)
+            return None
+        if not isinstance(edited, dict) or not isinstance(edited.get("metadata"), dict):
+            self._say("✖ this is not an object: it has no metadata")
+            return None
+        return edited
 
     @work(exclusive=True, exit_on_error=False)
     async def action_save(self) -> None:
-        text = self.query_one(TextArea)
+        edited = self._parsed()
+        if edited is None:
+            return
+        if self.text_area.text == self._original:
+            self._say("nothing changed: Esc leaves")
+            return
+        await self._send(edited)
+
+    @work(exclusive=True, exit_on_error=False)
+    async def action_overwrite(self) -> None:
+        """Save this text over whatever the server has."""
+        edited = self._parsed()
+        if edited is None:
+            return
         try:
-            edited = yaml.safe_load(text.text)
-        except yaml.YAMLError as error:
-            self._say(f"not YAML: {error}")
-            if (mark := getattr(error, "problem_mark", None)) is not None:
-                text.move_cursor((mark.line, mark.column))
+            newest = await self._read()
+        except (ApiError, ConnectionError) as error:
+            self._say(f"✖ {error}")
             return
-        if not isinstance(edited, dict):
-            self._say("this is not an object")
-            return
+        edited["metadata"]["resourceVersion"] = newest["metadata"]["resourceVersion"]
+        await self._send(edited)
+
+    async def _send(self, edited: dict[str, Any]) -> None:
         try:
             await self._client.update(self._resource, edited, field_validation="Strict")
         except ApiError as error:
-            hint = "\nCtrl+R takes the server's version; then make your change again." if error.code == 409 else ""
-            self._say(f"{error.code} {error.reason}: {error.message}{hint}")
-        except ConnectionError as error:
-            self._say(str(error))
+            self._say(
+                f"✖ {error.code} {error.reason}: {error.message}" + (f"\n{CONFLICT}" if error.code == 409 else "")
+            )
+            self._point_at(self._line_of(error))
+        except (ConnectionError, KeyError) as error:
+            self._say(f"✖ {error}")
         else:
+            self.app.notify(f"{self._resource.group_resource}/{self._object_name} edited", timeout=2)
             self.dismiss(True)
+
+    def _line_of(self, error: ApiError) -> int | None:
+        """The line that the error is about."""
+        causes = (error.status.get("details") or {}).get("causes") or ()
+        fields = [cause.get("field", "") for cause in causes] + [field_in(error.message)]
+        lines = (line_of(self.text_area.text, field) for field in fields if field)
+        return next((line for line in lines if line is not None), None)
+
+    async def _read(self) -> Object:
+        return await self._client.get(self._resource, self._object_name, namespace=self._namespace)
 
     @work(exclusive=True, exit_on_error=False)
     async def action_reload(self) -> None:
-        metadata = self._original["metadata"]
+        """Begin again with the server's version."""
         try:
-            obj = await self._client.get(self._resource, metadata["name"], namespace=metadata.get("namespace"))
+            self._original = editable_yaml(await self._read())
         except (ApiError, ConnectionError) as error:
-            self._say(str(error))
+            self._say(f"✖ {error}")
             return
-        self._original = obj
-        self.query_one(TextArea).load_text(editable_yaml(obj))
+        self.text_area.load_text(self._original)
         self._say("")
 
-    def action_leave(self) -> None:
+    @work(exclusive=True, group="leave", exit_on_error=False)
+    async def action_leave(self) -> None:
+        if self.text_area.text != self._original:
+            question = Question("Leave without saving?", {"y": "Yes, drop it", "n": "No"}, focus="n")
+            if await self.app.push_screen_wait(question) != "y":
+                return
         self.dismiss(False)
 
 
 def editable_yaml(obj: Object) -> str:
     """The object as it is edited: whole but for managedFields, its resourceVersion kept for the compare-and-swap."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return yaml.safe_dump({**obj, "metadata": metadata}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump({**obj, "metadata": metadata}, sort_keys=False, allow_unicode=True, width=1000)

@@ -20,8 +20,10 @@ from ktui.models.story import tell
 from ktui.screens.frame import FrameScreen
 from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
+from ktui.widgets.ink import inks
 from ktui.widgets.inspector import Inspector
 from ktui.widgets.story_line import StoryLine
+from ktui.widgets.syntax import syntax_theme
 
 TICK_SECONDS = 0.2
 SPANS_SHOWN = 12  # of a folded row
@@ -94,7 +96,7 @@ class FlowScreen(FrameScreen):
             inspector.show([])
             return
         spans = self.canvas.model.spans_of(row)[:SPANS_SHOWN]
-        colours = self.app.theme_variables
+        colours = inks(self.app)
         parts: list[RenderableType] = [Text(row.text, "bold underline"), Text("")]
         parts += [part for span in spans for part in hop_details.describe(span, colours)]
         if row.count > len(spans):
@@ -105,7 +107,7 @@ class FlowScreen(FrameScreen):
             inspector.show([*parts[:2], *more, Text(""), *parts[2:]] if row.kind is Kind.STEP else [*parts, *more])
 
     async def _ask(self, row: FlowRow, spans: list[Span]) -> list[RenderableType]:
-        client, colours = self.ktui.session.client, self.app.theme_variables
+        client, colours = self.ktui.session.client, inks(self.app)
         scheduled = next((span for span in spans if span["verb"] == "schedule"), None)
         if scheduled is not None:
             found = await inspection.decision(client, scheduled["object"])
@@ -125,8 +127,7 @@ class FlowScreen(FrameScreen):
         asked = hop_details.first(spans, 2)
         if asked is not None and asked["detail"].get("payload"):
             found = await inspection.payload(client, asked["detail"]["payload"])
-            dark = self.app.current_theme.dark
-            return list(hop_details.payload(found, "ansi_dark" if dark else "ansi_light")) if found else []
+            return list(hop_details.payload(found, syntax_theme(self.app))) if found else []
         return []
 
     # -- one trace
@@ -184,7 +185,7 @@ class FlowScreen(FrameScreen):
         self.query_one(StoryLine).show(tell(trace), is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _status(self, canvas: FlowCanvas, model: FlowModel) -> Text:
-        accent = self.app.theme_variables.get("accent", "")
+        accent = inks(self.app).get("accent", "")
         parts = []
         if not canvas.following:
             parts.append(Text(f"stopped at a line, {canvas.missed} newer · End to follow", f"bold {accent}"))
@@ -195,4 +196,6 @@ class FlowScreen(FrameScreen):
             parts.append(Text("hidden: " + " · ".join(hidden), "dim"))
         if model.dropped:
             parts.append(Text(f"{model.dropped} older lines gone", "dim"))
+        if self.live.lost:
+            parts.append(Text(f"{self.live.lost} spans lost: they came too fast", "dim"))
         return Text.assemble(" ", Text("   ").join(parts))

@@ -14,6 +14,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, RichLog
 
+from ktui.guard import Guarded
+from ktui.widgets.ink import inks
+
+LINES_KEPT = 10_000
+FOLLOWING = frozenset({"-w", "--watch", "--watch=true", "--follow"})
 Command = Callable[[TextIO, TextIO], Awaitable[int]]  # stdout, stderr → exit code
 
 
@@ -37,7 +42,7 @@ class _Lines(io.StringIO):
             self.write("\n")
 
 
-class Output(ModalScreen[int]):
+class Output(Guarded, ModalScreen[int]):
     """Runs a command and shows what it prints; Escape leaves, and ends a command that still runs."""
 
     DEFAULT_CSS = """
@@ -52,11 +57,17 @@ class Output(ModalScreen[int]):
         self._title = title
         self._command = command
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the end is what one looks at: a watch, a followed log."""
+        words = self._title.split()
+        return bool(FOLLOWING & set(words)) or words[:1] in (["logs"], ["rollout"], ["wait"])
+
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f":{self._title}"
-            yield RichLog(id="lines", max_lines=10_000, wrap=False, auto_scroll=True)
-            yield Footer(show_command_palette=False)
+            yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self._goes_on)
+            yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.query_one(RichLog).focus()
@@ -65,11 +76,17 @@ class Output(ModalScreen[int]):
     @work(exclusive=True, exit_on_error=False)
     async def run_command(self) -> None:
         pane = self.query_one(RichLog)
-        out, err = _Lines(pane, ""), _Lines(pane, "red")
-        code = await self._command(out, err)
+        box = self.query_one(Vertical)
+        box.border_subtitle = "◐ running · Esc ends it"
+        out, err = _Lines(pane, ""), _Lines(pane, inks(self.app).get("error", ""))
+        try:
+            code = await self._command(out, err)
+        except Exception as error:
+            err.write(f"{type(error).__name__}: {error}\n")
+            code = 1
         out.finish()
         err.finish()
-        self.query_one(Vertical).border_subtitle = "done ✓" if code == 0 else f"exit code {code} ✖"
+        box.border_subtitle = "✓ done" if code == 0 else f"✖ exit code {code}"
 
     def action_leave(self) -> None:
         self.workers.cancel_node(self)

@@ -1,11 +1,10 @@
-"""Store: every etcd key with its revisions, and the value under the cursor."""
+"""Store: every etcd key with its revisions, and the value under the cursor, now or at any revision before."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import orjson
-from rich.syntax import Syntax
+from rich.console import Group, RenderableType
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
@@ -14,81 +13,163 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input, Static
 
 from engine.api.errors import ApiError
-from ktui.models.keys import TITLES, key_rows
+from ktui.feeds import store as store_feed
+from ktui.models.keys import ROOT, TITLES, key_line, key_rows, newer, older
 from ktui.models.summary import ClusterSummary
 from ktui.screens.frame import FrameScreen
+from ktui.widgets import hop_details
 from ktui.widgets.grid import Grid
+from ktui.widgets.ink import inks
+from ktui.widgets.syntax import syntax_theme, yaml_text
 
-ROOT = "/registry/"
-MOST = 2_000
+LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
 
 class StoreScreen(FrameScreen):
     mode = "store"
+    purpose = "Store: the keys of etcd as the API server writes them, each with its revisions and its value."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Prefix", key_display="/"),
+        Binding("slash", "filter", "Prefix", key_display="/", tooltip="keys that begin with what is typed"),
+        Binding("o", "order", "Order", tooltip="by key, or the newest change first"),
+        Binding("left_square_bracket", "older", "Older", key_display="[", tooltip="the value one revision before"),
+        Binding("right_square_bracket", "newer", "Newer", key_display="]", tooltip="one revision on"),
         Binding("escape", "back", "Back", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._prefix = ROOT
-        self._revision = -1
-
-    def focus_body(self) -> None:
-        self.query_one(Grid).focus()
+        self._revision = 0  # of the list that is shown
+        self._newest = 0
+        self._by_change = False
+        self._shown_at = 0  # the revision of the value that is looked at; 0: the newest
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
             with Vertical():
                 yield Static("", id="store-head")
-                yield Grid(empty="No key has this prefix.", id="keys")
-                yield Input(placeholder="prefix under /registry/, such as pods/default", id="prefix")
+                yield Grid(empty="No key begins with this.", id="keys")
+                yield Input(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
             with VerticalScroll(id="detail"):
                 yield Static("", id="value")
 
     def on_mount(self) -> None:
         self.query_one("#prefix").display = False
-        self.query_one(Grid).focus()
+        self.focus_body()
         self.refresh_keys()
+        self.set_interval(LOOK_SECONDS, self._look)
+
+    def focus_body(self) -> None:
+        self.query_one(Grid).focus()
+
+    # -- the keys
 
     def show_summary(self, summary: ClusterSummary) -> None:
         super().show_summary(summary)
-        if summary.revision != self._revision:
-            self._revision = summary.revision
+        self._newest = summary.revision
+
+    def _look(self) -> None:
+        if self._newest != self._revision and self.is_current:
             self.refresh_keys()
+
+    def on_screen_resume(self) -> None:
+        super().on_screen_resume()
+        self.refresh_keys()
 
     @work(exclusive=True, group="keys", exit_on_error=False)
     async def refresh_keys(self) -> None:
-        answer = await self._fetch("keys", {"prefix": [self._prefix], "limit": [str(MOST)]})
-        if answer is None:
+        try:
+            answer = await store_feed.keys(self.ktui.session.client, self._prefix)
+        except (ApiError, ConnectionError) as error:
+            self._say_problem(error)
             return
         keys = answer["keys"]
+        if self._by_change:
+            keys = sorted(keys, key=lambda key: -key["modRevision"])
+        self._revision = answer["revision"]
         self.query_one(Grid).show(TITLES, key_rows(keys, self._revision))
         more = f" of {answer['count']}" if answer.get("count", 0) > len(keys) else ""
         self.query_one("#store-head", Static).update(
-            Text.assemble((f" {self._prefix} ", "bold"), f"{len(keys)}{more} keys at rev {answer['revision']}")
+            Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}")
         )
+        if not self._shown_at:
+            self.show_value(self.query_one(Grid).key)
 
-    async def _fetch(self, what: str, query: dict[str, list[str]]) -> Any:
-        try:
-            return await self.ktui.session.client.request("GET", f"/debug/ktui/store/{what}", query=query)
-        except (ApiError, ConnectionError) as error:
-            self.query_one("#store-head", Static).update(Text(f" ✖ {error}", "red"))
-            return None
+    def _say_problem(self, error: Exception) -> None:
+        colour = inks(self.app).get("error", "")
+        self.query_one("#store-head", Static).update(Text(f" ✖ {error}", colour))
+
+    # -- the value
 
     def on_grid_moved(self, message: Grid.Moved) -> None:
+        self._shown_at = 0
         self.show_value(message.key)
+
+    def on_grid_chosen(self, _: Grid.Chosen) -> None:
+        self.query_one("#detail").focus()
+
+    def action_order(self) -> None:
+        self._by_change = not self._by_change
+        self.refresh_keys()
+
+    def action_older(self) -> None:
+        self.walk(older)
+
+    def action_newer(self) -> None:
+        self.walk(newer)
+
+    @work(exclusive=True, group="value", exit_on_error=False)
+    async def walk(self, where: Any) -> None:
+        """Go to the value at another of the key's revisions."""
+        client, key = self.ktui.session.client, self.query_one(Grid).key
+        if not key:
+            return
+        try:
+            now = await store_feed.value(client, key)
+            revisions = await store_feed.revisions(client, key, now["createRevision"])
+            wanted = where(revisions, self._shown_at or now["modRevision"])
+            if not wanted:
+                self.notify("that is as far as it goes", timeout=1.5)
+                return
+            at = await store_feed.value(client, key, wanted)
+            before_at = older(revisions, wanted)
+            before = await store_feed.value(client, key, before_at) if before_at else None
+        except (ApiError, ConnectionError) as error:
+            self.ktui.complain(error, key.rpartition("/")[2])
+            return
+        self._shown_at = 0 if wanted == now["modRevision"] else wanted
+        self._show(at, before, f"rev {wanted}, {len(revisions)} kept · [ older · ] newer")
 
     @work(exclusive=True, group="value", exit_on_error=False)
     async def show_value(self, key: str) -> None:
         if not key:
+            self.query_one("#value", Static).update("")
             return
-        answer = await self._fetch("value", {"key": [key]})
-        if answer is None:
+        try:
+            found = await store_feed.value(self.ktui.session.client, key)
+        except (ApiError, ConnectionError) as error:
+            self.query_one("#value", Static).update(Text(f"✖ {error}"))
             return
-        text = orjson.dumps(answer["value"], option=orjson.OPT_INDENT_2).decode()
-        self.query_one("#value", Static).update(Syntax(text, "json", background_color="default", word_wrap=True))
+        self._show(found, None, "the newest · [ older")
+
+    def _show(self, found: Any, before: Any, where: str) -> None:
+        accent = inks(self.app).get("accent", "")
+        parts: list[RenderableType] = [
+            Text(found["key"], "bold"),
+            Text(key_line(found), "dim"),
+            Text(f"{where}\n", accent),
+        ]
+        if before is not None:
+            parts += [
+                Text(f"against rev {before['modRevision']}", "bold"),
+                *hop_details.changes(before["value"], found["value"], inks(self.app)),
+                Text(""),
+            ]
+        text = hop_details.dump(hop_details.shown_object(found["value"]))
+        parts.append(yaml_text(text, syntax_theme(self.app)))
+        self.query_one("#value", Static).update(Group(*parts))
+
+    # -- the prefix
 
     def action_filter(self) -> None:
         field = self.query_one("#prefix", Input)
@@ -100,10 +181,10 @@ class StoreScreen(FrameScreen):
         self.refresh_keys()
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
-        self.query_one(Grid).focus()
+        self.focus_body()
 
     def action_back(self) -> None:
         field = self.query_one("#prefix", Input)
         field.value = ""
         field.display = False
-        self.query_one(Grid).focus()
+        self.focus_body()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.text import Text
 from textual.widgets import Static
 
 from ktui.models.summary import ClusterSummary
+from ktui.widgets.ink import inks
 
 GAP = "   "
 
@@ -16,10 +19,10 @@ class ClusterBar(Static):
     """
 
     def show(self, summary: ClusterSummary) -> None:
-        self.update(self.line(summary, self.size.width or 80, self.app.theme_variables))
+        self.update(self.line(summary, self.size.width or 80, inks(self.app)))
 
     @staticmethod
-    def line(summary: ClusterSummary, width: int, colours: dict[str, str]) -> Text:
+    def line(summary: ClusterSummary, width: int, colours: Mapping[str, str]) -> Text:
         """The bar for a width: what matters least leaves first."""
         good, wait, bad = (colours.get(name, "") for name in ("success", "warning", "error"))
         head = Text.assemble((" ktui ", f"bold reverse {colours.get('primary', '')}"), (f" {summary.name}", "bold"))

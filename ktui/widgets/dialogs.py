@@ -22,7 +22,7 @@ class Question(ModalScreen[str]):
     }
     Question Label { width: auto; max-width: 70; margin-bottom: 1; }
     Question Horizontal { width: auto; height: auto; }
-    Question Button { margin-right: 1; min-width: 12; }
+    Question Button { margin-right: 2; min-width: 10; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "answer('')", "Back"),
@@ -43,7 +43,7 @@ class Question(ModalScreen[str]):
             yield Label(self._text, markup=False)
             with Horizontal():
                 for key, word in self._answers.items():
-                    yield Button(f"{key} {word}", id=f"answer-{key}")
+                    yield Button(f"{key}  {word}", id=f"answer-{key}", compact=True)
 
     def on_mount(self) -> None:
         self.query_one(f"#answer-{self._focus}").focus()

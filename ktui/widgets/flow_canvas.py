@@ -19,6 +19,7 @@ from textual.strip import Strip
 from ktui.models.flow import FlowModel
 from ktui.models.flow_rows import FlowRow
 from ktui.widgets.flow_painter import FlowPainter, Geometry
+from ktui.widgets.ink import inks, style
 
 FRAME_SECONDS = 0.05
 LIT_SECONDS = 1.0
@@ -186,7 +187,7 @@ class FlowCanvas(ScrollView, can_focus=True):
         return Strip(list(Segment.apply_style(segments, post_style=ground)), self._width)
 
     def _colour(self, variable: str) -> str:
-        return self.app.theme_variables.get(variable, "default")
+        return inks(self.app).get(variable, "default")
 
     def _style(self, variable: str, bold: bool, dim: bool) -> Style:
-        return Style(color=self._colour(variable), bgcolor=self._colour("background"), bold=bold, dim=dim)
+        return style(self._colour(variable), self._colour("background"), bold, dim)

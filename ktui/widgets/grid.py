@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
@@ -15,9 +16,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ktui.models.grid_row import GridRow
+from ktui.widgets.ink import inks, style
 from ktui.widgets.line import Line, fit_middle
 
-WIDEST = 48
+WIDEST = 60
+NARROWEST = 16
 GAP = 3
 
 
@@ -56,7 +59,8 @@ class Grid(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._empty = empty
         self._columns: tuple[str, ...] = ()
-        self._widths: list[int] = []
+        self._widths: list[int] = []  # what the cells need
+        self._fitted: list[int] = []  # what they get
         self._rows: Sequence[GridRow] = ()
         self._cursor = 0
         self._key = ""
@@ -70,12 +74,27 @@ class Grid(ScrollView, can_focus=True):
         if tuple(columns) != self._columns:
             self._columns = tuple(columns)
             self._widths = [cell_len(column) for column in columns]
+            self._cursor = self._cursor if self._key else 0
         self._rows = rows
         self._widen(rows)
         self._keep_cursor()
-        width = sum(self._widths) + GAP * len(self._widths) + 1
-        self.virtual_size = Size(max(width, self.size.width), len(rows) + 1)
+        self._measure()
         self.refresh()
+
+    def on_resize(self) -> None:
+        self._measure()
+
+    def _measure(self) -> None:
+        """Where the columns are too wide for the view, the widest gives way, but not below what it can be read at."""
+        view = self.scrollable_content_region.width
+        self._fitted = list(self._widths)
+        while self._fitted and self._whole > view and max(self._fitted) > NARROWEST:
+            self._fitted[self._fitted.index(max(self._fitted))] -= 1
+        self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
+
+    @property
+    def _whole(self) -> int:
+        return sum(self._fitted) + GAP * len(self._fitted) + 1
 
     def _widen(self, rows: Sequence[GridRow]) -> None:
         """Columns only grow while the columns stay, so that live changes do not make them dance."""
@@ -140,7 +159,7 @@ class Grid(ScrollView, can_focus=True):
     # -- drawing
 
     def render_line(self, y: int) -> Strip:
-        offset, width = int(self.scroll_offset.x), self.size.width
+        offset, width = int(self.scroll_offset.x), self.scrollable_content_region.width
         whole = max(int(self.virtual_size.width), width)
         if y == 0:
             line = Line(whole)
@@ -151,17 +170,20 @@ class Grid(ScrollView, can_focus=True):
             return self._empty_line(y, width)
         row = self._rows[index]
         line = Line(whole)
-        self._put_cells(line, row.cells, self._style(row.tone))
+        self._put_cells(line, row.cells, self._style(row.tone, bold=row.is_lit))
+        if row.is_lit:
+            line.put(0, "•", self._style("accent", bold=True))
+        if index == self._cursor:
+            line.put(0, "▌", self._style("accent", bold=True))
         strip = line.strip(self._style())
         if index == self._cursor:
-            ground = self._colour("primary" if self.has_focus else "panel")
-            ink = self._colour("background" if self.has_focus else "foreground")
-            strip = strip.apply_style(Style(bgcolor=ground)) if not self.has_focus else _painted(strip, ink, ground)
+            ground = Style(bgcolor=self._colour("secondary" if self.has_focus else "panel"), bold=True)
+            strip = Strip(list(Segment.apply_style(strip, post_style=ground)), strip.cell_length)
         return strip.crop(offset, offset + width)
 
     def _put_cells(self, line: Line, cells: Sequence[str], style: Style) -> None:
         column = 1
-        for cell, width in zip(cells, self._widths, strict=False):
+        for cell, width in zip(cells, self._fitted, strict=False):
             line.put(column, fit_middle(cell, width), style)
             column += width + GAP
 
@@ -172,12 +194,7 @@ class Grid(ScrollView, can_focus=True):
         return line.strip(self._style())
 
     def _colour(self, variable: str) -> str:
-        return self.app.theme_variables.get(variable, "default")
+        return inks(self.app).get(variable, "default")
 
     def _style(self, variable: str = "foreground", *, bold: bool = False, dim: bool = False) -> Style:
-        return Style(color=self._colour(variable), bgcolor=self._colour("background"), bold=bold, dim=dim)
-
-
-def _painted(strip: Strip, ink: str, ground: str) -> Strip:
-    """The strip in two colours alone: the cursor's."""
-    return Strip([type(segment)(segment.text, Style(color=ink, bgcolor=ground, bold=True)) for segment in strip])
+        return style(self._colour(variable), self._colour("background"), bold, dim)

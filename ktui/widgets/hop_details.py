@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 from rich.console import RenderableType
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
 from ktui.models.exchange import Span
 from ktui.models.story import HOP_NAMES, usual
 from ktui.trace_tree import LAMPS, milliseconds
+from ktui.widgets.syntax import yaml_text
 
 Colours = Mapping[str, str]
 _SHOWN_ELSEWHERE = frozenset({"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried"})
@@ -167,7 +167,7 @@ def _message(message: Mapping[str, Any], syntax_theme: str) -> Iterator[Renderab
         yield Text(f"{name}: {value}", "dim", overflow="fold")
     if message.get("body") is not None:
         text = dump(shown_object(message["body"]))
-        yield Syntax(text, "yaml", theme=syntax_theme, background_color="default")
+        yield yaml_text(text, syntax_theme)
 
 
 def first(spans: Sequence[Span], hop: int) -> Span | None:

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from ktui.models.story import HOP_NAMES
 from ktui.trace_tree import LAMPS
+from ktui.widgets.ink import inks
 
 HOP_LANES = ("client", *("api-server",) * 5, "etcd", "api-server", "controllers", "scheduler", "nodes", "nodes")
 
@@ -31,7 +32,7 @@ class Inspector(VerticalScroll):
             self.scroll_home(animate=False)
 
     def _legend(self) -> list[RenderableType]:
-        colours = self.app.theme_variables
+        colours = inks(self.app)
         lines = [Text("From keystroke to Ready: 12 hops", "bold"), Text("")]
         for hop, (name, lane) in enumerate(zip(HOP_NAMES, HOP_LANES, strict=True)):
             lines.append(Text.assemble((f" {LAMPS[hop]} ", "bold"), (name, colours.get(f"lane-{lane}", ""))))

@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from ktui.models.story import DONE, FAILED, WAITING, Lamp, Story
 from ktui.trace_tree import LAMPS, milliseconds
+from ktui.widgets.ink import inks
 
 TONES = {DONE: "success", WAITING: "warning", FAILED: "error"}
 
@@ -19,7 +20,7 @@ class StoryLine(Static):
     """
 
     def show(self, story: Story | None, *, is_pinned: bool, width: int) -> None:
-        self.update(self.lines(story, is_pinned=is_pinned, width=width, colours=self.app.theme_variables))
+        self.update(self.lines(story, is_pinned=is_pinned, width=width, colours=inks(self.app)))
 
     @staticmethod
     def lines(story: Story | None, *, is_pinned: bool, width: int, colours: Mapping[str, str]) -> Text:

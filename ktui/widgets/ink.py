@@ -1,0 +1,41 @@
+"""The theme's colours in the words that Rich understands, for what is drawn cell by cell or as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from rich.style import Style
+from textual.app import App
+
+NAMES = (
+    "primary", "secondary", "accent", "warning", "error", "success", "foreground", "background", "surface", "panel",
+    "lane-client", "lane-api-server", "lane-etcd", "lane-controllers", "lane-scheduler", "lane-nodes",
+)  # fmt: skip
+
+
+def inks(app: App[Any]) -> Mapping[str, str]:
+    """Theme variable → colour."""
+    theme, variables = app.current_theme, app.theme_variables
+    return _inks(tuple((name, theme.variables.get(name) or variables.get(name, "")) for name in NAMES))
+
+
+@lru_cache(maxsize=32)
+def _inks(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return {name: rich_colour(value) for name, value in variables}
+
+
+def rich_colour(value: str) -> str:
+    """`#5aa9e6` as it is; Textual's `ansi_bright_red` as `bright_red`; what is neither as the terminal's own colour."""
+    if value.startswith("ansi_"):
+        return value.removeprefix("ansi_")
+    if value.startswith("#") and len(value) in (7, 9):
+        return value[:7]
+    return "default"
+
+
+@lru_cache(maxsize=512)
+def style(colour: str, ground: str, bold: bool = False, dim: bool = False) -> Style:
+    """A style in Rich's words; made once, since every cell that is drawn asks for one."""
+    return Style(color=colour, bgcolor=ground, bold=bold, dim=dim)
