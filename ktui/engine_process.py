@@ -27,6 +27,7 @@ class UpOptions:
     kubernetes_version: str = ""
     seed: str | None = None
     ephemeral: bool = False
+    watch_cache_sizes: str = ""
 
     def arguments(self) -> list[str]:
         """The options as a command line."""
@@ -40,6 +41,8 @@ class UpOptions:
             words.append(f"--seed={self.seed}")
         if self.ephemeral:
             words.append("--ephemeral")
+        if self.watch_cache_sizes:
+            words.append(f"--watch-cache-sizes={self.watch_cache_sizes}")
         return words
 
 

@@ -12,7 +12,8 @@ from engine.world import World
 
 
 class WatchCaches:
-    """`sizes` names the ring size of single resources, as in `--watch-cache-sizes pods#5000`; 0 takes the default."""
+    """`sizes` names the ring size of single resources, as in `--watch-cache-sizes deployments.apps#5000`; 0 takes the
+    default."""
 
     def __init__(
         self, world: World, store: Store, tasks: Supervisor, *, size: int = 1000, sizes: Mapping[str, int] | None = None
@@ -47,7 +48,7 @@ class WatchCaches:
                 self._store,
                 prefix=info.storage_prefix,
                 kind=info.singular,
-                size=self._sizes.get(info.gvr.resource) or self._size,
+                size=self._sizes.get(info.gvr.group_resource) or self._size,
                 index_by_node=info.storage_prefix == "/registry/pods",
             )
         return cache

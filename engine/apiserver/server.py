@@ -88,7 +88,9 @@ class ApiServer:
         definitions = load_definitions(self.config.kubernetes_version)
         resources = ResourceRegistry.for_version(self.config.kubernetes_version)
         self.kubernetes_version = definitions.version
-        self._caches = WatchCaches(world, store, self._tasks, size=self.config.watch_cache_size)
+        self._caches = WatchCaches(
+            world, store, self._tasks, size=self.config.watch_cache_size, sizes=self.config.watch_cache_sizes
+        )
         rng = world.rng.stream("apiserver")
         storage = Storage(store, self._caches, EventLeases(store, world.clock))
         lookup = StorageLookup(storage, resources)

@@ -28,7 +28,7 @@ class Stored(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Keys (below the resource's prefix) and objects at one revision; `remaining` is how many keys come after."""
+    """Keys (below the list's prefix) and objects at one revision; `remaining` is how many keys come after."""
 
     items: list[tuple[str, Object]]
     revision: int
@@ -61,20 +61,21 @@ class Storage:
         limit: int = 0,
         stored: bool = False,
     ) -> Page:
-        """Objects of a namespace ("" for all), in the order of their keys, after a key; revision 0 is the newest.
+        """Objects of a namespace ("" for all), in the order of their keys; revision 0 is the newest.
 
-        `stored` leaves them in the stored version. Raises CompactedError or FutureRevisionError.
+        `after` is a key below the prefix that the namespace makes, so that no page reaches beyond it. `stored` leaves
+        the objects in the stored version. Raises CompactedError or FutureRevisionError.
         """
         root = f"{info.storage_prefix}/"
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
-        start = f"{root}{after}".encode() + b"\0" if after else prefix.encode()
+        start = f"{prefix}{after}".encode() + b"\0" if after else prefix.encode()
         end = prefix_end(prefix.encode())
         response = await self.store.range(Range(start, end, revision=revision, limit=limit))
         items = []
         for kv in response.kvs:
             key = kv.key.decode()
             obj = self._decode(info, key, kv)
-            items.append((key[len(root) :], obj if stored else from_storage(info, obj)))
+            items.append((key[len(prefix) :], obj if stored else from_storage(info, obj)))
         return Page(items, revision or response.revision, response.count - len(response.kvs))
 
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:

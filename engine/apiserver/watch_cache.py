@@ -16,6 +16,7 @@ from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.watcher import Interest, Watcher
 from engine.store.types import CompactedError, Event, Range, Store, prefix_end
 from engine.store.types import Watcher as StoreWatcher
@@ -24,6 +25,10 @@ from engine.trace import Hop, SpanContext
 from engine.world import World
 
 BOOKMARK_PERIOD = 60.0
+# How long a request waits for a revision that is still to come, and how often the store is asked meanwhile how far it
+# is (watch_cache.go blockTimeout, watch_progress.go).
+FRESH_SECONDS = 3.0
+PROGRESS_PERIOD = 0.1
 # So many events are handed out in a row before the loop may run whoever reads them.
 DISPATCH_BATCH = 64
 
@@ -62,13 +67,14 @@ class WatchCache:
         self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
+        self._forgot = False  # whether the ring has dropped an event since the list
         self._watchers: dict[int, Watcher] = {}
         self._general: dict[int, Watcher] = {}
         self._by_node: dict[str, dict[int, Watcher]] = {}
         self._next_watcher = 0
         self._started: asyncio.Future[None] | None = None
         self._source: StoreWatcher | None = None
-        self._bookmarks_due = False
+        self._bookmarks_due: dict[int, Watcher] = {}
         self._behind: list[asyncio.Future[None]] = []
 
     # -- life
@@ -107,6 +113,7 @@ class WatchCache:
             response = await self._store.range(Range(self._first, end))
             self._entries.clear()
             self._ring.clear()
+            self._forgot = False
             self._ordered = None
             for index in self._indexed.values():
                 index.clear()
@@ -143,14 +150,20 @@ class WatchCache:
         """Now and then tell those who asked how far the cache has come, also where nothing of theirs has changed."""
         while True:
             await self._world.clock.sleep(BOOKMARK_PERIOD)
-            if self._source is not None and any(w.interest.bookmarks for w in self._watchers.values()):
-                self._bookmarks_due = True
-                self._source.request_progress()
+            for watcher in self._watchers.values():
+                if watcher.interest.bookmarks:
+                    self.bookmark(watcher)
+
+    def bookmark(self, watcher: Watcher) -> None:
+        """Send a bookmark once the store has said how far it is."""
+        if self._source is not None:
+            self._bookmarks_due[watcher.number] = watcher
+            self._source.request_progress()
 
     def _send_bookmarks(self) -> None:
         if self._bookmarks_due:
-            self._bookmarks_due = False
-            for watcher in list(self._watchers.values()):
+            due, self._bookmarks_due = self._bookmarks_due, {}
+            for watcher in due.values():
                 watcher.bookmark(self.revision)
 
     def _wake_behind(self) -> None:
@@ -208,6 +221,7 @@ class WatchCache:
         self.revision = change.revision
         self.generation += 1
         self.received += 1
+        self._forgot = self._forgot or len(self._ring) == self.size
         self._ring.append(change)
 
     def _dispatch(self, change: Change) -> int:
@@ -237,6 +251,19 @@ class WatchCache:
             self._behind.append(caught_up)
             self._source.request_progress()
             await caught_up
+
+    async def wait_until_fresh(self, revision: int) -> None:
+        """Wait until the cache has seen a revision, which may be still to come. Raises ApiError 504 if it does not."""
+        clock = self._world.clock
+        try:
+            async with clock.timeout(FRESH_SECONDS):
+                if revision <= self._store.revision:
+                    await self.catch_up(revision)
+                while self.revision < revision:
+                    await clock.sleep(PROGRESS_PERIOD)
+                    await self.catch_up(min(revision, self._store.revision))
+        except TimeoutError:
+            raise too_large(revision, self.revision, retry_after=1) from None
 
     # -- reading
 
@@ -270,9 +297,7 @@ class WatchCache:
     @property
     def oldest(self) -> int:
         """The oldest revision that a watch may start after."""
-        if len(self._ring) == self.size:
-            return self._ring[0].revision - 1
-        return self._listed_at
+        return self._ring[0].revision - 1 if self._forgot else self._listed_at
 
     def watch(self, interest: Interest, *, after: int, initial: list[WatchEvent]) -> Watcher:
         """Open a watch: first `initial`, then every event of interest with a revision above `after`.
@@ -280,7 +305,7 @@ class WatchCache:
         Raises ApiError 410 for a cursor that the ring has passed.
         """
         if after < self.oldest:
-            raise expired(f"too old resource version: {after} ({self.oldest + 1})")
+            raise expired(f"too old resource version: {after} ({self.oldest})")
         self._next_watcher += 1
         watcher = Watcher(
             self._world.clock,

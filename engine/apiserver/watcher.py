@@ -112,16 +112,18 @@ class Watcher:
         return change.event("DELETED") if before else None
 
     def bookmark(self, revision: int) -> None:
-        """Tell the client how far it has seen, if it wants to know and keeps up."""
+        """Tell the client how far it has seen, if it wants to know, did not begin there, and keeps up."""
         interest = self.interest
-        if interest.bookmarks and interest.bookmark is not None and len(self._buffer) < BUFFER:
-            self._push(WatchEvent("BOOKMARK", interest.bookmark(max(revision, self._after)), revision))
+        if not interest.bookmarks or interest.bookmark is None or revision <= self._after:
+            return
+        if len(self._buffer) < BUFFER:
+            self._push(WatchEvent("BOOKMARK", interest.bookmark(revision), revision))
 
-    def end_after(self, seconds: float, revision: Callable[[], int]) -> None:
-        """End the watch when its time is up, with a bookmark shortly before."""
+    def end_after(self, seconds: float, bookmark: Callable[[Watcher], None]) -> None:
+        """End the watch when its time is up; shortly before, `bookmark` is asked to send one."""
         early = seconds - BOOKMARK_BEFORE_END
         if self.interest.bookmarks and early > 0:
-            self._timers.append(self._clock.call_later(early, lambda: self.bookmark(revision())))
+            self._timers.append(self._clock.call_later(early, lambda: bookmark(self)))
         self._timers.append(self._clock.call_later(seconds, self.end))
 
     def end(self) -> None:

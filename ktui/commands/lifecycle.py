@@ -52,6 +52,9 @@ def up(
     kubernetes_version: Annotated[str, typer.Option(help="As in 1.33. Default: the newest there is.")] = "",
     seed: Annotated[str | None, typer.Option(help="Makes names, uids and latencies repeatable.")] = None,
     ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing on disk.")] = False,
+    watch_cache_sizes: Annotated[
+        str, typer.Option(help="Events kept for watches that come back, as in pods#5000,deployments.apps#200.")
+    ] = "",
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the API answers.")] = False,
     announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
 ) -> None:
@@ -65,6 +68,7 @@ def up(
         kubernetes_version=kubernetes_version,
         seed=seed,
         ephemeral=ephemeral,
+        watch_cache_sizes=watch_cache_sizes,
     )
     if detach:
         try:

@@ -85,10 +85,22 @@ def configure(options: UpOptions) -> ClusterConfig:
             profile=options.profile if latencies is None else "custom",
             latencies=latencies,
             seed=options.seed,
+            watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
         )
     except ValidationError as error:
         problem = error.errors()[0]
         raise UsageError(f"--{problem['loc'][0]}: {problem['msg']}") from error
+
+
+def parse_sizes(text: str) -> dict[str, int]:
+    """`resource.group#size,...`, as kube-apiserver takes it. Raises UsageError."""
+    sizes = {}
+    for word in filter(None, text.split(",")):
+        resource, separator, size = word.partition("#")
+        if not (resource and separator and size.isascii() and size.isdigit()):
+            raise UsageError(f"--watch-cache-sizes: invalid value of watch cache size: {word}; give resource#size")
+        sizes[resource] = int(size)
+    return sizes
 
 
 def parse_components(text: str) -> frozenset[Component]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engine.api.types import CONFIGMAPS, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.server import ApiServer
 from engine.apiserver.watcher import BUFFER
@@ -94,14 +94,26 @@ async def test_namespaces_are_kept_apart(client: Client) -> None:
 async def test_a_watch_ends_when_its_time_is_up(client: Client, virtual_clock: VirtualClock) -> None:
     watch = await client.watch(CONFIGMAPS, timeout_seconds=100, allow_bookmarks=True, resource_version="0")
     began = virtual_clock.monotonic()
-    events = [event async for event in watch]
+    made = await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
+    events = [(virtual_clock.monotonic() - began, event) async for event in watch]
     assert virtual_clock.monotonic() - began == 100
-    # One on the minute, and one two seconds before the end.
-    assert [event.type for event in events] == ["BOOKMARK", "BOOKMARK"]
+    # The end of the initial events, one on the minute, and one two seconds before the end; all know of the account.
+    assert [(round(at), event.type) for at, event in events] == [(0, "BOOKMARK"), (60, "BOOKMARK"), (98, "BOOKMARK")]
+    assert [event.revision for _, event in events[1:]] == [int(made["metadata"]["resourceVersion"])] * 2
+
+
+async def test_no_bookmark_tells_where_the_watch_began(client: Client, virtual_clock: VirtualClock) -> None:
+    listed = await client.list(CONFIGMAPS)
+    watch = await client.watch(
+        CONFIGMAPS, timeout_seconds=100, allow_bookmarks=True, resource_version=listed.resource_version
+    )
+    assert [event async for event in watch] == []
+    assert virtual_clock.monotonic() == 100
 
 
 async def test_a_bookmark_tells_of_what_happened_elsewhere(client: Client) -> None:
     async with await client.watch(CONFIGMAPS, allow_bookmarks=True, resource_version="0") as watch:
+        assert await take(watch, 1) == [("BOOKMARK", "")]
         made = await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
         event = await next_event(watch)
         assert event.type == "BOOKMARK"
@@ -190,3 +202,18 @@ async def test_stopping_the_server_ends_its_watches(server: ApiServer, client: C
     watch = await client.watch(CONFIGMAPS, resource_version="0")
     await server.stop()
     assert [event async for event in watch] == []
+
+
+async def test_the_ring_of_a_single_resource_has_a_size_of_its_own(world: World) -> None:
+    store = await SqliteStore.open(None, clock=world.clock)
+    sizes = {"configmaps": 5, "deployments.apps": 7, "secrets": 0}
+    server = ApiServer(world, store, config=ClusterConfig(watch_cache_sizes=sizes))
+    await server.start()
+    client = in_process(server)
+    for resource in (CONFIGMAPS, DEPLOYMENTS, SECRETS):
+        await client.list(resource)
+    caches = (await client.request("GET", "/debug/ktui/watches"))["caches"]
+    found = {cache["kind"]: cache["ring"]["size"] for cache in caches}
+    assert (found["configmap"], found["deployment"], found["secret"]) == (5, 7, 1000)
+    await server.stop()
+    await store.close()

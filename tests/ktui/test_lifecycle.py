@@ -124,6 +124,11 @@ def test_a_taken_port_that_was_asked_for_is_an_error_and_leaves_nothing(home: Ho
         pytest.param(
             ["--kubernetes-version=1.2"], "error: no schemas for Kubernetes 1.2; there are: 1.25.0", id="version"
         ),
+        pytest.param(
+            ["--watch-cache-sizes=pods#5000,nodes"],
+            "error: --watch-cache-sizes: invalid value of watch cache size: nodes; give resource#size",
+            id="watch cache sizes",
+        ),
         pytest.param(["--profile=slow"], "error: cannot read the latency profile slow: No such file", id="profile"),
     ],
 )

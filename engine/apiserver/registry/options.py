@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from engine.api.errors import (
@@ -20,6 +21,7 @@ from engine.apiserver.registry.resource_versions import parse_resource_version
 
 VALIDATIONS = ("Ignore", "Strict", "Warn")
 _MANAGER_LIMIT = 128
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 
 
@@ -77,7 +79,7 @@ def manager_of(user_agent: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """`resource_version` is None where it is not given, 0 for "0"."""
+    """`resource_version` is None where it is not given, 0 for "0"; `initial_events` is what a watch begins with."""
 
     resource_version: int | None = None
     match: str = ""
@@ -87,25 +89,35 @@ class ListOptions:
     initial_events: bool | None = None
     timeout: float | None = None
 
+    @property
+    def exact(self) -> bool:
+        """Whether a list is of its resourceVersion alone; for a page without a match that is so of old."""
+        return self.match == "Exact" or (self.limit > 0 and not self.match)
+
     @classmethod
     def of(cls, request: Request, *, watching: bool) -> ListOptions:
-        """Raises ApiError 400 or 422."""
+        """Raises ApiError 400, 422, and 500 as `parse_resource_version`."""
         match = request.parameter("resourceVersionMatch")
         version = request.parameter("resourceVersion")
         token = request.parameter("continue")
         initial = request.parameter("sendInitialEvents")
+        timeout, limit = _integer(request.parameter("timeoutSeconds")), _integer(request.parameter("limit"))
+        if watching and not initial and not match and version in ("", "0"):
+            # A watch from nowhere begins with what is there (internalversion defaults.go SetListOptionsDefaults).
+            initial, match = "true", "NotOlderThan"
         causes = (
-            _watch_causes(match, initial)
+            _watch_causes(match=match, token=token, initial=initial)
             if watching
             else _list_causes(match=match, version=version, token=token, initial=initial)
         )
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", "ListOptions"), "", causes)
-        timeout = _integer(request.parameter("timeoutSeconds"), "timeoutSeconds")
+        if token and not watching and version not in ("", "0"):
+            raise bad_request("specifying resource version is not allowed when using continue")
         return cls(
-            resource_version=parse_resource_version(version) if version else None,
+            resource_version=parse_resource_version(version, listing=not watching) if version else None,
             match=match,
-            limit=_integer(request.parameter("limit"), "limit") or 0,
+            limit=max(limit or 0, 0),
             continue_=token,
             bookmarks=truthy(request.parameter("allowWatchBookmarks")),
             initial_events=truthy(initial) if initial else None,
@@ -113,24 +125,20 @@ class ListOptions:
         )
 
 
-def _integer(text: str, name: str) -> int | None:
+def _integer(text: str) -> int | None:
     if not text:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    if not _INTEGER.fullmatch(text):
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    number = int(text)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
+    return number
 
 
 def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[Cause]:
     causes = []
-    if initial:
-        causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     if match:
-        if token:
-            causes.append(
-                field_forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
-            )
         if not version:
             causes.append(
                 field_forbidden(
@@ -138,6 +146,8 @@ def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[
                     "resourceVersionMatch is forbidden unless resourceVersion is provided",
                 )
             )
+        if token:
+            causes.append(_match_with_continue())
         if match not in ("Exact", "NotOlderThan"):
             causes.append(field_not_supported("resourceVersionMatch", match, ("Exact", "NotOlderThan", "")))
         elif match == "Exact" and version == "0":
@@ -147,22 +157,33 @@ def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[
                     'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
                 )
             )
+    if initial:
+        causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return causes
 
 
-def _watch_causes(match: str, initial: str) -> list[Cause]:
+def _watch_causes(*, match: str, token: str, initial: str) -> list[Cause]:
     causes = []
-    if match and not initial:
-        causes.append(
-            field_forbidden(
-                "resourceVersionMatch",
-                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-            )
-        )
     if initial and match != "NotOlderThan":
         causes.append(
             field_forbidden(
                 "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             )
         )
+    if match:
+        if not initial:
+            causes.append(
+                field_forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+                )
+            )
+        if match != "NotOlderThan":
+            causes.append(field_not_supported("resourceVersionMatch", match, ("NotOlderThan",)))
+        if token:
+            causes.append(_match_with_continue())
     return causes
+
+
+def _match_with_continue() -> Cause:
+    return field_forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")

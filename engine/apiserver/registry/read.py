@@ -1,7 +1,7 @@
 """get and list (apiserver pkg/registry/generic/registry/store.go Get, ListPredicate; pkg/storage/etcd3 GetList).
 
-What a resourceVersion means is as the API concepts page defines it. `0` is answered from the watch cache, all else
-from the store.
+What a resourceVersion means is as the API concepts page defines it. `0` is answered from the watch cache, and then a
+limit does not count (cacher.go computeListLimit); all else is answered from the store, once it is new enough.
 """
 
 from __future__ import annotations
@@ -33,29 +33,38 @@ class Reader:
         self._backend = backend
 
     async def get(self, call: Call) -> Object:
-        """Raises ApiError 404."""
+        """Raises ApiError 404, 504."""
         info, request = call.gvr_resource, call.info
         version = call.request.parameter("resourceVersion")
-        if version == "0":
-            cache = self._backend.caches.of(info)
+        if version:
+            asked = parse_resource_version(version)
+            await self._not_older_than(info, asked)
+            cache = self._backend.caches.of(info) if not asked else None
             known = cache.get(info.key(request.namespace, request.name)) if cache is not None else None
             if known is not None:
                 return from_storage(info, known)
-        elif version and (asked := parse_resource_version(version)) > self._backend.storage.store.revision:
-            raise too_large(asked, self._backend.storage.store.revision)
         stored = await self._backend.storage.get(info, request.namespace, request.name)
         if stored is None:
             raise not_found(info.gvr, request.name)
         return stored.object
 
+    async def _not_older_than(self, info: ResourceInfo, revision: int) -> None:
+        """Wait until the store has reached a revision. Raises ApiError 504 if it does not soon."""
+        if revision > self._backend.storage.store.revision:
+            cache = await self._backend.caches.started(info)
+            await cache.wait_until_fresh(revision)
+
     async def list(self, call: Call) -> Object:
+        """Raises ApiError 400, 410, 422, 504."""
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=False)
         selection = select(info, call.info.namespace, call.request)
         # From here on the cache follows, so that a watch from the list's revision finds each event.
         await self._backend.caches.started(info)
-        if options.resource_version == 0 and not options.limit and options.match in ("", "NotOlderThan"):
+        if options.resource_version == 0 and not options.continue_:
             return await self._from_cache(selection)
+        if options.resource_version and not options.exact:
+            await self._not_older_than(info, options.resource_version)
         return await self._from_store(selection, options)
 
     async def _from_cache(self, selection: Selection) -> Object:
@@ -96,15 +105,10 @@ class Reader:
 
     def _start(self, options: ListOptions) -> tuple[int, str]:
         """The revision to list at (0 for the newest) and the key to start after."""
-        current = self._backend.storage.store.revision
         if options.continue_:
             token = Continue.decode(options.continue_)
             return max(token.revision, 0), token.after
-        asked = options.resource_version or 0
-        if asked > current:
-            raise too_large(asked, current)
-        exact = options.match == "Exact" or (options.limit > 0 and not options.match)
-        return (asked if exact else 0), ""
+        return (options.resource_version or 0) if options.exact else 0, ""
 
     async def _page(self, selection: Selection, *, revision: int, after: str, options: ListOptions) -> Page:
         limit = CHUNK if not options.limit or selection.selective else options.limit

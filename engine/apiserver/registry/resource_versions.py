@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
+import re
 from typing import NamedTuple
 
 import orjson
@@ -21,15 +21,44 @@ CONTINUE_TOO_OLD = (
 )
 
 
-def parse_resource_version(text: str) -> int:
-    """Raises ApiError 400."""
-    if text.isascii() and text.isdigit():
-        return int(text)
-    raise bad_request(f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
+_MAX_UINT64 = (1 << 64) - 1
+
+
+class VersionError(ValueError):
+    """No resourceVersion. The text is that of Go's strconv.ParseUint."""
+
+
+def parse_uint(text: str) -> int:
+    """Raises VersionError."""
+    quoted = orjson.dumps(text).decode()
+    if not text.isascii() or not text.isdigit():
+        raise VersionError(f"strconv.ParseUint: parsing {quoted}: invalid syntax")
+    if (number := int(text)) > _MAX_UINT64:
+        raise VersionError(f"strconv.ParseUint: parsing {quoted}: value out of range")
+    return number
+
+
+def parse_resource_version(text: str, *, listing: bool = False) -> int:
+    """The resourceVersion of a request.
+
+    Raises ApiError: 400 for a list. For get and watch upstream lets the storage's error pass as it is, which makes it
+    500 without a reason (kubernetes issue 139485).
+    """
+    try:
+        return parse_uint(text)
+    except VersionError as error:
+        message = f"resourceVersion: Invalid value: {orjson.dumps(text).decode()}: {error}"
+        if listing:
+            raise bad_request(f"invalid resource version: {message}") from None
+        raise ApiError(500, "", message) from None
+
+
+_INVALID_TOKEN = "invalid continue token: continue key is not valid"
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Continue(NamedTuple):
-    """Where a list goes on: at a revision (-1 for an inconsistent continuation), after a key below the prefix."""
+    """Where a list goes on: at a revision (-1: at the newest, inconsistently), after a key below the list's prefix."""
 
     revision: int
     after: str
@@ -40,17 +69,38 @@ class Continue(NamedTuple):
 
     @classmethod
     def decode(cls, token: str) -> Continue:
-        """Raises ApiError 400 for a token that this server did not make."""
-        try:
-            raw = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-            version, revision, start = raw["v"], raw["rv"], raw["start"]
-        except (ValueError, binascii.Error, KeyError, TypeError):
-            raise bad_request("continue key is not valid: the token cannot be decoded") from None
+        """Raises ApiError 400 for a token that this server did not make.
+
+        A start that would leave the list's prefix is refused: the rest of the list is of the place that was authorised.
+        """
+        raw = _decoded_token(token)
+        version, revision, start = raw.get("v") or "", raw.get("rv") or 0, raw.get("start") or ""
         if version != _VERSION:
-            raise bad_request(f'server does not recognize this encoded version "{version}"')
-        if not isinstance(revision, int) or not isinstance(start, str) or not start or ".." in start.split("/"):
-            raise bad_request("continue key is not valid: incorrect encoded start key")
-        return cls(revision, start.removesuffix("\0"))
+            raise bad_request(f"{_INVALID_TOKEN}: server does not recognize this encoded version {version}")
+        if not isinstance(revision, int) or not isinstance(start, str):
+            raise bad_request(f"{_INVALID_TOKEN}: json: cannot unmarshal into Go value of type storage.continueToken")
+        if not revision:
+            raise bad_request(f"{_INVALID_TOKEN}: incorrect encoded start resourceVersion (version {_VERSION})")
+        if not start:
+            raise bad_request(f"{_INVALID_TOKEN}: encoded start key empty (version {_VERSION})")
+        if any(part in ("", ".", "..") for part in start.removeprefix("/").split("/")):
+            raise bad_request(f"{_INVALID_TOKEN}: {start}")
+        return cls(revision, start.removeprefix("/").removesuffix("\0"))
+
+
+def _decoded_token(token: str) -> Object:
+    """The JSON object in a token (Go's base64.RawURLEncoding: no padding). Raises ApiError 400."""
+    wrong = _NOT_BASE64.search(token)
+    if wrong is not None or len(token) % 4 == 1:
+        position = wrong.start() if wrong is not None else len(token)
+        raise bad_request(f"{_INVALID_TOKEN}: illegal base64 data at input byte {position}")
+    try:
+        raw = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except ValueError as error:
+        raise bad_request(f"{_INVALID_TOKEN}: {error}") from None
+    if not isinstance(raw, dict):
+        raise bad_request(f"{_INVALID_TOKEN}: json: cannot unmarshal into Go value of type storage.continueToken")
+    return raw
 
 
 def continue_expired(after: str) -> ApiError:
@@ -72,16 +122,10 @@ def too_old() -> ApiError:
     return expired(TOO_OLD)
 
 
-def too_large(asked: int, current: int) -> ApiError:
+def too_large(asked: int, current: int, *, retry_after: int = 0) -> ApiError:
     """504 for a revision that has not been made yet (storage/errors.go NewTooLargeResourceVersionError)."""
-    message = f"Too large resource version: {asked}, current: {current}"
-    return ApiError(
-        504,
-        "Timeout",
-        f"Timeout: {message}",
-        details={
-            "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-            "retryAfterSeconds": 1,
-        },
-        retry_after=1,
-    )
+    details: Object = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
+    if retry_after:
+        details["retryAfterSeconds"] = retry_after
+    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    return ApiError(504, "Timeout", message, details=details, retry_after=retry_after or None)

@@ -1,7 +1,8 @@
 """watch (apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher/cacher.go).
 
-A watch without a resourceVersion, or from 0, begins with the state as it is; with `sendInitialEvents` a bookmark says
-where that ends. One from a revision begins with what came after it, or with an ERROR event of 410 if that is forgotten.
+A watch without a resourceVersion, from 0, or with `sendInitialEvents` begins with the state as it is, and who allows
+bookmarks is told where that ends. One from a revision begins with what came after it, or with an ERROR event: of 410 if
+that is forgotten, of 504 for a state that is still to come.
 """
 
 from __future__ import annotations
@@ -34,44 +35,38 @@ class WatchOpener:
         selection = select(info, call.info.namespace, call.request)
         cache = await self._backend.caches.started(info)
         interest = _interest(call, selection, options)
-        initial, after = await self._begin(cache, selection, options, interest)
         try:
+            initial, after = await self._begin(cache, selection, options, interest)
             watcher = cache.watch(interest, after=after, initial=initial)
         except ApiError as error:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
-        watcher.end_after(seconds, lambda: cache.revision)
+        watcher.end_after(seconds, cache.bookmark)
         return watcher if info.storage_gvk == info.gvk else MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
         self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest
     ) -> tuple[list[WatchEvent], int]:
-        """The events to begin with, and the revision to go on after."""
+        """The events to begin with, and the revision to go on after; the cache is not left in between.
+
+        Raises ApiError 504.
+        """
+        newest = self._backend.storage.store.revision
         asked = options.resource_version
-        if options.initial_events is False and asked in (None, 0):
-            return [], cache.revision
-        if asked and not options.initial_events:
-            return [], asked
-        if asked == 0:
-            state, revision = list(cache.objects(selection.namespace, selection.node)), cache.revision
-        else:
-            state, revision = await self._state(cache, selection)
+        if not options.initial_events:
+            return [], newest if asked is None else asked or cache.revision
+        await cache.wait_until_fresh(newest if asked is None else asked)
+        revision = cache.revision
         initial = [
-            WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"])) for obj in state if interest.wants(obj)
+            WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"]))
+            for obj in cache.objects(selection.namespace, selection.node)
+            if interest.wants(obj)
         ]
-        if options.initial_events:
+        if options.bookmarks:
             end = bookmark(selection.info, revision)
             end["metadata"]["annotations"] = {INITIAL_EVENTS_END: "true"}
             initial.append(WatchEvent("BOOKMARK", end, revision))
         return initial, revision
-
-    async def _state(self, cache: WatchCache, selection: Selection) -> tuple[list[Object], int]:
-        """The newest state of the store: that of the cache if it has seen all of it."""
-        current = self._backend.storage.store.revision
-        if cache.revision >= current:
-            return list(cache.objects(selection.namespace, selection.node)), cache.revision
-        page = await self._backend.storage.page(selection.info, selection.namespace, stored=True)
-        return [obj for _, obj in page.items], page.revision
 
 
 def _converted(info: ResourceInfo, event: WatchEvent) -> WatchEvent:
@@ -108,5 +103,5 @@ def bookmark(info: ResourceInfo, revision: int) -> Object:
     return {
         "kind": info.kind,
         "apiVersion": info.gvr.api_version,
-        "metadata": {"resourceVersion": str(revision), "creationTimestamp": None},
+        "metadata": {"resourceVersion": str(revision)},
     }

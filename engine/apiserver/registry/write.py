@@ -22,7 +22,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
 from engine.apiserver.registry.options import WriteOptions
-from engine.apiserver.registry.resource_versions import parse_resource_version
+from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
@@ -76,8 +76,6 @@ class Writer:
 
     def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
         backend = self._backend
-        if obj["metadata"].pop("resourceVersion", "") not in ("", "0"):
-            raise ApiError(400, "BadRequest", "resourceVersion should not be set on objects to be created")
         fill_for_create(obj, uid=backend.uids.uid(), now=self._world.clock.timestamp())
         prepare_for_create(info, obj)
         apply_defaults(info, obj)
@@ -97,6 +95,9 @@ class Writer:
     async def _insert(self, call: Call, obj: Object, generate: str) -> Object:
         info = call.gvr_resource
         metadata = obj["metadata"]
+        if _version(metadata.pop("resourceVersion", "")):
+            # An error of the storage (etcd3 store.go Create), passed on as it is: 500 without a reason.
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         namespace = call.info.namespace if info.namespaced else ""
         for attempt in range(NAME_ATTEMPTS):
             if attempt:
@@ -152,8 +153,11 @@ class Writer:
         self, call: Call, options: WriteOptions, stored: Stored, new: Object, *, tracked: bool, rules: Rules | None
     ) -> Object | None:
         info, old = call.gvr_resource, stored.object
-        version = new["metadata"].get("resourceVersion") or "0"
-        if (asked := parse_resource_version(version)) and asked != stored.revision:
+        try:
+            asked = parse_uint(new["metadata"].get("resourceVersion") or "0")
+        except VersionError as error:
+            raise ApiError(500, "", str(error)) from None
+        if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         carry_over(info, new, old)
@@ -278,6 +282,14 @@ class Writer:
             subresource=subresource,
             api_version=info.gvr.api_version,
         )
+
+
+def _version(text: str) -> int:
+    """A resourceVersion that an object to be created brings along; what is no number counts as none."""
+    try:
+        return parse_uint(text)
+    except VersionError:
+        return 0
 
 
 def deletes_now(info: ResourceInfo, new: Object, old: Object) -> bool:
