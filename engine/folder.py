@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from platformdirs import user_data_path
 from pydantic import BaseModel, ConfigDict
 
 HOME_VARIABLE = "KTUI_HOME"
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class FolderError(Exception):
@@ -81,6 +83,11 @@ class ClusterFolder:
 
     @classmethod
     def named(cls, name: str) -> ClusterFolder:
+        """The folder of a cluster. Raises FolderError for a name that is none."""
+        if not NAME.fullmatch(name):
+            raise FolderError(
+                f'"{name}" cannot be the name of a cluster: use lower case letters, digits and "-" within, as in "demo-1"'
+            )
         return cls(data_home() / name)
 
     @contextmanager

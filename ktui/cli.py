@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from engine.folder import FolderError
 from ktui.commands import UsageError, lifecycle, store, trace
 
 app = typer.Typer(
@@ -57,7 +58,7 @@ def main() -> None:
                 sys.exit(kubectl.run(rest, name=name or lifecycle.DEFAULT_NAME))
             kubectl.declare(app)
         app()
-    except UsageError as error:
+    except (UsageError, FolderError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:

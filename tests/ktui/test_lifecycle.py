@@ -139,6 +139,14 @@ def test_a_wrong_option_is_named(home: Home, options: list[str], message: str) -
     assert not home.path.exists()
 
 
+@pytest.mark.parametrize("name", ["../elsewhere", "", "Demo", "a/b", "-x"])
+def test_a_name_that_is_none_is_refused(home: Home, name: str) -> None:
+    for words in (["up", "--port=0"], ["status"], ["down"], ["reset", "--yes"], ["kubeconfig"]):
+        ran = home.ktui(*words, f"--name={name}")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err.startswith(f'error: "{name}" cannot be the name of a cluster')
+
+
 def test_only_the_chosen_components_run(home: Home) -> None:
     home.up("--components=apiserver", "--ephemeral")
     assert home.kubectl("get", "nodes").err == "No resources found\n"
