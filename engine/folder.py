@@ -86,7 +86,7 @@ class ClusterFolder:
         """The folder of a cluster. Raises FolderError for a name that is none."""
         if not NAME.fullmatch(name):
             raise FolderError(
-                f'"{name}" cannot be the name of a cluster: use lower case letters, digits and "-" within, as in "demo-1"'
+                f'"{name}" cannot be the name of a cluster: use lower case letters, digits and dashes, as in demo-1'
             )
         return cls(data_home() / name)
 
