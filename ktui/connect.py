@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.api.errors import ApiError
 from engine.client import Client
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import KubeConfig, KubeConfigError
+from engine.kubectl.errors import CommandError
 from ktui.commands import UsageError
+
+T = TypeVar("T")
 
 
 def connect(kubeconfig: Path, *, user_agent: str = "ktui") -> Client:
@@ -21,19 +25,24 @@ def connect(kubeconfig: Path, *, user_agent: str = "ktui") -> Client:
         raise UsageError(str(error)) from error
 
 
-def fetch(kubeconfig: Path, path: str, query: dict[str, list[str]] | None = None) -> Any:
-    """One GET of a JSON document. Raises UsageError if the engine does not answer or refuses."""
+def ask(kubeconfig: Path, question: Callable[[Client], Awaitable[T]]) -> T:
+    """The answer to what a client is used for once. Raises UsageError if the engine does not answer or refuses."""
 
-    async def get() -> Any:
+    async def run() -> T:
         client = connect(kubeconfig)
         try:
-            return await client.request("GET", path, query=query)
+            return await question(client)
         finally:
             await client.close()
 
     try:
-        return asyncio.run(get())
-    except ConnectionError as error:
+        return asyncio.run(run())
+    except (ConnectionError, CommandError) as error:
         raise UsageError(str(error)) from error
     except ApiError as error:
         raise UsageError(error.message) from error
+
+
+def fetch(kubeconfig: Path, path: str, query: dict[str, list[str]] | None = None) -> Any:
+    """One GET of a JSON document. Raises UsageError if the engine does not answer or refuses."""
+    return ask(kubeconfig, lambda client: client.request("GET", path, query=query))

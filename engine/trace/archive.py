@@ -17,7 +17,7 @@ import orjson
 
 from engine.clock import Clock
 from engine.tasks import Supervisor
-from engine.trace.span import Span
+from engine.trace.span import Hop, Span
 from engine.trace.tracer import Tracer
 
 KEPT = 500_000
@@ -39,6 +39,8 @@ CREATE INDEX IF NOT EXISTS spans_by_object ON spans (object, hop);
 _INSERT = "INSERT INTO spans (trace, parent, hop, object, body) VALUES (?, ?, ?, ?, ?)"
 _PRUNE = "DELETE FROM spans WHERE number <= (SELECT max(number) FROM spans) - ?"
 _BY_TRACE = "SELECT body FROM spans WHERE trace = ? ORDER BY number"
+# The newest write that made the object, for one that no client has written: a Pod, a ReplicaSet.
+_NEWEST_BIRTH = "SELECT trace, body FROM spans WHERE object = ? AND hop = 7 ORDER BY number DESC LIMIT 200"
 # The newest request of a client about the object: the keystroke that its story starts with.
 _NEWEST_ROOT = "SELECT trace, body FROM spans WHERE object = ? AND hop = 1 ORDER BY number DESC LIMIT 200"
 
@@ -51,12 +53,17 @@ class TraceSource(Protocol):
     async def spans(self, trace_id: str) -> list[dict[str, Any]]: ...
 
     async def find(self, object: str) -> str:
-        """The id of the trace that the newest client's write to an object started; "" for none."""
+        """The id of the trace that the newest client's write to an object started, or where no client has written it,
+        of the one in which it was created; "" for none."""
         ...
 
 
-def _starts_story(span: dict[str, Any]) -> bool:
-    return span["verb"] in WRITES and span["outcome"] == "ok"
+def _is_keystroke(span: dict[str, Any]) -> bool:
+    return bool(span["hop"] == Hop.CLIENT and span["verb"] in WRITES and span["outcome"] == "ok")
+
+
+def _is_birth(span: dict[str, Any]) -> bool:
+    return bool(span["hop"] == Hop.STORE and span["verb"] == "create" and span["outcome"] == "ok")
 
 
 class RecentTraces:
@@ -69,9 +76,10 @@ class RecentTraces:
         return [span.to_json() for span in self._tracer.recent if span.trace_id == trace_id]
 
     async def find(self, object: str) -> str:
-        for span in reversed(self._tracer.recent):
-            if span.hop == 1 and span.object == object and _starts_story(span.to_json()):
-                return span.trace_id
+        for starts in (_is_keystroke, _is_birth):
+            for span in reversed(self._tracer.recent):
+                if span.object == object and starts(span.to_json()):
+                    return span.trace_id
         return ""
 
 
@@ -146,8 +154,10 @@ class TraceArchive:
         assert self._database is not None
         await self._write()
         with self._clock.hold():
-            rows = await self._database.execute_fetchall(_NEWEST_ROOT, (object,))
-        for trace, body in rows:
-            if _starts_story(orjson.loads(body)):
-                return str(trace)
+            keystrokes = await self._database.execute_fetchall(_NEWEST_ROOT, (object,))
+            births = await self._database.execute_fetchall(_NEWEST_BIRTH, (object,))
+        for rows, starts in ((keystrokes, _is_keystroke), (births, _is_birth)):
+            for trace, body in rows:
+                if starts(orjson.loads(body)):
+                    return str(trace)
         return ""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import DEFAULT_NAME, Name, find
 from ktui.trace_tree import mermaid, table
+
+if TYPE_CHECKING:
+    from engine.client import Client
 
 
 def declare(app: typer.Typer) -> None:
@@ -29,11 +32,9 @@ def trace(
     kind, separator, object_name = target.partition("/")
     if not separator or not kind or not object_name:
         raise UsageError(f'"{target}" is not KIND/NAME, as in deployment/web')
-    from ktui.connect import fetch
+    from ktui.connect import ask
 
-    running = find(name)
-    query = {"kind": [kind], "namespace": [namespace], "name": [object_name]}
-    spans = fetch(Path(running.kubeconfig), "/debug/ktui/traces", query)["spans"]
+    spans = ask(Path(find(name).kubeconfig), lambda client: spans_of(client, kind, namespace, object_name))
     if not spans:
         raise UsageError(f"no trace of {target} in namespace {namespace}: nobody has written it, or it is too long ago")
     match output:
@@ -46,3 +47,19 @@ def trace(
             print("\n".join(table(shown)))
             if hidden := len(spans) - len(shown):
                 print(f"{hidden} spans of Event objects not shown: --events shows them", file=sys.stderr)
+
+
+async def spans_of(client: Client, kind: str, namespace: str, name: str) -> list[dict[str, Any]]:
+    """The trace of the newest write to an object, its kind by any of its names (`deploy`, `deployments.apps`).
+
+    Raises CommandError for a kind that the server does not have, ApiError, ConnectionError.
+    """
+    from engine.kubectl.discovery import Discovery
+
+    resource = await Discovery().resolve(client, kind)
+    query = {"kind": [resource.singular], "name": [name]}
+    if resource.namespaced:
+        query["namespace"] = [namespace]
+    answer = await client.request("GET", "/debug/ktui/traces", query=query)
+    spans: list[dict[str, Any]] = answer["spans"]
+    return spans
