@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
@@ -84,6 +84,13 @@ class EventStream(Protocol):
     def __aiter__(self) -> AsyncIterator[WatchEvent]: ...
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An event stream that wants to know what of it went over the wire, to show it."""
+
+    def count_bytes(self, size: int) -> None: ...
 
 
 class ByteStream(Protocol):

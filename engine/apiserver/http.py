@@ -18,8 +18,19 @@ import yaml
 from aiohttp import web
 
 from engine.api.errors import too_large
-from engine.api.wire import JSON, YAML, ByteStream, ClientCertificate, EventStream, Handler, Request, Response
+from engine.api.wire import (
+    JSON,
+    YAML,
+    ByteStream,
+    ClientCertificate,
+    EventStream,
+    Handler,
+    Metered,
+    Request,
+    Response,
+)
 from engine.apiserver.registry.representation import negotiate
+from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -92,6 +103,8 @@ class HttpServer:
             error = too_large(_TOO_LARGE)
             return web.Response(status=error.code, body=orjson.dumps(error.status), content_type=JSON)
         response = await self._handler.handle(request)
+        if response.upgrade is not None:
+            return await serve_socket(incoming, response.upgrade)
         if response.events is not None:
             return await self._stream(incoming, response, _lines(response.events), response.events)
         if response.stream is not None:
@@ -169,8 +182,12 @@ class HttpServer:
 
 
 async def _lines(events: EventStream) -> AsyncIterator[bytes]:
+    metered = events if isinstance(events, Metered) else None
     async for event in events:
-        yield event.encoded
+        line = event.encoded
+        if metered is not None:
+            metered.count_bytes(len(line))
+        yield line
 
 
 async def _request(incoming: web.BaseRequest) -> Request | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 
-from engine.api.wire import EventStream, WatchEvent
+from engine.api.wire import EventStream, Metered, WatchEvent
 
 
 class FixedEvents:
@@ -39,6 +39,10 @@ class MappedEvents:
 
     async def __anext__(self) -> WatchEvent:
         return self._change(await self._iterator.__anext__())
+
+    def count_bytes(self, size: int) -> None:
+        if isinstance(self._source, Metered):
+            self._source.count_bytes(size)
 
     async def aclose(self) -> None:
         await self._source.aclose()

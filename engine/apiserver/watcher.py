@@ -67,6 +67,7 @@ class Watcher:
         self._everything = interest.everything
         self.too_slow = False
         self.sent = 0
+        self.bytes = 0  # of the events as they went over the wire; none of what stays in the process
         self._after = after
         self._clock = clock
         self._opened = clock.monotonic()
@@ -167,6 +168,9 @@ class Watcher:
         self._cursor = max(self._cursor, event.revision)
         return event
 
+    def count_bytes(self, size: int) -> None:
+        self.bytes += size
+
     async def aclose(self) -> None:
         self._initial.clear()
         self._buffer.clear()
@@ -182,6 +186,7 @@ class Watcher:
             "selector": interest.selector,
             "cursor": self._cursor,
             "sent": self.sent,
+            "bytes": self.bytes,
             "buffered": len(self._initial) + len(self._buffer),
             "ageSeconds": round(self._clock.monotonic() - self._opened, 3),
         }

