@@ -15,7 +15,8 @@ from engine.config import ClusterConfig, Component, NodeConfig
 from engine.controllers.manager import MANAGER, ControllerManager
 from engine.kubelet import Kubelet
 from engine.network import PodNetwork, ServiceProxy
-from engine.scheduler import Scheduler
+from engine.scheduler import Scheduler, SchedulerConfiguration
+from engine.scheduler.configuration.loading import load_file
 from engine.world import World
 
 SCHEDULER = ClientCertificate("system:kube-scheduler")
@@ -59,12 +60,16 @@ class Components:
         self._run = run
 
     async def start(self) -> None:
+        """Raises ConfigurationError for a scheduler configuration that cannot be."""
         wanted = self._config.components
         if Component.CONTROLLERS in wanted:
             manager = ControllerManager(self._controller_client, self._world, self._config)
             await self._run(manager.start, manager.stop)
         if Component.SCHEDULER in wanted:
-            scheduler = Scheduler(self._client_for(SCHEDULER, "kube-scheduler"), self._world)
+            file = self._config.scheduler_config
+            configuration = load_file(file) if file is not None else SchedulerConfiguration()
+            client = self._client_for(SCHEDULER, "kube-scheduler")
+            scheduler = Scheduler(client, self._world, configuration=configuration)
             await self._run(scheduler.start, scheduler.stop)
         proxies = await self._start_proxies() if Component.NETWORK in wanted else {}
         if Component.KUBELETS in wanted:

@@ -50,6 +50,7 @@ class ClusterConfig(BaseModel):
     host: str = "127.0.0.1"
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"
+    scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     watch_cache_size: int = Field(default=1000, ge=1)  # events that are kept of each resource, for watches that come back
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"
 

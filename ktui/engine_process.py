@@ -27,6 +27,7 @@ class UpOptions:
     kubernetes_version: str = ""
     seed: str | None = None
     ephemeral: bool = False
+    scheduler_config: str = ""
     watch_cache_sizes: str = ""
 
     def arguments(self) -> list[str]:
@@ -41,6 +42,8 @@ class UpOptions:
             words.append(f"--seed={self.seed}")
         if self.ephemeral:
             words.append("--ephemeral")
+        if self.scheduler_config:
+            words.append(f"--scheduler-config={self.scheduler_config}")
         if self.watch_cache_sizes:
             words.append(f"--watch-cache-sizes={self.watch_cache_sizes}")
         return words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from engine.api.types import GVR, PODS, Object
@@ -11,6 +11,7 @@ from engine.client import WARNING, Client, EventRecorder, InformerFactory, Liste
 from engine.clock import wall
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.cycle.binding import BindingCycle
 from engine.scheduler.cycle.failure import FailureHandler
 from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
@@ -42,9 +43,11 @@ class Scheduler:
         client: Client,
         world: World,
         *,
-        profiles: Sequence[Profile] = (Profile(),),
+        configuration: SchedulerConfiguration | None = None,
         registry: Mapping[str, Factory] = REGISTRY,
     ) -> None:
+        configuration = configuration or SchedulerConfiguration()
+        profiles = configuration.profiles
         self._client = client
         self._world = world
         self._tasks = Supervisor("scheduler")
@@ -62,6 +65,8 @@ class Scheduler:
             hints={name: _hints(framework) for name, framework in self.frameworks.items()},
             pre_enqueue={name: framework.pre_enqueue for name, framework in self.frameworks.items()},
             nominator=self.nominator,
+            initial_backoff=configuration.initial_backoff,
+            max_backoff=configuration.max_backoff,
         )
         rng = world.rng.stream("scheduler")
         self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng)

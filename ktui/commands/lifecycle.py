@@ -55,6 +55,9 @@ def up(
     watch_cache_sizes: Annotated[
         str, typer.Option(help="Events kept for watches that come back, as in pods#5000,deployments.apps#200.")
     ] = "",
+    scheduler_config: Annotated[
+        str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1).")
+    ] = "",
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the API answers.")] = False,
     announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
 ) -> None:
@@ -68,6 +71,7 @@ def up(
         kubernetes_version=kubernetes_version,
         seed=seed,
         ephemeral=ephemeral,
+        scheduler_config=scheduler_config,
         watch_cache_sizes=watch_cache_sizes,
     )
     if detach:

@@ -75,6 +75,8 @@ def configure(options: UpOptions) -> ClusterConfig:
         latencies = None if options.profile in PROFILES else load_profile(Path(options.profile))
     except (UnknownVersionError, ProfileError) as error:
         raise UsageError(str(error)) from error
+    if options.scheduler_config:
+        check_scheduler_config(Path(options.scheduler_config))
     try:
         return ClusterConfig(
             name=options.name,
@@ -85,6 +87,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             profile=options.profile if latencies is None else "custom",
             latencies=latencies,
             seed=options.seed,
+            scheduler_config=Path(options.scheduler_config).absolute() if options.scheduler_config else None,
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
         )
     except ValidationError as error:
@@ -101,6 +104,18 @@ def parse_sizes(text: str) -> dict[str, int]:
             raise UsageError(f"--watch-cache-sizes: invalid value of watch cache size: {word}; give resource#size")
         sizes[resource] = int(size)
     return sizes
+
+
+def check_scheduler_config(file: Path) -> None:
+    """Tell what of it has no effect. Raises UsageError for one that the scheduler would not start with."""
+    from engine.scheduler.configuration.fields import ConfigurationError
+    from engine.scheduler.configuration.loading import load_file
+
+    try:
+        for note in load_file(file).notes:
+            _say(f"{file}: {note}")
+    except ConfigurationError as error:
+        raise UsageError(f"--scheduler-config: {error}") from error
 
 
 def parse_components(text: str) -> frozenset[Component]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from engine.scheduler import EnabledPlugin, Profile
+from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
 from engine.scheduler.framework.plugin import (
@@ -34,7 +34,9 @@ async def stage_with(world: World) -> AsyncIterator[StageFor]:
 
     async def make(plugin: Any) -> Stage:
         profile = Profile(plugins=(*DEFAULT_PLUGINS, EnabledPlugin(plugin.name)))
-        opened = open_stage(world, profiles=[profile], registry={**REGISTRY, plugin.name: plugin})
+        opened = open_stage(
+            world, configuration=SchedulerConfiguration(profiles=(profile,)), registry={**REGISTRY, plugin.name: plugin}
+        )
         stages.append(opened)
         return await opened.__aenter__()
 

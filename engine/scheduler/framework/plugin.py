@@ -177,6 +177,23 @@ class PostBindPlugin(Plugin):
         raise NotImplementedError
 
 
+# The extension points and what a plugin is that serves at each.
+POINTS: dict[str, type[Plugin]] = {
+    "PreEnqueue": PreEnqueuePlugin,
+    "QueueSort": QueueSortPlugin,
+    "PreFilter": PreFilterPlugin,
+    "Filter": FilterPlugin,
+    "PostFilter": PostFilterPlugin,
+    "PreScore": PreScorePlugin,
+    "Score": ScorePlugin,
+    "Reserve": ReservePlugin,
+    "Permit": PermitPlugin,
+    "PreBind": PreBindPlugin,
+    "Bind": BindPlugin,
+    "PostBind": PostBindPlugin,
+}
+
+
 def default_normalize(scores: Scores, *, reverse: bool = False) -> Scores:
     """Scale to 0..100 by the highest, or down from 100 (plugins/helper DefaultNormalizeScore)."""
     highest = int(scores.max()) if len(scores) else 0

@@ -77,9 +77,10 @@ class Framework:
         self.waiting = WaitingPods()
         self.vectorised = True  # False asks every plugin node by node
         self.plugins: dict[str, Plugin] = {
-            p.name: registry[p.name](profile.plugin_args.get(p.name, {}), handle) for p in profile.plugins
+            name: registry[name](profile.plugin_args.get(name, {}), handle)
+            for name in dict.fromkeys(p.name for p in profile.plugins)
         }
-        self.weights = {p.name: p.weight or 1 for p in profile.plugins}
+        self.weights = {p.name: p.weight or 1 for p in profile.plugins if p.serves("Score")}
         self.pre_enqueue = self._at("PreEnqueue", PreEnqueuePlugin)
         self.queue_sort = self._at("QueueSort", QueueSortPlugin)
         self.pre_filter = self._at("PreFilter", PreFilterPlugin)

@@ -29,7 +29,7 @@ from engine.scheduler.framework.events import (
 )
 from engine.scheduler.framework.plugin import PreEnqueuePlugin
 from engine.scheduler.pod_info import PodInfo
-from engine.scheduler.queue.backoff import BackoffQueue, Less
+from engine.scheduler.queue.backoff import INITIAL_BACKOFF, MAX_BACKOFF, BackoffQueue, Less
 from engine.scheduler.queue.heap import Heap
 from engine.scheduler.queue.in_flight import InFlight
 from engine.scheduler.queue.nominator import Nominator
@@ -63,11 +63,13 @@ class SchedulingQueue:
         hints: Mapping[str, Hints],
         pre_enqueue: Mapping[str, list[PreEnqueuePlugin]],
         nominator: Nominator | None = None,
+        initial_backoff: float = INITIAL_BACKOFF,
+        max_backoff: float = MAX_BACKOFF,
     ) -> None:
         """`hints` and `pre_enqueue` are those of each profile, by schedulerName."""
         self.nominator = nominator or Nominator()
         self.active: Heap[QueuedPod] = Heap(less)
-        self.backoff = BackoffQueue(clock, less)
+        self.backoff = BackoffQueue(clock, less, initial=initial_backoff, maximum=max_backoff)
         self.unschedulable = UnschedulablePods()
         self.in_flight = InFlight()
         self._clock = clock
