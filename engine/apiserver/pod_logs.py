@@ -88,7 +88,7 @@ class PodLogs:
     def answer(self, request: Request, pod: Object) -> Response:
         """Raises ApiError 400 in the kubelet's words, 500 where the node does not answer."""
         options = LogOptions.of(request, self._world.clock.now())
-        container = _container(pod, options.container)
+        container = container_named(pod, options.container)
         node = (pod.get("spec") or {}).get("nodeName")
         headers = {"content-type": _TEXT}
         if not node:
@@ -100,7 +100,8 @@ class PodLogs:
         return Response(200, first, headers)
 
 
-def _container(pod: Object, wanted: str) -> str:
+def container_named(pod: Object, wanted: str) -> str:
+    """The container that a request is for: the only one if it names none. Raises ApiError 400."""
     spec = pod.get("spec") or {}
     names = [container["name"] for field in _CONTAINERS for container in spec.get(field) or ()]
     if wanted:

@@ -53,7 +53,7 @@ class Action(Protocol):
 class Connector(Protocol):
     """Answers what is for a node to answer: exec, attach, port-forward, proxy."""
 
-    async def connect(self, call: Call) -> Response: ...
+    async def connect(self, call: Call, obj: Object) -> Response: ...
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ class Rest:
             raise ApiError(
                 501, "NotImplemented", f"{call.info.subresource} is not served by the nodes of this cluster", details={}
             )
-        return await self.connector.connect(call)
+        return await self.connector.connect(call, stored.object)
 
     async def _legacy_binding(self, call: Call, obj: Object, options: WriteOptions) -> Response:
         """POST bindings: the same as pods/NAME/binding, with the Pod's name in the body."""

@@ -53,6 +53,7 @@ from engine.apiserver.registry.write import Writer
 from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.service_ips import AddressPool, PortPool, ServiceHook
 from engine.apiserver.storage import Storage, StorageLookup
+from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.watch_cache import WatchCache
 from engine.config import ClusterConfig
 from engine.store.types import Store
@@ -149,7 +150,7 @@ class ApiServer:
                 ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
                 ("serviceaccounts", "token"): TokenAction(self.backend, lookup, issuer),
             },
-            connector=connector,
+            connector=connector or NodeConnector(self.backend),
         )
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)

@@ -1,4 +1,4 @@
-"""The line discipline of a terminal: what the kernel does between the keys that arrive and the program that reads lines.
+"""The line discipline of a terminal: what the kernel does between keys and the program that reads lines.
 
 Echo, erasing, Ctrl-C and Ctrl-D (termios(3), canonical mode), and a history of lines on the arrow keys, which a real
 shell would keep itself.

@@ -75,7 +75,8 @@ def answer(container: SimulatedContainer, request: HttpRequest, now: datetime) -
         agent = request.headers.get("user-agent", "-")
         size = len(body.encode()) if request.method != "HEAD" else 0
         moment = now.strftime("%d/%b/%Y:%H:%M:%S +0000")
-        line = f'127.0.0.1 - - [{moment}] "{request.method} {request.path} {request.version}" {status} {size} "-" "{agent}"'
+        asked = f"{request.method} {request.path} {request.version}"
+        line = f'127.0.0.1 - - [{moment}] "{asked}" {status} {size} "-" "{agent}"'
         container.log.write("stdout", f'{line} "-"\n' if kind == "nginx" else f"{line}\n")
     return given
 

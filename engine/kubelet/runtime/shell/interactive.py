@@ -1,4 +1,4 @@
-"""A shell that reads its commands as they are typed, or as a pipe brings them (`kubectl exec -it`, `kubectl run -it`)."""
+"""A shell that reads its commands as they are typed, or as a pipe brings them (`kubectl exec -it`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,152 @@
+"""The connect subresources of Pods: from a checked request to a session with the Pod's node.
+
+Source: pkg/registry/core/pod/rest/subresources.go and pod strategy.go (streamLocation). A WebSocket is a GET; since
+1.35 it needs the right to create the subresource as well (AuthorizePodWebsocketUpgradeCreatePermission).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.errors import ApiError, bad_request, internal, method_not_supported
+from engine.api.types import Object
+from engine.api.wire import Request, Response, Upgrade
+from engine.apiserver.admission import Attributes as Admitted
+from engine.apiserver.admission import Operation
+from engine.apiserver.authorization import Attributes, Verdict, forbidden
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.pod_logs import container_named
+from engine.apiserver.registry.options import truthy
+from engine.apiserver.streaming.port_forward import CHANNELS, TUNNEL, ChannelPortForward, Open, TunneledPortForward
+from engine.apiserver.streaming.remote_command import PROTOCOLS, STDERR, STDIN, STDOUT, RemoteCommand
+from engine.streaming import NodeStreams, Output, Session, Target
+from engine.trace import Hop
+
+_OPTIONS = {"exec": "PodExecOptions", "attach": "PodAttachOptions", "portforward": "PodPortForwardOptions"}
+
+
+class NodeConnector:
+    """A `rest.Connector`."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def connect(self, call: Call, pod: Object) -> Response:
+        """Raises ApiError."""
+        subresource = call.info.subresource
+        if subresource not in _OPTIONS:
+            raise ApiError(
+                501, "NotImplemented", f"{subresource} is not served by the nodes of this cluster", details={}
+            )
+        if call.request.method not in ("GET", "POST"):
+            raise method_not_supported(call.gvr_resource.gvr, call.info.verb)
+        await self._check_create(call)
+        options = _options(call.request, _OPTIONS[subresource])
+        await self._admit(call, options)
+        container = "" if subresource == "portforward" else container_named(pod, call.request.parameter("container"))
+        node = (pod.get("spec") or {}).get("nodeName", "")
+        if not node:
+            raise bad_request(f"pod {call.info.name} does not have a host assigned")
+        if "websocket" not in call.request.headers.get("upgrade", "").lower():
+            raise bad_request("Upgrade request required")
+        streams = self._backend.world.streams.find(node)
+        if streams is None:
+            raise internal(f'error dialing backend: the kubelet of node "{node}" does not answer')
+        metadata = pod["metadata"]
+        target = Target(metadata["namespace"], metadata["name"], metadata["uid"], container)
+        return Response(101, upgrade=self._upgrade(call, streams, target, node=node))
+
+    async def _check_create(self, call: Call) -> None:
+        if call.info.verb != "get":
+            return
+        question = Attributes.of(call.user, call.info._replace(verb="create"))
+        decision = (await self._backend.authorizer.authorize(question)).decision
+        if decision.verdict is not Verdict.ALLOW:
+            raise forbidden(question, decision.reason)
+
+    async def _admit(self, call: Call, options: Object) -> None:
+        info = call.info
+        attributes = Admitted(
+            Operation.CONNECT, call.gvr_resource, info.subresource, info.namespace, info.name, call.user, options
+        )
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._backend.admission.mutate(attributes, span)
+        with call.span(Hop.VALIDATING_ADMISSION) as span:
+            await self._backend.admission.validate(attributes, span)
+
+    # -- the session
+
+    def _upgrade(self, call: Call, streams: NodeStreams, target: Target, *, node: str) -> Upgrade:
+        offered = [word.strip() for word in call.request.headers.get("sec-websocket-protocol", "").split(",")]
+        if call.info.subresource == "portforward":
+            return self._port_forward(call, streams, target, offered=offered, node=node)
+        request, tty = call.request, truthy(call.request.parameter("tty"))
+        wanted = [STDIN] if truthy(request.parameter("stdin")) else []
+        if truthy(request.parameter("stdout")):
+            wanted.append(STDOUT)
+        if truthy(request.parameter("stderr")) and not tty:
+            wanted.append(STDERR)
+        if not wanted:
+            raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
+        command = request.query.get("command") or []
+        if call.info.subresource == "exec" and not command:
+            raise bad_request("you must specify at least 1 command")
+
+        def begin(output: Output) -> Session:
+            verb = "Exec" if command else "Attach"
+            with self._backend.world.tracer.span(
+                Hop.KUBELET, component=f"kubelet {node}", verb=verb, object=call.object, cause=call.cause,
+                detail={"container": target.container, "command": command, "tty": tty},
+            ):  # fmt: skip
+                if command:
+                    return streams.exec(target, command, stdin=STDIN in wanted, tty=tty, output=output)
+                return streams.attach(target, stdin=STDIN in wanted, tty=tty, output=output)
+
+        return RemoteCommand(_agreed(offered, PROTOCOLS), begin, streams=tuple(wanted))
+
+    def _port_forward(
+        self, call: Call, streams: NodeStreams, target: Target, *, offered: list[str], node: str
+    ) -> Upgrade:
+        def open_port(port: int, output: Output) -> Session:
+            with self._backend.world.tracer.span(
+                Hop.KUBELET, component=f"kubelet {node}", verb="PortForward", object=call.object, cause=call.cause,
+                detail={"port": port},
+            ):  # fmt: skip
+                return streams.port_forward(target, port, output=output)
+
+        opening: Open = open_port
+        if TUNNEL in offered:
+            return TunneledPortForward(opening)
+        return ChannelPortForward(_agreed(offered, CHANNELS), _ports(call.request), opening)
+
+
+def _agreed(offered: Sequence[str], spoken: Sequence[str]) -> str:
+    """The first protocol of the client's that is spoken here."""
+    for protocol in offered:
+        if protocol in spoken:
+            return protocol
+    raise bad_request(f"unable to upgrade connection: none of the protocols {', '.join(offered)} is supported")
+
+
+def _ports(request: Request) -> list[int]:
+    ports = [word for value in request.query.get("ports") or () for word in value.split(",")]
+    if not ports:
+        raise bad_request('query parameter "port" is required')
+    for port in ports:
+        if not port.isdigit() or not 0 < int(port) < 65_536:
+            raise bad_request(f"port {port} must be a number between 1 and 65535")
+    return [int(port) for port in ports]
+
+
+def _options(request: Request, kind: str) -> Object:
+    """The options as the object that admission is shown."""
+    options: Object = {"apiVersion": "v1", "kind": kind}
+    for name in ("stdin", "stdout", "stderr", "tty"):
+        if truthy(request.parameter(name)):
+            options[name] = True
+    if container := request.parameter("container"):
+        options["container"] = container
+    if command := request.query.get("command"):
+        options["command"] = list(command)
+    return options
