@@ -30,6 +30,7 @@ from engine.api.resource_table import (
 )
 from engine.api.resources import ResourceInfo
 from engine.api.selectable import selectable_fields, unknown_field_text
+from engine.api.service_strategy import prepare_service_for_update
 from engine.api.types import Object
 
 __all__ = [
@@ -318,6 +319,7 @@ _CREATE: Mapping[_Kind, Callable[[Object], None]] = {
 _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("", "Namespace"): _update_namespace,
     ("", "Pod"): prepare_pod_for_update,
+    ("", "Service"): prepare_service_for_update,
     (APIEXTENSIONS, "CustomResourceDefinition"): _update_definition,
     (CERTIFICATES, "CertificateSigningRequest"): _update_signing_request,
 }

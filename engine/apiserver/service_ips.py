@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
 from engine.api.errors import Cause, field_invalid, invalid
+from engine.api.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
 from engine.api.types import GVK, Object
+from engine.api.validation.problems import Problems
+from engine.api.validation.services import cluster_addresses
 from engine.rng import Rng
 
 _SERVICE = GVK("", "v1", "Service")
@@ -46,10 +49,7 @@ class AddressPool:
         except ValueError:
             return f"failed to allocate IP {address}: provided IP is not valid"
         if ip_address(address) not in self.network or not 1 <= number <= self._size:
-            return (
-                f"failed to allocate IP {address}: the provided IP ({address}) is not in the valid range. "
-                f"The range of valid IPs is {self.network}"
-            )
+            return f"failed to allocate IP {address}: the provided network does not match the current range"
         if number in self._taken:
             return f"failed to allocate IP {address}: provided IP is already allocated"
         self._taken.add(number)
@@ -127,10 +127,12 @@ class ServiceHook:
                 self.ports.take(port)
 
     def begin_create(self, obj: Object) -> None:
+        normalize_cluster_ips(obj.setdefault("spec", {}))
         self._allocate(obj, held_addresses=[], held_ports=[])
 
     def begin_update(self, obj: Object, old: Object) -> None:
         _keep_on_update(obj, old)
+        normalize_cluster_ips(obj["spec"], old["spec"])
         self._allocate(obj, held_addresses=_addresses(old), held_ports=_node_ports(old))
 
     def after_success(self, obj: Object, old: Object) -> None:
@@ -168,9 +170,8 @@ class ServiceHook:
     def _allocate_addresses(self, obj: Object, *, held: list[str], taken: list[str]) -> None:
         spec = obj.setdefault("spec", {})
         if spec.get("type") == "ExternalName":
-            for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-                spec.pop(field, None)
             return
+        _refuse_what_cannot_be(obj)
         spec.setdefault("ipFamilies", ["IPv4"])
         spec.setdefault("ipFamilyPolicy", "SingleStack")
         wanted = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
@@ -191,7 +192,7 @@ class ServiceHook:
 
     def _allocate_ports(self, obj: Object, *, held: list[int], taken: list[int]) -> None:
         spec = obj["spec"]
-        if not _wants_node_ports(spec):
+        if not has_node_ports(spec):
             return
         same: dict[int, set[str]] = {}  # one number may serve several protocols of a Service
         causes: list[Cause] = []
@@ -212,18 +213,28 @@ class ServiceHook:
                 number = port["nodePort"] = drawn
             taken.append(number)
             same.setdefault(number, set()).add(protocol)
-        local = spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-        if local and not spec.get("healthCheckNodePort") and (drawn := self.ports.draw()) is not None:
-            spec["healthCheckNodePort"] = drawn
-            taken.append(drawn)
+        if needs_health_check(spec) and not spec.get("healthCheckNodePort"):
+            drawn = self.ports.draw()
+            if drawn is not None:
+                spec["healthCheckNodePort"] = drawn
+                taken.append(drawn)
         if causes:
             raise _refused(obj, *causes)
 
 
-def _wants_node_ports(spec: Object) -> bool:
-    if spec.get("type") == "NodePort":
-        return True
-    return spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
+def _refuse_what_cannot_be(obj: Object) -> None:
+    """Addresses and families that are wrong, or that a cluster of one family does not have (initIPFamilyFields)."""
+    spec, problems = obj["spec"], Problems()
+    cluster_addresses(spec, problems)
+    if not problems:
+        policy = spec.get("ipFamilyPolicy")
+        if policy == "RequireDualStack":
+            problems.invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")
+        for position, family in enumerate(spec.get("ipFamilies") or ()):
+            if family != "IPv4":
+                problems.invalid(f"spec.ipFamilies[{position}]", family, "not configured on this cluster")
+    if problems:
+        raise _refused(obj, *problems)
 
 
 def _keep_on_update(obj: Object, old: Object) -> None:
@@ -231,9 +242,12 @@ def _keep_on_update(obj: Object, old: Object) -> None:
     spec, before = obj["spec"], old["spec"]
     if spec.get("type") == "ExternalName":
         return
-    if before.get("type") != "ExternalName" and not spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIP"], spec["clusterIPs"] = before.get("clusterIP", ""), list(before.get("clusterIPs") or ())
-    if not _wants_node_ports(spec):
+    if before.get("type") != "ExternalName":
+        if not spec.get("clusterIP"):
+            spec["clusterIP"] = before.get("clusterIP", "")
+        if not spec.get("clusterIPs") and spec["clusterIP"] == before.get("clusterIP"):
+            spec["clusterIPs"] = list(before.get("clusterIPs") or ())
+    if not has_node_ports(spec):
         return
     known = {
         (p.get("protocol", "TCP"), p["port"]): p["nodePort"] for p in before.get("ports") or () if p.get("nodePort")

@@ -65,8 +65,30 @@ async def test_the_address_of_the_api_is_taken(client: Client) -> None:
 
 
 async def test_an_address_outside_the_range(client: Client) -> None:
-    with pytest.raises(ApiError, match="is not in the valid range"):
+    with pytest.raises(ApiError, match="the provided network does not match the current range"):
         await make(client, clusterIP="192.168.0.1")
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        ({"clusterIP": "one"}, 'spec.clusterIPs[0]: Invalid value: "one": must be a valid IP address, (e.g. 10.9.8.7'),
+        ({"ipFamilies": ["IPv6"]}, 'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'),
+        (
+            {"ipFamilyPolicy": "RequireDualStack"},
+            'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack',
+        ),
+        (
+            {"type": "ExternalName", "externalName": "a.example", "clusterIP": "10.96.0.10"},
+            "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
+        ),
+    ],
+    ids=["no address", "another family", "two families", "an address for a name"],
+)
+async def test_addresses_that_cannot_be(client: Client, spec: Object, wrong: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        await make(client, **spec)
+    assert caught.value.message.startswith(f'Service "web" is invalid: {wrong}')
 
 
 async def test_node_ports(client: Client) -> None:
@@ -91,6 +113,41 @@ async def test_an_update_keeps_what_was_allocated(client: Client) -> None:
     assert "nodePort" not in (await client.update(SERVICES, sent))["spec"]["ports"][0]
     port = {"port": 80, "nodePort": made["ports"][0]["nodePort"]}
     assert (await make(client, "other", type="NodePort", ports=[port]))["ports"][0]["nodePort"] == port["nodePort"]
+
+
+@pytest.mark.parametrize("wider", ["NodePort", "LoadBalancer"])
+async def test_a_narrower_type_lets_go_of_node_ports(client: Client, wider: str) -> None:
+    made = await make(client, type=wider)
+    port = made["ports"][0]["nodePort"]
+    patched = await client.patch(SERVICES, "web", {"spec": {"type": "ClusterIP"}}, namespace="default")
+    assert patched["spec"]["clusterIP"] == made["clusterIP"]
+    assert patched["spec"]["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
+    assert not {"externalTrafficPolicy", "allocateLoadBalancerNodePorts"} & patched["spec"].keys()
+    again = await make(client, "other", type="NodePort", ports=[{"port": 80, "nodePort": port}])
+    assert again["ports"][0]["nodePort"] == port
+
+
+async def test_a_service_that_becomes_a_name_lets_go_of_its_address(client: Client) -> None:
+    made = await make(client, type="NodePort")
+    named = {"spec": {"type": "ExternalName", "externalName": "a.example"}}
+    patched = await client.patch(SERVICES, "web", named, namespace="default")
+    assert not {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} & patched["spec"].keys()
+    assert (await make(client, "other", clusterIP=made["clusterIP"]))["clusterIP"] == made["clusterIP"]
+
+
+async def test_what_the_client_changes_too_is_not_dropped(client: Client) -> None:
+    await make(client, type="NodePort", ports=[{"port": 80, "nodePort": 30080}])
+    changed = {"spec": {"type": "ClusterIP", "ports": [{"port": 80, "nodePort": 30081}]}}
+    with pytest.raises(ApiError, match="nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"):
+        await client.patch(SERVICES, "web", changed, namespace="default")
+
+
+async def test_an_address_cannot_be_changed_and_clearing_it_changes_nothing(client: Client) -> None:
+    made = await make(client)
+    with pytest.raises(ApiError, match="may not change once set"):
+        await client.patch(SERVICES, "web", {"spec": {"clusterIP": "10.96.3.3"}}, namespace="default")
+    patched = await client.patch(SERVICES, "web", {"spec": {"clusterIP": ""}}, namespace="default")
+    assert patched["spec"] == made
 
 
 async def test_a_restart_remembers_what_is_taken(world: World, store: SqliteStore) -> None:

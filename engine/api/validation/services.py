@@ -9,6 +9,7 @@ import ipaddress
 from collections.abc import Sequence
 
 from engine.api.defaults.networking import externally_accessible
+from engine.api.service_strategy import needs_health_check
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_map
@@ -41,7 +42,7 @@ def service(obj: Object, problems: Problems) -> None:
     label_map(spec.get("selector"), "spec.selector", problems)
     _affinity(spec, problems)
     if kind != "ExternalName":
-        _addresses(spec, problems)
+        cluster_addresses(spec, problems)
     for index, address in enumerate(spec.get("externalIPs", ())):
         plain_address(address, f"spec.externalIPs[{index}]", problems)
     problems.one_of("spec.type", kind, _TYPES)
@@ -116,8 +117,11 @@ def _affinity(spec: Object, problems: Problems) -> None:
         problems.forbidden(path, "must not be set when session affinity is None")
 
 
-def _addresses(spec: Object, problems: Problems) -> None:
-    """clusterIP and clusterIPs agree, and there is at most one address and one family of each kind."""
+def cluster_addresses(spec: Object, problems: Problems) -> None:
+    """clusterIP and clusterIPs agree, and there is at most one address and one family of each kind.
+
+    Checked before addresses are allocated, too (ValidateServiceClusterIPsRelatedFields).
+    """
     addresses, first = spec.get("clusterIPs", []), spec.get("clusterIP", "")
     path = "spec.clusterIPs"
     if addresses:
@@ -217,10 +221,6 @@ def _traffic(spec: Object, problems: Problems) -> None:
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in _DISTRIBUTIONS:
         problems.not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)
-
-
-def needs_health_check(spec: Object) -> bool:
-    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def service_update(new: Object, old: Object, problems: Problems) -> None:
