@@ -16,6 +16,7 @@ from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.watcher import Interest, Watcher
 from engine.store.types import CompactedError, Event, Range, Store, prefix_end
@@ -67,6 +68,7 @@ class WatchCache:
         self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
+        self._fillings = 0
         self._forgot = False  # whether the ring has dropped an event since the list
         self._watchers: dict[int, Watcher] = {}
         self._general: dict[int, Watcher] = {}
@@ -76,6 +78,7 @@ class WatchCache:
         self._source: StoreWatcher | None = None
         self._bookmarks_due: dict[int, Watcher] = {}
         self._behind: list[asyncio.Future[None]] = []
+        self._reaching = asyncio.Lock()
 
     # -- life
 
@@ -114,6 +117,7 @@ class WatchCache:
             self._entries.clear()
             self._ring.clear()
             self._forgot = False
+            self._fillings += 1
             self._ordered = None
             for index in self._indexed.values():
                 index.clear()
@@ -298,6 +302,20 @@ class WatchCache:
     def oldest(self) -> int:
         """The oldest revision that a watch may start after."""
         return self._ring[0].revision - 1 if self._forgot else self._listed_at
+
+    async def reach_back(self, after: int) -> None:
+        """Let the ring begin earlier, where the store still has what came after a revision and the ring has room."""
+        async with self._reaching:
+            if after >= self.oldest or self._forgot:
+                return
+            edge, generation = self._listed_at, self._fillings
+            room = self.size - len(self._ring)
+            found = await changes_between(self._store, self._first, after=after, until=edge, limit=room)
+            if found is None or generation != self._fillings or self._forgot:
+                return
+            if len(found) + len(self._ring) <= self.size:
+                self._ring.extendleft(reversed(found))
+                self._listed_at = after
 
     def watch(self, interest: Interest, *, after: int, initial: list[WatchEvent]) -> Watcher:
         """Open a watch: first `initial`, then every event of interest with a revision above `after`.

@@ -217,3 +217,61 @@ async def test_the_ring_of_a_single_resource_has_a_size_of_its_own(world: World)
     assert (found["configmap"], found["deployment"], found["secret"]) == (5, 7, 1000)
     await server.stop()
     await store.close()
+
+
+async def restarted(world: World, store: SqliteStore, *, size: int = 1000) -> ApiServer:
+    """Another server on a store that has seen one before."""
+    server = ApiServer(world, store, config=ClusterConfig(watch_cache_size=size))
+    await server.start()
+    return server
+
+
+async def some_changes(client: Client) -> str:
+    """A revision, and seven changes after it."""
+    listed = await client.list(CONFIGMAPS)
+    for name in "abc":
+        await client.create(CONFIGMAPS, config_map(name, {"app": name}), namespace="default")
+    await client.patch(CONFIGMAPS, "a", {"metadata": {"labels": {"app": "c"}}}, namespace="default")
+    await client.delete(CONFIGMAPS, "b", namespace="default")
+    await client.create(CONFIGMAPS, config_map("b", {"app": "c"}), namespace="default")
+    await client.patch(CONFIGMAPS, "c", {"metadata": {"labels": {"app": "d"}}}, namespace="default")
+    return listed.resource_version
+
+
+async def test_a_watch_goes_on_over_a_restart_of_the_server(client: Client, world: World, store: SqliteStore) -> None:
+    since = await some_changes(client)
+    async with await client.watch(CONFIGMAPS, resource_version=since, label_selector="app=c") as watch:
+        before = [await next_event(watch) for _ in range(4)]
+    server = await restarted(world, store)
+    again = in_process(server)
+    for version, expected in ((since, before), (str(before[0].revision), before[1:])):
+        async with await again.watch(CONFIGMAPS, resource_version=version, label_selector="app=c") as watch:
+            after = [await next_event(watch) for _ in expected]
+            assert [(e.type, e.object, e.cause) for e in after] == [(e.type, e.object, e.cause) for e in expected]
+            await again.patch(CONFIGMAPS, "b", {"data": {"x": version}}, namespace="default")
+            assert await take(watch, 1) == [("MODIFIED", "b")]
+    await server.stop()
+
+
+async def test_a_ring_reaches_back_no_further_than_it_is_long(client: Client, world: World, store: SqliteStore) -> None:
+    since = await some_changes(client)
+    server = await restarted(world, store, size=6)
+    again = in_process(server)
+    async with await again.watch(CONFIGMAPS, resource_version=since) as watch:
+        assert (await next_event(watch)).object["code"] == 410
+    async with await again.watch(CONFIGMAPS, resource_version=str(int(since) + 1)) as watch:
+        assert len([await next_event(watch) for _ in range(6)]) == 6
+    await server.stop()
+
+
+async def test_a_ring_does_not_reach_back_over_a_compaction(client: Client, world: World, store: SqliteStore) -> None:
+    since = await some_changes(client)
+    await store.compact(int(since) + 3)
+    server = await restarted(world, store)
+    again = in_process(server)
+    for version in (int(since), int(since) + 2):  # what stood before the compacted revision is not known
+        async with await again.watch(CONFIGMAPS, resource_version=str(version)) as watch:
+            assert (await next_event(watch)).object["code"] == 410
+    async with await again.watch(CONFIGMAPS, resource_version=str(int(since) + 3)) as watch:
+        assert await take(watch, 2) == [("MODIFIED", "a"), ("DELETED", "b")]
+    await server.stop()

@@ -37,6 +37,8 @@ class WatchOpener:
         interest = _interest(call, selection, options)
         try:
             initial, after = await self._begin(cache, selection, options, interest)
+            if after < cache.oldest:
+                await cache.reach_back(after)
             watcher = cache.watch(interest, after=after, initial=initial)
         except ApiError as error:
             return FixedEvents([WatchEvent("ERROR", error.status)])
