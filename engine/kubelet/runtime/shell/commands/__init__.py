@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.kubelet.runtime.shell.commands import clock, condition, files, network, output, system, text
+from engine.kubelet.runtime.shell.commands import archive, clock, condition, files, network, output, system, text
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
 
 UTILITIES: Mapping[str, Command] = {
@@ -18,6 +18,7 @@ UTILITIES: Mapping[str, Command] = {
     **system.COMMANDS,
     **condition.COMMANDS,
     **network.COMMANDS,
+    **archive.COMMANDS,
 }
 
 __all__ = ["UTILITIES", "Call", "Command", "read_file"]

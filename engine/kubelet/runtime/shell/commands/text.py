@@ -59,7 +59,7 @@ def _wc(call: Call) -> int:
     text = read_file(call.machine, call.path(call.operands[0])) if call.operands else call.io.stdin or ""
     if text is None:
         return call.fail(f"{call.operands[0]}: No such file or directory")
-    counts = [text.count("\n"), len(text.split()), len(text.encode())]
+    counts = [text.count("\n"), len(text.split()), len(text.encode("utf-8", "surrogateescape"))]
     letters = [letter for letter in "lwc" if call.flag(letter)] or list("lwc")
     call.io.stdout(" ".join(str(counts["lwc".index(letter)]) for letter in letters) + "\n")
     return 0

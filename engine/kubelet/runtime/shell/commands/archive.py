@@ -1,0 +1,103 @@
+"""`tar` on standard input and output, as `kubectl cp` calls it: `tar cf - PATH` and `tar -xmf - -C DIRECTORY`."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+
+from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+
+_ERRORS = "surrogateescape"  # bytes that are no text survive in files, which are text here
+
+
+def _tar(call: Call) -> int:
+    mode, archive, directory, names = _arguments(call)
+    if archive != "-":
+        return call.fail("only archives on standard input and output are simulated", 2)
+    if "x" in mode:
+        return _extract(call, directory)
+    if "c" in mode:
+        return _create(call, directory, names)
+    return call.fail("you must specify one of 'c', 'x'", 2)
+
+
+def _arguments(call: Call) -> tuple[str, str, str, list[str]]:
+    words = list(call.argv[1:])
+    mode = words.pop(0).lstrip("-") if words else ""
+    archive = words.pop(0) if "f" in mode and words else "-"
+    directory, names = call.directory, []
+    while words:
+        word = words.pop(0)
+        if word == "-C" and words:
+            directory = call.path(words.pop(0))
+        elif not word.startswith("-"):
+            names.append(word)
+    return mode, archive, directory, names
+
+
+def _extract(call: Call, directory: str) -> int:
+    data = io.BytesIO((call.io.stdin or "").encode("utf-8", _ERRORS))
+    try:
+        with tarfile.open(fileobj=data, mode="r|") as archive:
+            for member in archive:
+                path = f"{directory.rstrip('/')}/{member.name.strip('/')}"
+                if member.isdir():
+                    _make_directories(call, path)
+                elif (content := archive.extractfile(member)) is not None:
+                    _make_directories(call, path.rpartition("/")[0])
+                    call.machine.files[path] = content.read().decode("utf-8", _ERRORS)
+    except tarfile.TarError as error:
+        return call.fail(f"This does not look like a tar archive ({error})", 2)
+    return 0
+
+
+def _make_directories(call: Call, path: str) -> None:
+    while path:
+        call.machine.directories.add(path)
+        path = path.rpartition("/")[0]
+
+
+def _create(call: Call, directory: str, names: list[str]) -> int:
+    out, status = io.BytesIO(), 0
+    with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT) as archive:
+        for name in names:
+            path = (name if name.startswith("/") else f"{directory.rstrip('/')}/{name}").rstrip("/") or "/"
+            if name.startswith("/"):
+                call.io.stderr("tar: removing leading '/' from member names\n" if call.machine.busybox
+                               else "tar: Removing leading `/' from member names\n")  # fmt: skip
+            found = _add(call, archive, path, name.strip("/") or ".")
+            if not found:
+                status = call.fail(f"{name}: No such file or directory" if call.machine.busybox
+                                   else f"{name}: Cannot stat: No such file or directory", 1)  # fmt: skip
+    call.io.stdout(out.getvalue().decode("utf-8", _ERRORS))
+    return status
+
+
+def _add(call: Call, archive: tarfile.TarFile, path: str, name: str) -> bool:
+    """A file, or a directory with all that is in it."""
+    text = read_file(call.machine, path)
+    if text is not None:
+        _add_file(call, archive, name, text)
+        return True
+    prefix = f"{path.rstrip('/')}/"
+    inside = sorted(file for file in call.machine.files if file.startswith(prefix))
+    folders = sorted(folder for folder in call.machine.directories if folder == path or folder.startswith(prefix))
+    if not inside and not folders:
+        return False
+    for folder in folders or [path]:
+        member = tarfile.TarInfo(name + folder[len(path.rstrip("/")) :])
+        member.type, member.mode, member.mtime = tarfile.DIRTYPE, 0o755, int(call.machine.now().timestamp())
+        archive.addfile(member)
+    for file in inside:
+        _add_file(call, archive, f"{name}/{file[len(prefix) :]}", call.machine.files[file])
+    return True
+
+
+def _add_file(call: Call, archive: tarfile.TarFile, name: str, text: str) -> None:
+    data = text.encode("utf-8", _ERRORS)
+    member = tarfile.TarInfo(name)
+    member.size, member.mtime = len(data), int(call.machine.now().timestamp())
+    archive.addfile(member, io.BytesIO(data))
+
+
+COMMANDS: dict[str, Command] = {"tar": _tar}

