@@ -30,6 +30,7 @@ spec:
 
 @pytest.fixture
 def box(kubectl: Kubectl) -> str:
+    kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=30s").ok()
     kubectl("apply", "-f", "-", stdin=POD).ok()
     kubectl("wait", "--for=condition=Ready", "pod/box", "--timeout=30s").ok()
     return "box"
