@@ -17,6 +17,7 @@ _VARYING = (
     (re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"), "DATE"),
     (re.compile(r"(resourceVersion\"?: \"?)\d+"), r"\1N"),
     (re.compile(r"\b\d+(ms|s)\b"), "AGE"),
+    (re.compile(r"\bkubectl/v1\.37\.\d+\b"), "kubectl/VERSION"),
     (re.compile(r"https://127\.0\.0\.1:\d+"), "SERVER"),
     (re.compile(r"\b10\.\d+\.\d+\.\d+\b"), "ADDRESS"),
     (re.compile(r"(?<=ADDRESS) +"), "  "),

@@ -12,6 +12,7 @@ from tests.kubectl.parity import Step, both
 
 SAMPLE = str(Path(__file__).parents[2] / "samples" / "web.yaml")
 SCRIPTS = Path(__file__).parent / "scripts"
+MANIFESTS = Path(__file__).parent / "manifests"
 NODE = """
 apiVersion: v1
 kind: Node
@@ -48,6 +49,7 @@ def _steps(name: str, folder: Path) -> list[Step]:
     node = folder / "node.yaml"
     node.write_text(NODE)
     text = (SCRIPTS / f"{name}.txt").read_text().replace("WEB", SAMPLE).replace("NODE", str(node))
+    text = text.replace("FILES", str(MANIFESTS)).replace("FOLDER", str(folder))
     return [Step(line) for line in text.splitlines() if line and not line.startswith("#")]
 
 
@@ -57,9 +59,10 @@ def _aged(printed: Printed) -> Printed:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCRIPTS.glob("*.txt")))
 async def test_a_script_prints_the_same(name: str, tmp_path: Path) -> None:
+    environment = {"KUBECTL_APPLYSET": "true"} if name == "apply_sets" else {}
     different = [
         f"$ kubectl {step.argv}\n--- kubectl: {theirs}\n--- ours:    {mine}"
-        for step, theirs, mine in await both(_steps(name, tmp_path), tmp_path)
+        for step, theirs, mine in await both(_steps(name, tmp_path), tmp_path, environment=environment)
         if _aged(theirs) != _aged(mine)
     ]
     assert not different, "\n".join(different)

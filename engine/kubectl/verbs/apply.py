@@ -17,15 +17,15 @@ from engine.api.patch import (
 )
 from engine.api.types import Object
 from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
-from engine.kubectl import last_applied
+from engine.kubectl import apply_sets, last_applied, migration, pruning
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete_and_wait
-from engine.kubectl.errors import CommandError, UsageError, with_source
+from engine.kubectl.errors import CommandError, FlagError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer, structured_printer, without_managed_fields
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 
 CLIENT_SIDE = "kubectl-client-side-apply"
@@ -57,11 +57,18 @@ class Applier:
     server_side: bool
     manager: str
     shown: list[Object] = field(default_factory=list)
+    seen: dict[str, None] = field(default_factory=dict)  # uids
+    namespaces: dict[str, None] = field(default_factory=dict)
 
     async def __call__(self, info: Info) -> None:
         metadata = info.object.get("metadata") or {}
         if not metadata.get("name") and metadata.get("generateName"):
             raise CommandError(f"from {metadata['generateName']}: cannot use generate name with apply")
+        if not info.name:
+            why = "resource name may not be empty"
+            raise CommandError(why if self.server_side else _failed_to_retrieve(info, why))
+        if info.resource.namespaced:
+            self.namespaces[info.namespace] = None
         if self.server_side:
             await self._server_side(info)
         else:
@@ -70,25 +77,50 @@ class Applier:
     # -- server side
 
     async def _server_side(self, info: Info) -> None:
+        applied = info.object
         try:
-            applied = await self.session.patch(
-                info.resource,
-                info.name,
-                info.namespace,
-                info.object,
-                APPLY_PATCH,
-                subresource=self.session.flags.text("subresource"),
-                fieldManager=self.manager,
-                force=self.session.flags.on("force-conflicts"),
-                fieldValidation=self.validation,
-                dryRun="All" if self.dry_run == "server" else None,
-            )
+            info.refresh(await self._send_apply(info, applied))
         except ApiError as error:
             if error.reason == "Conflict":
                 raise CommandError(f"{error.message}{CONFLICT_HELP}") from error
             raise
-        info.refresh(applied)
+        await self._take_over(info, applied)
+        self._warn_if_deleting(info)
         self._report(info, "serverside-applied")
+
+    async def _send_apply(self, info: Info, applied: Object) -> Object:
+        return await self.session.patch(
+            info.resource,
+            info.name,
+            info.namespace,
+            applied,
+            APPLY_PATCH,
+            subresource=self.session.flags.text("subresource"),
+            fieldManager=self.manager,
+            force=self.session.flags.on("force-conflicts"),
+            fieldValidation=self.validation,
+            dryRun="All" if self.dry_run == "server" else None,
+        )
+
+    async def _take_over(self, info: Info, applied: Object) -> None:
+        """Take over the fields of client-side applies. Failing is no failure of the command: the next one tries again."""
+        if self.dry_run == "server" or self.session.flags.text("subresource"):
+            return
+        trouble = "failed to migrate kubectl.kubernetes.io/last-applied-configuration for Server-Side Apply"
+        try:
+            await migration.save_annotation(self.session, info, self.manager)
+            migrated = await migration.migrate(self.session, info, self.manager)
+            trouble = "failed to re-apply configuration after performing Server-Side Apply migration"
+            if migrated:
+                info.refresh(await self._send_apply(info, applied))
+        except ApiError as error:
+            self.session.err(
+                f"Warning: {trouble}. This is non-fatal and will be retried next time you apply. Error: {error.message}"
+            )
+
+    def _warn_if_deleting(self, info: Info) -> None:
+        if info.object["metadata"].get("deletionTimestamp"):
+            self.session.err(f"Warning: Detected changes to resource {info.name} which is currently being deleted.")
 
     # -- client side
 
@@ -149,6 +181,7 @@ class Applier:
                 else:
                     raise _applying(error, info, patch) from error
             info.refresh(patched)
+            self._warn_if_deleting(info)
             break
         self._report(info, "configured" if patch else "unchanged")
 
@@ -185,6 +218,7 @@ class Applier:
     # -- telling
 
     def _report(self, info: Info, operation: str) -> None:
+        self.seen[info.object["metadata"].get("uid", "")] = None
         if self.session.flags.text("output") in ("", "name"):
             result_printer(self.session, operation, dry_run=self.dry_run)(info.object, info.resource)
         else:
@@ -215,10 +249,14 @@ def describe_info(info: Info) -> str:
 
 
 def _retrieving(error: ApiError, info: Info) -> Exception:
-    message = f"error when retrieving current configuration of:\n{describe_info(info)}\nfrom server for: "
     if not info.source:
         return error
-    return ApiError(error.code, error.reason, f'{message}"{info.source}": {error.message}', details=error.details)
+    return ApiError(error.code, error.reason, _failed_to_retrieve(info, error.message), details=error.details)
+
+
+def _failed_to_retrieve(info: Info, why: str) -> str:
+    where = f"{describe_info(info)}\nfrom server for: "
+    return f'error when retrieving current configuration of:\n{where}"{info.source}": {why}'
 
 
 def _applying(error: ApiError, info: Info, patch: Object) -> Exception:
@@ -228,32 +266,96 @@ def _applying(error: ApiError, info: Info, patch: Object) -> Exception:
     return with_source(inner, verb, info.source)
 
 
-async def run(session: Session) -> None:
+def _check(session: Session, dry_run: str) -> None:
+    """Flags that do not go together. Raises CommandError."""
     flags = session.flags
-    server_side = flags.on("server-side")
-    if not flags.many("filename") and not flags.text("kustomize"):
-        raise CommandError("must specify one of -f and -k")
-    if session.arguments:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    server_side, prune, selector = flags.on("server-side"), flags.on("prune"), flags.text("selector")
     if flags.on("force-conflicts") and not server_side:
         raise CommandError("--force-conflicts only works with --server-side")
-    dry_run = session.dry_run()
     if dry_run == "client" and server_side:
         raise CommandError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
     if flags.on("force") and server_side:
         raise CommandError("--force cannot be used with --server-side")
-    manager = flags.text("field-manager") if flags.given("field-manager") or not server_side else SERVER_SIDE
+    if flags.on("force") and dry_run == "server":
+        raise CommandError("--dry-run=server cannot be used with --force")
+    if flags.on("all") and selector:
+        raise CommandError("cannot set --all and --selector at the same time")
+    if flags.text("applyset") and not prune:
+        raise CommandError("--applyset requires --prune")
+    if prune:
+        _check_pruning(session)
+
+
+def _check_pruning(session: Session) -> None:
+    flags = session.flags
+    if flags.on("force"):
+        raise CommandError("--force cannot be used with --prune")
+    if flags.text("applyset"):
+        for name in ("all", "selector", "prune-allowlist"):
+            if flags.given(name):
+                raise CommandError(f"--{name} is incompatible with --applyset")
+        return
+    if not flags.on("all") and not flags.text("selector"):
+        raise CommandError(
+            "all resources selected for prune without explicitly passing --all. To prune all resources, pass the "
+            "--all flag. If you did not mean to prune all resources, specify a label selector"
+        )
+    if flags.on("server-side"):
+        raise CommandError("--prune is in alpha and doesn't currently work on objects created by server-side apply")
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    server_side = flags.on("server-side")
+    if flags.given("applyset") and not apply_sets.enabled(session):
+        raise FlagError("unknown flag: --applyset")
+    if not flags.many("filename") and not flags.text("kustomize"):
+        raise CommandError("must specify one of -f and -k")
+    if session.arguments:
+        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    dry_run = session.dry_run()
     result_printer(session, "")  # an unknown format is told before anything is sent
+    allowed = await pruning.allowed(session, flags.many("prune-allowlist")) if flags.on("prune") else []
+    group = await apply_sets.ApplySet.of_flag(session, ref) if (ref := flags.text("applyset")) else None
+    _check(session, dry_run)
+    if group is not None:
+        await group.check()
+    manager = flags.text("field-manager") if flags.given("field-manager") or not server_side else SERVER_SIDE
     applier = Applier(session, dry_run, session.field_validation(), server_side, manager)
+    await _apply(session, applier, group)
+    applier.finish()
+    if not flags.on("prune"):
+        return
+    report = result_printer(session, "pruned", dry_run=dry_run)
+    if group is not None:
+        await group.prune(seen=applier.seen, dry_run=dry_run, validation=applier.validation, report=report)
+    else:
+        await pruning.prune(
+            session, allowed, namespaces=applier.namespaces, seen=applier.seen, dry_run=dry_run, report=report
+        )
+
+
+async def _apply(session: Session, applier: Applier, group: apply_sets.ApplySet | None) -> None:
+    """Apply all that can be; what could not is raised at the end."""
+    if session.namespace_given:
+        applier.namespaces[session.namespace] = None
     selection = Selection.of_flags(session, verb="apply")
     selection.fetch = False
     selection.validate = "" if applier.validation == "Ignore" else applier.validation
-    try:
-        count = await visit(session, selection, applier)
-    finally:
-        applier.finish()
-    if not count:
+    infos, errors = await collect(session, selection)
+    if not infos and not errors:
         raise CommandError("no objects passed to apply")
+    if group is not None:
+        group.label(infos)
+        await group.begin(infos, dry_run=applier.dry_run, validation=applier.validation)
+    for info in infos:
+        session.working_on(info.resource, info.name, info.namespace)
+        try:
+            await applier(info)
+        except (ApiError, CommandError) as error:
+            errors.append(error)
+    if errors:
+        raise of(errors)
 
 
 COMMAND = Command(
@@ -270,9 +372,12 @@ COMMAND = Command(
         *VALIDATE,
         *field_manager(CLIENT_SIDE),
         *deletion(wait=False),
+        Flag("applyset", help="The object that keeps track of the set (alpha: KUBECTL_APPLYSET)."),
         Flag("force-conflicts", Type.BOOL, help="Take over fields that other managers own (server-side only)."),
         Flag("openapi-patch", Type.BOOL, default=True, help="Merge by the published schema."),
         Flag("overwrite", Type.BOOL, default=True, help="Resolve conflicts with the live object by the manifest."),
+        Flag("prune", Type.BOOL, help="Delete what was applied before and is in the manifests no more."),
+        Flag("prune-allowlist", Type.ARRAY, help="A kind to prune, GROUP/VERSION/KIND; by default the usual ones."),
         Flag("server-side", Type.BOOL, help="Let the server merge."),
         Flag("subresource", help="The subresource to apply to."),
     ),
