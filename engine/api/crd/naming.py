@@ -7,7 +7,7 @@ establish and pkg/apihelpers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from engine.api.types import Object
 
@@ -144,3 +144,9 @@ def _same_names(one: Object, other: Object) -> bool:
 
 def _equal(one: Object, other: Object) -> bool:
     return all(one.get(field) == other.get(field) for field in ("type", "status", "reason", "message"))
+
+
+class Change(Protocol):
+    """What makes a changed definition of a private copy."""
+
+    def __call__(self, definition: Object, *, now: str) -> Object: ...

@@ -16,8 +16,12 @@ Path = str
 
 def prune(schema: Structural, obj: Object, unknown: list[Path]) -> Object:
     """The object without unknown fields; their paths are added to `unknown`."""
-    found = _map(schema, obj, "", unknown, resource=True)
-    return found
+    return _map(schema, obj, "", unknown, resource=True)
+
+
+def prune_value(schema: Structural, value: Any, unknown: list[Path]) -> Any:
+    """The same for a part of an object."""
+    return _value(schema, value, "", unknown)
 
 
 def _value(schema: Structural | None, value: Any, path: Path, unknown: list[Path]) -> Any:

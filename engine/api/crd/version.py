@@ -14,8 +14,8 @@ from engine.api.crd.cel.rules import Validator
 from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import with_defaults
 from engine.api.crd.list_types import check_list_types
-from engine.api.crd.published import list_name, published, published_list, published_name
 from engine.api.crd.pruning import prune
+from engine.api.crd.published import list_name, published, published_list, published_name
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause, field_invalid

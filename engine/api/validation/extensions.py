@@ -1,7 +1,7 @@
-"""Kinds that extend the API: custom resources, aggregated APIs, admission webhooks and policies, flow control.
+"""Kinds that extend the API: aggregated APIs, admission webhooks and policies, flow control.
 
-Sources: apiextensions-apiserver pkg/apis/apiextensions/validation, kube-aggregator pkg/apis/apiregistration/validation,
-pkg/apis/admissionregistration/validation, pkg/apis/flowcontrol/validation.
+Sources: kube-aggregator pkg/apis/apiregistration/validation, pkg/apis/admissionregistration/validation,
+pkg/apis/flowcontrol/validation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from engine.api.validation import text
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
 
-_SCOPES = ("Cluster", "Namespaced")
 _RULE_SCOPES = ("*", "Cluster", "Namespaced")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _FAILURE = ("Fail", "Ignore")
@@ -21,80 +20,6 @@ _MATCH = ("Equivalent", "Exact")
 _ACTIONS = ("Audit", "Deny", "Warn")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
-
-
-def custom_resource_definition(obj: Object, problems: Problems) -> None:
-    spec, name = obj.get("spec", {}), obj.get("metadata", {}).get("name", "")
-    group, names = spec.get("group", ""), spec.get("names", {})
-    if name != f"{names.get('plural', '')}.{group}":
-        problems.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-    if not group:
-        problems.required("spec.group")
-    else:
-        problems.all_invalid("spec.group", group, text.dns_subdomain(group))
-        if "." not in group:
-            problems.invalid("spec.group", group, "should be a domain with at least one dot")
-    problems.one_of("spec.scope", spec.get("scope"), _SCOPES)
-    _versions(spec.get("versions", []), problems)
-    _names(names, problems)
-    strategy = spec.get("conversion", {}).get("strategy", "None")
-    if strategy not in ("None", "Webhook"):
-        problems.not_supported("spec.conversion.strategy", strategy, ("None", "Webhook"))
-
-
-def _versions(versions: list[Object], problems: Problems) -> None:
-    if not versions:
-        problems.required("spec.versions", "must have at least one version")
-    seen, stored = set(), 0
-    for index, version in enumerate(versions):
-        path, name = f"spec.versions[{index}]", version.get("name", "")
-        problems.all_invalid(f"{path}.name", name, text.dns_1035_label(name))
-        if name in seen:
-            problems.invalid("spec.versions", name, "must contain unique version names")
-        seen.add(name)
-        stored += bool(version.get("storage"))
-        schema = version.get("schema", {}).get("openAPIV3Schema")
-        if schema is None:
-            problems.required(f"{path}.schema.openAPIV3Schema", "schemas are required")
-        elif schema.get("type") != "object":
-            detail = "must be object at the root" if schema.get("type") else "must not be empty at the root"
-            at = f"{path}.schema.openAPIV3Schema.type"
-            if schema.get("type"):
-                problems.invalid(at, schema["type"], detail)
-            else:
-                problems.required(at, detail)
-    if versions and stored != 1:
-        problems.invalid("spec.versions", versions, "must have exactly one version marked as storage version")
-
-
-def _names(names: Object, problems: Problems) -> None:
-    for field in ("plural", "singular"):
-        value = names.get(field, "")
-        problems.all_invalid(f"spec.names.{field}", value, text.dns_1035_label(value))
-    for field in ("kind", "listKind"):
-        value = names.get(field, "")
-        if not value:
-            problems.required(f"spec.names.{field}")
-        else:
-            problems.all_invalid(f"spec.names.{field}", value, text.dns_1035_label(value.lower()))
-    if names.get("kind") and names["kind"] == names.get("listKind"):
-        problems.invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")
-    for index, short in enumerate(names.get("shortNames", ())):
-        problems.all_invalid(f"spec.names.shortNames[{index}]", short, text.dns_1035_label(short))
-
-
-def custom_resource_definition_update(new: Object, old: Object, problems: Problems) -> None:
-    custom_resource_definition(new, problems)
-    after, before = new.get("spec", {}), old.get("spec", {})
-    for field in ("group", "scope"):
-        problems.immutable(f"spec.{field}", after.get(field), before.get(field))
-    for field in ("plural", "kind"):
-        problems.immutable(f"spec.names.{field}", after.get("names", {}).get(field), before.get("names", {}).get(field))
-    named = {version.get("name") for version in after.get("versions", ())}
-    for index, stored in enumerate(old.get("status", {}).get("storedVersions", ())):
-        if stored not in named:
-            detail = "missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions"
-            problems.invalid(f"status.storedVersions[{index}]", stored, detail.replace("v1", stored))
 
 
 def api_service(obj: Object, problems: Problems) -> None:

@@ -25,6 +25,7 @@ from engine.api.types import Object
 from engine.api.validation import (
     batch,
     core,
+    definitions,
     endpoints,
     extensions,
     networking,
@@ -117,7 +118,9 @@ _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
     (ADMISSION, "ValidatingAdmissionPolicyBinding"): Rules(extensions.policy_binding),
     (ADMISSION, "ValidatingWebhookConfiguration"): Rules(extensions.validating_webhooks),
     (APIEXTENSIONS, "CustomResourceDefinition"): Rules(
-        extensions.custom_resource_definition, extensions.custom_resource_definition_update
+        definitions.custom_resource_definition,
+        definitions.custom_resource_definition_update,
+        definitions.custom_resource_definition_status,
     ),
     (APIREGISTRATION, "APIService"): Rules(extensions.api_service, name=text.path_segment),
     (FLOWCONTROL, "FlowSchema"): Rules(extensions.flow_schema),

@@ -1,0 +1,40 @@
+"""How a CustomResourceDefinition goes: its finalizer, and what its Terminating condition says on the way.
+
+Source of the texts: apiextensions-apiserver pkg/registry/customresourcedefinition/etcd.go (Delete) and
+pkg/controller/finalizer/crd_finalizer.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.crd.naming import condition, with_condition
+from engine.api.types import Object, copy_object
+
+FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def _terminating(definition: Object, status: str, reason: str, message: str, *, now: str) -> Object:
+    before = definition.get("status") or {}
+    return {**definition, "status": with_condition(before, condition("Terminating", status, reason, message), now=now)}
+
+
+def marked_for_deletion(definition: Object, *, now: str) -> Object:
+    """The definition as its deletion begins; the same where it has begun."""
+    if "deletionTimestamp" in definition["metadata"]:
+        return definition
+    marked = copy_object(definition)
+    finalizers = marked["metadata"].setdefault("finalizers", [])
+    if FINALIZER not in finalizers:
+        finalizers.append(FINALIZER)
+    message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    return _terminating(marked, "True", "InstanceDeletionPending", message, now=now)
+
+
+def in_progress(definition: Object, *, now: str) -> Object:
+    message = "CustomResource deletion is in progress"
+    return _terminating(definition, "True", "InstanceDeletionInProgress", message, now=now)
+
+
+def completed(definition: Object, *, now: str) -> Object:
+    finalizers = [each for each in definition["metadata"].get("finalizers", ()) if each != FINALIZER]
+    definition["metadata"]["finalizers"] = finalizers
+    return _terminating(definition, "False", "InstanceDeletionCompleted", "removed all instances", now=now)
