@@ -40,7 +40,7 @@ def pod(name: str) -> dict[str, Any]:
     }
 
 
-async def rate(client: Client, count: int) -> float:
+async def rate(client: Client, count: int, *, prefix: str = "p") -> float:
     """Creates a second, by `WRITERS` at once."""
     async with await client.watch(SERVICE_ACCOUNTS, namespace="default") as accounts:
         async for _ in accounts:
@@ -48,7 +48,7 @@ async def rate(client: Client, count: int) -> float:
 
     async def write(writer: int) -> None:
         for number in range(count // WRITERS):
-            await client.create(PODS, pod(f"p-{writer}-{number}"), namespace="default")
+            await client.create(PODS, pod(f"{prefix}-{writer}-{number}"), namespace="default")
 
     began = time.perf_counter()
     await asyncio.gather(*(write(writer) for writer in range(WRITERS)))
