@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from engine.folder import FolderError
-from ktui.commands import UsageError, lifecycle, store, trace
+from ktui.commands import UsageError, lifecycle, schedule, store, trace
 
 app = typer.Typer(
     name="ktui",
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 lifecycle.declare(app)
 trace.declare(app)
+schedule.declare(app)
 store.declare(app)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.api.types import GVR, NODES, PODS, Object
-from engine.clock import VirtualClock
+from engine.clock import VirtualClock, wall
 from engine.rng import Rng
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cache.snapshot import Snapshot
@@ -148,7 +148,9 @@ class Simulation:
         decision = self._decision(pod, attempt)
         framework.handle.note = decision.notes.__setitem__
         state = CycleState()
+        began = wall()
         placement = await self._cycle.run(framework, state, pod, decision)
+        decision.wall_ms = (wall() - began) * 1000
         if placement.assumed is not None:
             decision.result, decision.winner = "scheduled", placement.node_name
             return Outcome(pod.key, decision, node=placement.node_name)

@@ -1,0 +1,186 @@
+"""`ktui schedule`: why a Pod runs where it runs, where Pods would run, what would make them fit, how many more do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ktui.commands import UsageError
+from ktui.commands.lifecycle import DEFAULT_NAME, Name, find
+
+if TYPE_CHECKING:
+    from engine.client import Client
+    from ktui.report import Section
+
+Json = dict[str, Any]
+Output = Literal["table", "json", "markdown"]
+
+DECISION = "/debug/ktui/views/scheduler/decision"
+
+
+def declare(app: typer.Typer) -> None:
+    app.command("schedule")(schedule)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How answers are shown."""
+
+    output: Output
+    nodes: int
+    details: bool
+
+    def show(self, value: Any, sections: list[Section]) -> None:
+        from ktui.report import markdown, plain
+
+        if self.output == "json":
+            print(json.dumps(value, indent=2))
+        else:
+            print(markdown(sections) if self.output == "markdown" else plain(sections))
+
+
+def schedule(
+    target: Annotated[str, typer.Argument(metavar="[KIND/NAME]", help="As in pod/web-0 or deployment/web.")] = "",
+    namespace: Annotated[str, typer.Option("--namespace", "-n", help="The namespace.")] = "default",
+    filename: Annotated[
+        list[str] | None, typer.Option("--filename", "-f", help="Pods or workloads to place; - for standard input.")
+    ] = None,
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A dump (kubectl get nodes,pods,... -A -o yaml) to place them on. Default: the running cluster."
+        ),
+    ] = None,
+    config: Annotated[str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration to decide by.")] = "",
+    compare_config: Annotated[str, typer.Option(metavar="FILE", help="Another, to show what differs.")] = "",
+    count: Annotated[bool, typer.Option("--count", help="How many more of the Pod fit, what runs out first.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Where --count ends.")] = 10_000,
+    seed: Annotated[str, typer.Option(help="Breaks ties: the same seed, the same nodes.")] = "1",
+    nodes: Annotated[int, typer.Option(min=1, help="So many nodes in a table.")] = 10,
+    details: Annotated[bool, typer.Option("--details", help="All tables of each Pod.")] = False,
+    output: Annotated[Output, typer.Option("--output", "-o")] = "table",
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Explain the scheduler's decisions, or ask where Pods would run. A question binds nothing.
+
+    KIND/NAME alone shows the newest decision on a Pod, or on each Pod of a workload. With --cluster, --config or
+    --compare-config its Pods are taken off their nodes in a copy of the cluster and placed again. -f places Pods and
+    workloads that are not there yet; --cluster alone those that are pending there.
+    """
+    if count and (compare_config or not filename):
+        raise UsageError("--count counts what -f names, and by one configuration")
+    if target and filename:
+        raise UsageError("either KIND/NAME or -f")
+    look = Look(output, nodes, details)
+    if not (filename or cluster or config or compare_config):
+        if not target:
+            raise UsageError("name a KIND/NAME, as in pod/web-0, or files of Pods with -f")
+        explain(target, namespace, name, look)
+        return
+    from ktui.whatif import WhatIf, read_objects
+
+    objects = read_objects(cluster) if cluster else _running_cluster(name)
+    asked = WhatIf(objects, read_objects(filename or []), target=target, namespace=namespace, seed=seed)
+    if compare_config:
+        _compare(asked, config, compare_config, look)
+    else:
+        _place(asked, config, limit if count else 0, look)
+
+
+def _running_cluster(name: str) -> list[Json]:
+    from ktui.connect import ask
+    from ktui.whatif import read_cluster
+
+    return ask(Path(find(name).kubeconfig), read_cluster)
+
+
+# -- what if
+
+
+def _place(asked: Any, config: str, limit: int, look: Look) -> None:
+    from ktui.whatif import read_configuration
+    from ktui.whatif_report import capacity, placements
+
+    configuration = read_configuration(config)
+    for note in configuration.notes:
+        print(f"{config}: {note}", file=sys.stderr)
+    if limit:
+        found = asyncio.run(asked.count(configuration, limit))
+        look.show(found, capacity(found))
+        return
+    outcomes = [outcome.to_json() for outcome in asyncio.run(asked.place(configuration))]
+    look.show({"pods": outcomes}, placements(outcomes, nodes=look.nodes, details=look.details))
+
+
+def _compare(asked: Any, config: str, other: str, look: Look) -> None:
+    from ktui.whatif import read_configuration
+    from ktui.whatif_report import comparison
+
+    before, after = read_configuration(config), read_configuration(other)
+    pairs = asyncio.run(asked.compare(before, after))
+    look.show({"pods": pairs}, comparison(pairs, Path(config).name if config else "the default", Path(other).name))
+
+
+# -- what was decided
+
+
+def explain(target: str, namespace: str, name: str, look: Look) -> None:
+    """Show the decisions that the running scheduler keeps on the Pods of an object."""
+    from ktui.connect import ask
+    from ktui.decision_report import SUMMARY, sections, summary
+    from ktui.report import Section
+    from ktui.whatif import parse_target
+
+    kind, object_name = parse_target(target)
+    views = ask(Path(find(name).kubeconfig), lambda client: views_of(client, kind, object_name, namespace=namespace))
+    if not any(view["decisions"] or view["queue"] for view in views):
+        raise UsageError(
+            f"no decision on {target} in namespace {namespace} is kept: "
+            "the scheduler has not seen such a Pod, or it was too long ago"
+        )
+    made: list[Section] = []
+    if len(views) > 1:
+        rows = [summary(view["decisions"][0]) for view in views if view["decisions"]]
+        made.append(Section(f"{len(views)} Pods of {target}", [], SUMMARY, list(rows), level=1))
+    for view in views:
+        made += _waiting(view)
+        if view["decisions"] and (len(views) == 1 or look.details):
+            made += sections(view["decisions"][0], nodes=look.nodes)
+        if len(view["decisions"]) > 1 and len(views) == 1:
+            older = [summary(decision) for decision in view["decisions"][1:]]
+            made.append(Section("EARLIER ATTEMPTS", [], SUMMARY, list(older), level=3))
+    look.show(views[0] if len(views) == 1 else {"pods": views}, made)
+
+
+async def views_of(client: Client, kind: str, name: str, *, namespace: str) -> list[Json]:
+    """What the scheduler keeps on each Pod that is meant. Raises ApiError, ConnectionError."""
+    if kind == "Pod":
+        keys = [f"{namespace}/{name}"]
+    else:
+        from ktui.whatif import pod_keys
+
+        keys = await pod_keys(client, kind, name, namespace=namespace)
+    return [await client.request("GET", DECISION, query={"pod": [key]}) for key in keys]
+
+
+def _waiting(view: Json) -> list[Section]:
+    """Where a Pod waits now, and for whom."""
+    from ktui.report import Section
+
+    queue = view["queue"]
+    if queue is None:
+        return []
+    line = f"{view['pod']} waits in the {queue['in']} queue after {queue['attempts']} attempts"
+    if queue["gatedBy"]:
+        line += f", gated by {queue['gatedBy']}"
+    elif plugins := [*queue["unschedulablePlugins"], *queue["pendingPlugins"]]:
+        line += f", until an event helps that {', '.join(plugins)} would take"
+    rows = [(move["time"], move["event"], move["to"], move.get("plugin", "")) for move in queue["moves"]]
+    shown = rows if not view["decisions"] else []
+    return [Section("", [line], ("time", "event", "to", "by the hint of"), list(shown))]

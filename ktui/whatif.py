@@ -1,0 +1,169 @@
+"""Asking the scheduler what if: gathers the cluster, the Pods and the configuration, and lets it decide."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.api.errors import ApiError
+from engine.api.types import PODS, Object
+from engine.client import Client
+from engine.kubectl import manifests
+from engine.kubectl.errors import CommandError
+from engine.scheduler.configuration import SchedulerConfiguration
+from engine.scheduler.configuration.fields import ConfigurationError
+from engine.scheduler.configuration.loading import load_file
+from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulation, pods_of
+from engine.scheduler.whatif.capacity import capacity
+from engine.scheduler.whatif.comparison import compare
+from engine.scheduler.whatif.targets import BETWEEN, kind_of, pods_under
+from engine.scheduler.whatif.workloads import is_workload
+from ktui.commands import UsageError
+
+Json = dict[str, Any]
+
+
+def read_objects(files: Sequence[str]) -> list[Object]:
+    """The objects of manifests, Lists taken apart. Raises UsageError."""
+    try:
+        return [
+            obj
+            for source in manifests.sources(list(files), recursive=False, stdin=sys.stdin.read)
+            for document in manifests.documents(source)
+            for obj in manifests.flatten(manifests.require_object(document))
+        ]
+    except CommandError as error:
+        raise UsageError(str(error)) from error
+
+
+def read_configuration(file: str) -> SchedulerConfiguration:
+    """The default one for "". Raises UsageError."""
+    try:
+        return load_file(Path(file)) if file else SchedulerConfiguration()
+    except ConfigurationError as error:
+        raise UsageError(str(error)) from error
+
+
+async def read_cluster(client: Client) -> list[Object]:
+    """What a running cluster has of all that a decision may depend on."""
+    objects = list(await ClusterObjects.of_api(client))
+    for (_, kind), resource in BETWEEN.items():
+        try:
+            listed = await client.list(resource)
+        except ApiError as refused:
+            if refused.code not in (403, 404):
+                raise
+            continue
+        objects += [{"apiVersion": resource.api_version, "kind": kind, **item} for item in listed.items]
+    return objects
+
+
+async def pod_keys(client: Client, kind: str, name: str, *, namespace: str) -> list[str]:
+    """`namespace/name` of the Pods of an object in a running cluster."""
+    scope = None if kind == "Node" else namespace
+    pods = (await client.list(PODS, namespace=scope)).items
+    between: list[Object] = []
+    for (_, middle), resource in BETWEEN.items():
+        listed = await client.list(resource, namespace=scope)
+        between += [{"apiVersion": resource.api_version, "kind": middle, **item} for item in listed.items]
+    found = pods_under(kind, name, namespace=namespace, pods=pods, between=between)
+    return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """A cluster's objects, and which Pods to place: those of `wanted`, else those that `target` (KIND/NAME) means,
+    else those that are pending. `target` Pods are taken off their nodes first."""
+
+    objects: list[Object]
+    wanted: list[Object] = field(default_factory=list)
+    target: str = ""
+    namespace: str = "default"
+    seed: str = "1"
+
+    async def place(self, configuration: SchedulerConfiguration) -> list[Outcome]:
+        """Raises UsageError for what cannot be read, or where nothing is asked for."""
+        try:
+            cluster = ClusterObjects.of_dump(self.objects)
+            simulation = Simulation(cluster, configuration, seed=self.seed)
+            if self.wanted:
+                return [await simulation.place(pod) for pod in self._new_pods(cluster, simulation)]
+            again = list(self._old_pods(cluster, simulation))
+            return [await simulation.place(pod, admitted=True) for pod in again]
+        except (DumpError, ConnectionError) as error:
+            raise UsageError(str(error)) from error
+
+    async def count(self, configuration: SchedulerConfiguration, limit: int) -> Json:
+        """How many more of the first Pod that is wanted fit. Raises UsageError."""
+        try:
+            cluster = ClusterObjects.of_dump(self.objects)
+            simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
+            pod = next(self._new_pods(cluster, simulation), None)
+            if pod is None:
+                raise UsageError("there is no Pod to count")
+            return (await capacity(simulation, pod, limit=limit)).to_json()
+        except (DumpError, ConnectionError) as error:
+            raise UsageError(str(error)) from error
+
+    async def compare(self, before: SchedulerConfiguration, after: SchedulerConfiguration) -> list[Json]:
+        pairs = compare(await self.place(before), await self.place(after))
+        return [pair.to_json() for pair in pairs]
+
+    def _new_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterator[Object]:
+        """What the Pods stand on (claims, classes, ...) is added first; a Pod of the same name is placed again."""
+        workloads = []
+        for obj in self.wanted:
+            if is_workload(obj):
+                workloads.append(obj)
+            else:
+                cluster.add(obj)
+        if not workloads:
+            raise UsageError("there are no Pods and no workloads in the files")
+        for obj in workloads:
+            for pod in pods_of(_in_namespace(obj, self.namespace), cluster):
+                metadata = pod["metadata"]
+                present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
+                if present is not None:
+                    simulation.take_away(present)
+                yield pod
+
+    def _old_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterable[Object]:
+        if not self.target:
+            pods = cluster.pending_pods()
+            if not pods:
+                raise UsageError("no Pods are pending there: name a KIND/NAME, or files of Pods with -f")
+            return pods
+        kind, name = parse_target(self.target)
+        found = pods_under(kind, name, namespace=self.namespace, pods=cluster.lister(PODS).list(), between=self.objects)
+        if not found:
+            raise UsageError(f"no Pods of {self.target} in namespace {self.namespace}")
+        for pod in found:
+            simulation.take_away(pod)
+        return [_unbound(pod) for pod in found]
+
+
+def parse_target(target: str) -> tuple[str, str]:
+    """The kind and the name of KIND/NAME. Raises UsageError."""
+    word, slash, name = target.partition("/")
+    if not (word and slash and name):
+        raise UsageError(f'"{target}" is not KIND/NAME, as in deployment/web')
+    try:
+        return kind_of(word), name
+    except DumpError as error:
+        raise UsageError(str(error)) from error
+
+
+def _in_namespace(obj: Object, namespace: str) -> Object:
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("namespace"):
+        return obj
+    return {**obj, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _unbound(pod: Object) -> Object:
+    """The Pod as it was before it was bound."""
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {key: value for key, value in pod.items() if key != "status"} | {"spec": spec}

@@ -1,0 +1,139 @@
+"""What-if answers as tables. Pure functions over the JSON that `engine.scheduler.whatif` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ktui import decision_report
+from ktui.report import Section
+
+Json = dict[str, Any]
+
+SHOWN_REMEDIES = 5
+
+
+def placements(outcomes: Sequence[Json], *, nodes: int, details: bool) -> list[Section]:
+    """Where each Pod would go; in full for a single one, or for all with `details`."""
+    placed = sum(bool(outcome["node"]) for outcome in outcomes)
+    title = f"{placed} of {len(outcomes)} Pods would be placed; nothing is bound"
+    made = [Section(title, [], ("pod", "node", "feasible", "score", "why"), [_row(o) for o in outcomes], level=1)]
+    made += [section for outcome in _alike(outcomes) if (section := remedies(outcome)) is not None]
+    if details or len(outcomes) == 1:
+        for outcome in outcomes:
+            if not outcome.get("gate"):
+                made += decision_report.sections(outcome["decision"], nodes=nodes)
+    return made
+
+
+def _row(outcome: Json) -> tuple[object, ...]:
+    decision = outcome["decision"]
+    best = decision["scores"][0]["total"] if decision["scores"] else None
+    return (
+        outcome["pod"],
+        outcome["node"] or "-",
+        "-" if outcome.get("gate") else f"{decision['feasibleNodes']}/{decision['nodes']}",
+        "-" if best is None or not outcome["node"] else best,
+        _why(outcome),
+    )
+
+
+def _why(outcome: Json) -> str:
+    """In a few words what decided: the lead over the next node, the tie, the preemption, or what is in the way."""
+    decision = outcome["decision"]
+    if victims := outcome.get("preempted"):
+        return f"after preempting {', '.join(victims)}"
+    if not outcome["node"]:
+        return str(outcome["message"])
+    if decision["tiedNodes"]:
+        return f"tie of {len(decision['tiedNodes'])}, broken by chance"
+    scored = [row for row in decision["scores"] if row["total"] is not None]
+    if len(scored) < 2:
+        return "the one feasible node"
+    first, second = scored[0], scored[1]
+    lead = {e["plugin"]: e["weighted"] for e in first["plugins"]}
+    for entry in second["plugins"]:
+        lead[entry["plugin"]] = lead.get(entry["plugin"], 0) - entry["weighted"]
+    plugins = [f"{plugin} +{points}" for plugin, points in sorted(lead.items(), key=lambda p: -p[1]) if points > 0]
+    return f"{first['total'] - second['total']} ahead of {second['node']}: {', '.join(plugins[:3])}"
+
+
+def _alike(outcomes: Sequence[Json]) -> list[Json]:
+    """Of Pods that fail alike (replicas) the first one."""
+    seen: dict[str, Json] = {}
+    for outcome in outcomes:
+        if not outcome["node"] and not outcome.get("gate"):
+            actions = str([[r["action"] for r in node["remedies"]] for node in outcome["remedies"]])
+            seen.setdefault(actions, outcome)
+    return list(seen.values())
+
+
+def remedies(outcome: Json, *, shown: int = SHOWN_REMEDIES) -> Section | None:
+    found = outcome["remedies"]
+    if not found:
+        return None
+    rows: list[Sequence[object]] = []
+    for node in found[:shown]:
+        name = node["node"] or "any"
+        for remedy in node["remedies"]:
+            rows.append((name, remedy["plugin"], remedy["action"]))
+            name = ""
+    more = [f"{len(found) - shown} more nodes, which need more: -o json tells all"] if len(found) > shown else []
+    title = f"what would make {outcome['pod']} fit, the smallest change first"
+    return Section(title, more, ("node", "plugin", "do"), rows)
+
+
+def capacity(found: Json) -> list[Section]:
+    """How many more fit, where, and what runs out first."""
+    count = f"at least {found['fit']}" if found["limited"] else str(found["fit"])
+    lines = [f"{count} more of {found['pod']} fit"]
+    if found["limited"]:
+        lines.append("the count ended at its limit: --limit raises it")
+    elif found["runsOutFirst"]:
+        nodes = found["reasons"][found["runsOutFirst"]]
+        lines.append(f"what runs out first: {found['runsOutFirst']} (on {nodes} of the nodes)")
+    made = [Section(lines[0], lines[1:], ("node", "pods"), sorted(found["nodes"].items()), level=1)]
+    if found["reasons"]:
+        rows = sorted(found["reasons"].items(), key=lambda item: -item[1])
+        made.append(Section("why one more does not fit", [found["message"]], ("reason", "nodes"), list(rows)))
+    if (section := remedies(found)) is not None:
+        section.title = "what would make room for one more"
+        made.append(section)
+    return made
+
+
+def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
+    """Which Pods go elsewhere under another configuration, and which plugins make it so."""
+    moved = [pair for pair in pairs if pair["differs"]]
+    title = f"{len(moved)} of {len(pairs)} Pods go elsewhere with {after} than with {before}"
+    rows = [
+        (
+            pair["pod"],
+            pair["before"]["node"] or "-",
+            pair["after"]["node"] or "-",
+            "" if pair["differs"] else "same",
+        )
+        for pair in pairs
+    ]
+    made = [Section(title, [], ("pod", before, after, ""), list(rows), level=1)]
+    made += [_scores(pair, before, after) for pair in moved if pair["before"]["scores"] or pair["after"]["scores"]]
+    for pair in moved:
+        for name, side in ((before, pair["before"]), (after, pair["after"])):
+            if side["message"]:
+                made.append(Section(f"{pair['pod']} with {name}", [side["message"]]))
+    return made
+
+
+def _scores(pair: Json, before: str, after: str) -> Section:
+    """Weighted scores of the two nodes in question, by plugin, under both configurations."""
+    nodes = list(dict.fromkeys(node for side in ("before", "after") for node in pair[side]["scores"]))
+    header, columns = ["plugin"], []
+    for name, side in ((before, "before"), (after, "after")):
+        for node in nodes:
+            if node in pair[side]["scores"]:
+                header.append(f"{node} ({name})")
+                columns.append(pair[side]["scores"][node])
+    plugins = list(dict.fromkeys(plugin for column in columns for plugin in column["plugins"]))
+    rows: list[Sequence[object]] = [[p, *(column["plugins"].get(p, "-") for column in columns)] for p in plugins]
+    rows.append(["total", *(column["total"] for column in columns)])
+    return Section(f"{pair['pod']}: weighted scores", [], header, rows)
