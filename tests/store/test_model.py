@@ -7,14 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from engine.clock import VirtualClock
+from engine.clock import Clock, VirtualClock
 from engine.rng import Rng
 from engine.store import (
     CompactedError,
@@ -28,6 +28,7 @@ from engine.store import (
     Range,
     Retention,
     SqliteStore,
+    Store,
     StoreError,
     Watcher,
 )
@@ -152,23 +153,38 @@ def plain(response: object) -> Any:
     return response.kvs, response.more, response.count
 
 
+class ShownStore(Store, Protocol):
+    """A store with what the machine looks at besides."""
+
+    @property
+    def compact_revision(self) -> int: ...
+
+    async def leases(self) -> list[int]: ...
+
+
 class StoreMachine(RuleBasedStateMachine):
     on_disk = True
+    first_told = 0  # compactions below tell nobody of themselves
+    in_order = True  # writers that do not wait for one another are decided in the order in which they came
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.clock = VirtualClock()
-        self.runner = asyncio.Runner(loop_factory=self.clock.new_event_loop)
         self.opened = 0
         self.model = Model()
         self.watchers: list[tuple[Watcher, int, bytes, bytes]] = []
+        self.set_up()
         self.store = self.do(self.open())
+
+    def set_up(self) -> None:
+        clock = VirtualClock()
+        self.clock: Clock = clock
+        self.runner = asyncio.Runner(loop_factory=clock.new_event_loop)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
 
-    async def open(self) -> SqliteStore:
+    async def open(self) -> ShownStore:
         self.opened += 1
         path = self.folder / f"{self.opened}.db" if self.on_disk else None
         return await SqliteStore.open(
@@ -201,9 +217,11 @@ class StoreMachine(RuleBasedStateMachine):
             return [response.revision for response in responses]
 
         first = self.model.revision + 1
-        for k, v in puts:
+        revisions = self.do(write())
+        assert sorted(revisions) == list(range(first, first + len(puts)))
+        assert revisions == sorted(revisions) or not self.in_order
+        for _, (k, v) in sorted(zip(revisions, puts, strict=True)):
             self.model.txn([], [[Put(k, v)], []], "")
-        assert self.do(write()) == list(range(first, first + len(puts)))
 
     @rule(key=key, range_end=end, back=st.integers(-1, 12), limit=st.integers(0, 3))
     def range(self, key: bytes, range_end: bytes, back: int, limit: int) -> None:
@@ -309,7 +327,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def agrees(self) -> None:
-        assert (self.store.revision, self.store.compact_revision) == (self.model.revision, self.model.compacted)
+        assert self.store.revision == self.model.revision
+        assert max(self.store.compact_revision, self.first_told) == max(self.model.compacted, self.first_told)
         assert self.do(self.store.leases()) == sorted(self.model.leases)
         kvs = self.do(self.store.range(Range(b"\0", b"\0"))).kvs
         assert {kv.key: kv for kv in kvs} == self.model.states[-1]

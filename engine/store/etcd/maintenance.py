@@ -1,0 +1,70 @@
+"""Etcd's maintenance service: members, alarms, snapshots, defragmentation (etcdctl endpoint, alarm, ...)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from aetcd import rpc
+from grpc.aio import AioRpcError
+
+from engine.store.etcd.connection import DEADLINE, Connection, Stubs
+from engine.store.etcd.errors import translated
+from engine.store.members import Member
+from engine.store.snapshot import check_new
+
+DEFRAG_DEADLINE = 300.0
+_ALARMS = {1: "NOSPACE", 2: "CORRUPT"}
+
+
+async def alarms(connection: Connection) -> list[str]:
+    """Raises StoreError."""
+    response = await connection.call("maintenance", "Alarm", rpc.AlarmRequest(action=0, alarm=0), reading=True)
+    return sorted({_ALARMS.get(alarm.alarm, str(alarm.alarm)) for alarm in response.alarms})
+
+
+async def member(stubs: Stubs) -> Member:
+    """What a member says of itself; one that does not answer is there with its error."""
+    try:
+        status = await stubs.maintenance.Status(rpc.StatusRequest(), timeout=DEADLINE)
+    except AioRpcError as error:
+        failure = str(translated(error, stubs.endpoint))
+        return Member(stubs.endpoint, stubs.endpoint, 0, "", 0, 0, 0, 0, 0, 0, errors=(failure,))
+    return Member(
+        name=stubs.endpoint,
+        endpoint=stubs.endpoint,
+        id=status.header.member_id,
+        version=status.version,
+        leader_id=status.leader,
+        raft_term=status.raftTerm,
+        raft_index=status.raftIndex,
+        applied_index=status.raftAppliedIndex,
+        db_size=status.dbSize,
+        db_size_in_use=status.dbSizeInUse,
+        errors=tuple(status.errors),
+    )
+
+
+async def snapshot(connection: Connection, file: Path) -> None:
+    """Write the snapshot that etcd streams. Raises StoreError."""
+    check_new(file)
+    stubs = connection.stubs
+    partial = file.with_name(file.name + ".partial")
+    try:
+        with await asyncio.to_thread(partial.open, "wb") as out:
+            async for part in stubs.maintenance.Snapshot(rpc.SnapshotRequest()):
+                await asyncio.to_thread(out.write, part.blob)
+        partial.replace(file)
+    except AioRpcError as error:
+        raise translated(error, stubs.endpoint) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+async def defrag(connection: Connection) -> None:
+    """Raises StoreError."""
+    for stubs in connection.all:
+        try:
+            await stubs.maintenance.Defragment(rpc.DefragmentRequest(), timeout=DEFRAG_DEADLINE)
+        except AioRpcError as error:
+            raise translated(error, stubs.endpoint) from error
