@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.api.crd.definitions import ExtendedDefinitions
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
 from engine.api.types import (
@@ -39,6 +40,9 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.bootstrap import advertise, bootstrap
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
+from engine.apiserver.customresources.cleaning import Cleaner
+from engine.apiserver.customresources.controller import CustomResourceDefinitions
+from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
@@ -86,8 +90,8 @@ class ApiServer:
         self.config = config or ClusterConfig()
         self._world = world
         self._tasks = Supervisor("kube-apiserver")
-        definitions = load_definitions(self.config.kubernetes_version)
-        resources = ResourceRegistry.for_version(self.config.kubernetes_version)
+        definitions = ExtendedDefinitions(load_definitions(self.config.kubernetes_version))
+        resources = LiveRegistry(ResourceRegistry.for_version(self.config.kubernetes_version))
         self.kubernetes_version = definitions.version
         self._caches = WatchCaches(
             world, store, self._tasks, size=self.config.watch_cache_size, sizes=self.config.watch_cache_sizes
@@ -115,6 +119,7 @@ class ApiServer:
                 names=rng.stream("volumes"),
                 rbac=rbac,
                 authorizer=authorizer,
+                storage=storage,
             )
         self._service_hook = ServiceHook(
             AddressPool(self.config.service_cidr, rng.stream("service-ips")), PortPool(rng.stream("node-ports"))
@@ -152,6 +157,14 @@ class ApiServer:
             },
             connector=connector or NodeConnector(self.backend),
         )
+        self._definitions = CustomResourceDefinitions(
+            self.backend,
+            Cleaner(self.backend, deleter, self._tasks),
+            self._tasks,
+            definitions=definitions,
+            registry=resources,
+        )
+        rest.definitions = self._definitions
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
         self._nonresource = NonResource(self.backend, self._debug)
@@ -176,6 +189,7 @@ class ApiServer:
         )
         for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS):
             await self._cache(gvr).start(self._tasks)
+        await self._definitions.start()
         self._service_hook.load(self._cache(SERVICES).objects())
         self._nonresource.ready = True
 

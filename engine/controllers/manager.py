@@ -24,6 +24,7 @@ from engine.controllers.nodeipam import NodeIpamController
 from engine.controllers.nodelifecycle import NodeLifecycleController
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
+from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
@@ -48,6 +49,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EndpointsController,
     EndpointSliceController,
     NamespaceController,
+    ResourceQuotaController,
     PodGarbageCollector,
     GarbageCollector,
 )

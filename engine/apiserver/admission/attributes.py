@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
@@ -33,6 +33,11 @@ class Attributes:
     object: Object | None
     old: Object | None = None
     dry_run: bool = False
+    warnings: list[str] = field(default_factory=list)  # for the client
+    annotations: dict[str, str] = field(default_factory=dict)  # for the audit log, as the spans show them
+    options: Object | None = None  # of the verb: CreateOptions and its like
+    reinvoked: bool = False  # whether this is the second round of mutating plugins
+    wants_reinvocation: bool = False
 
     @property
     def key(self) -> str:

@@ -1,5 +1,5 @@
-"""The plugins in their order. Mutating ones run one after the other and see each other's work, then all are asked
-whether they accept the result."""
+"""The plugins in their order. Mutating ones run one after the other and see each other's work, once more if a webhook
+or policy has changed what those before it have seen; then all are asked whether they accept the result."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ class AdmissionChain:
         """Raises the ApiError of the first plugin that refuses; the span shows each plugin's verdict."""
         verdicts: list[dict[str, Any]] = []
         span.detail["plugins"] = verdicts
+        await self._mutate(attributes, verdicts)
+        if attributes.wants_reinvocation:
+            attributes.reinvoked = True
+            await self._mutate(attributes, verdicts)
+        if attributes.annotations:
+            span.detail["annotations"] = attributes.annotations
+
+    async def _mutate(self, attributes: Attributes, verdicts: list[dict[str, Any]]) -> None:
         for plugin in self._mutating:
             verdict = {"name": plugin.name, "verdict": "refused"}
             verdicts.append(verdict)
@@ -33,3 +41,5 @@ class AdmissionChain:
             verdicts.append(verdict)
             await plugin.validate(attributes)
             verdict["verdict"] = "accepted"
+        if attributes.annotations:
+            span.detail["annotations"] = attributes.annotations

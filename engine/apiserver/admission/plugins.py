@@ -14,11 +14,13 @@ from engine.apiserver.admission.pods import (
     Priority,
     TaintNodesByCondition,
 )
+from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
 from engine.apiserver.admission.service_accounts import ServiceAccount
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
+from engine.apiserver.storage import Storage
 from engine.rng import Rng
 
 
@@ -30,6 +32,7 @@ def default_plugins(
     names: Rng,
     rbac: RBACAuthorizer,
     authorizer: UnionAuthorizer,
+    storage: Storage,
 ) -> list[Plugin]:
     return [
         NamespaceLifecycle(lookup),
@@ -40,4 +43,5 @@ def default_plugins(
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
         RBACEscalation(rbac, authorizer),
+        ResourceQuota(caches, storage, resources.get(*QUOTAS)),
     ]

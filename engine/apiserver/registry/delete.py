@@ -83,6 +83,7 @@ class Deleter:
             None,
             old,
             options.dry_run,
+            call.warnings,
         )
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")

@@ -263,6 +263,7 @@ class Writer:
             obj,
             old,
             options.dry_run,
+            call.warnings,
         )
 
     def _tracked(

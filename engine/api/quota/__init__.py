@@ -1,0 +1,22 @@
+"""What objects take of a ResourceQuota (pkg/quota/v1): pure functions that admission and the controller share."""
+
+from engine.api.quota.amounts import Amounts, added, exceeded, masked, parsed, shown, subtracted, without_zeros
+from engine.api.quota.constraints import missing_requests
+from engine.api.quota.scopes import matches
+from engine.api.quota.usage import COMPUTE, concerns, usage
+
+__all__ = [
+    "COMPUTE",
+    "Amounts",
+    "added",
+    "concerns",
+    "exceeded",
+    "masked",
+    "matches",
+    "missing_requests",
+    "parsed",
+    "shown",
+    "subtracted",
+    "usage",
+    "without_zeros",
+]

@@ -1,0 +1,130 @@
+"""How much of which resource an object takes (pkg/quota/v1/evaluator/core: pods.go, services.go,
+persistent_volume_claims.go; apiserver pkg/quota/v1/generic for counts)."""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity
+from engine.api.quota.amounts import Amounts, added, parsed
+from engine.api.types import Object
+
+COMPUTE = ("cpu", "memory", "ephemeral-storage")
+_ONE = Quantity.of(1)
+_STORAGE_CLASS = ".storageclass.storage.k8s.io/"
+_HUGE_PAGES = "hugepages-"
+# Kinds that are also counted under their bare name.
+_COUNTED = frozenset(
+    ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "persistentvolumeclaims", "pods")
+)
+_TERMINAL = frozenset(("Failed", "Succeeded"))
+
+
+def usage(group_resource: str, obj: Object) -> Amounts:
+    """What one object takes."""
+    counted: Amounts = {f"count/{group_resource}": _ONE}
+    if group_resource == "pods":
+        return {**counted, **_pod(obj)}
+    if group_resource in _COUNTED:
+        counted[group_resource] = _ONE
+    if group_resource == "services":
+        return {**counted, **_service(obj)}
+    if group_resource == "persistentvolumeclaims":
+        return {**counted, **_claim(obj)}
+    return counted
+
+
+def concerns(group_resource: str, name: str) -> bool:
+    """Whether objects of a resource can take of the quota's resource `name`."""
+    if name == f"count/{group_resource}" or (name == group_resource and name in _COUNTED):
+        return True
+    if group_resource == "pods":
+        return _compute_name(name)
+    if group_resource == "services":
+        return name in ("services.nodeports", "services.loadbalancers")
+    if group_resource == "persistentvolumeclaims":
+        return name == "requests.storage" or _STORAGE_CLASS in name
+    return False
+
+
+def _compute_name(name: str) -> bool:
+    bare = name.removeprefix("requests.").removeprefix("limits.")
+    if bare in COMPUTE or bare.startswith(_HUGE_PAGES):
+        return True
+    return name.startswith("requests.") and "/" in bare and _STORAGE_CLASS not in bare
+
+
+# -- Pods
+
+
+def _pod(pod: Object) -> Amounts:
+    if (pod.get("status") or {}).get("phase") in _TERMINAL:
+        return {}
+    result: Amounts = {"pods": _ONE}
+    for name, amount in pod_resources(pod, "requests").items():
+        if name in COMPUTE or name.startswith(_HUGE_PAGES):
+            result[name] = result[f"requests.{name}"] = amount
+        elif "/" in name:
+            result[f"requests.{name}"] = amount
+    for name, amount in pod_resources(pod, "limits").items():
+        if name in COMPUTE:
+            result[f"limits.{name}"] = amount
+    return result
+
+
+def pod_resources(pod: Object, part: str) -> Amounts:
+    """The requests or limits of a whole Pod (component-helpers resource PodRequests, PodLimits)."""
+    spec = pod.get("spec") or {}
+    own = parsed((spec.get("resources") or {}).get(part))
+    total: Amounts = {}
+    for container in spec.get("containers") or ():
+        total = added(total, _of(container, part))
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for container in spec.get("initContainers") or ():
+        need = added(sidecars, _of(container, part))
+        if container.get("restartPolicy") == "Always":
+            total = added(total, _of(container, part))
+            sidecars = need
+        peak = {name: max(peak.get(name, Quantity()), need.get(name, Quantity())) for name in {**peak, **need}}
+    total = {name: max(total.get(name, Quantity()), peak.get(name, Quantity())) for name in {**total, **peak}}
+    total |= own
+    overhead = parsed(spec.get("overhead"))
+    if part == "limits":
+        overhead = {name: amount for name, amount in overhead.items() if name in total}
+    return added(total, overhead)
+
+
+def _of(container: Object, part: str) -> Amounts:
+    return parsed((container.get("resources") or {}).get(part))
+
+
+# -- Services and claims
+
+
+def _service(service: Object) -> Amounts:
+    spec = service.get("spec") or {}
+    ports = Quantity.of(len(spec.get("ports") or ()))
+    if spec.get("type") == "NodePort":
+        return {"services.nodeports": ports}
+    if spec.get("type") == "LoadBalancer":
+        given = spec.get("allocateLoadBalancerNodePorts", True)
+        set_by_hand = Quantity.of(sum(1 for port in spec.get("ports") or () if port.get("nodePort")))
+        return {"services.loadbalancers": _ONE, "services.nodeports": ports if given else set_by_hand}
+    return {}
+
+
+def _claim(claim: Object) -> Amounts:
+    spec = claim.get("spec") or {}
+    asked = parsed((spec.get("resources") or {}).get("requests")).get("storage")
+    allocated = parsed((claim.get("status") or {}).get("allocatedResources")).get("storage")
+    if asked is not None and allocated is not None:
+        asked = max(asked, allocated)
+    annotations = (claim.get("metadata") or {}).get("annotations") or {}
+    storage_class = annotations.get("volume.beta.kubernetes.io/storage-class") or spec.get("storageClassName") or ""
+    result: Amounts = {}
+    if asked is not None:
+        result["requests.storage"] = asked
+    if storage_class:
+        result[f"{storage_class}{_STORAGE_CLASS}persistentvolumeclaims"] = _ONE
+        if asked is not None:
+            result[f"{storage_class}{_STORAGE_CLASS}requests.storage"] = asked
+    return result

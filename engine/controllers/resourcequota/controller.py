@@ -1,0 +1,128 @@
+"""Counts what a namespace's objects take of its quotas (pkg/controller/resourcequota resource_quota_controller.go).
+
+Admission books what is made; this controller counts anew when a quota changes, when something that was counted goes
+(replenishment), and every five minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.api.quantity import Quantity
+from engine.api.quota import Amounts, added, concerns, masked, matches, parsed, usage
+from engine.api.types import GVR, PODS, SERVICES, Object
+from engine.client import Lister
+from engine.controllers.controller import Controller
+from engine.controllers.discovery import Discovery
+
+QUOTAS = GVR("", "v1", "resourcequotas")
+RESYNC = 300.0
+_CLAIMS = GVR("", "v1", "persistentvolumeclaims")
+_ALWAYS = (PODS, SERVICES, _CLAIMS)
+
+
+class ResourceQuotaController(Controller):
+    name = "resourcequota-controller"
+    kind = "resourcequota"
+
+    def set_up(self) -> None:
+        self._quotas = self.lister(QUOTAS)
+        self._discovery = Discovery(self.config.kubernetes_version)
+        self._counted: dict[GVR, Lister] = {}
+        self.watch(QUOTAS, _changed)
+        for resource in _ALWAYS:
+            self._count(resource)
+
+    async def run(self) -> None:
+        while True:
+            await self.clock.sleep(RESYNC)
+            for quota in self._quotas.list():
+                self.queue.add(_key(quota))
+
+    # -- what is counted
+
+    def _count(self, resource: GVR) -> Lister:
+        """The lister of a resource, which is watched from now on."""
+        if resource not in self._counted:
+            self._counted[resource] = self.lister(resource)
+            self.watch(resource, lambda old, new: self._replenished(resource.group_resource, old, new))
+        return self._counted[resource]
+
+    def _replenished(self, group_resource: str, old: Object | None, new: Object | None) -> Iterable[str]:
+        """The quotas that get something back."""
+        if old is None or (new is not None and usage(group_resource, old) == usage(group_resource, new)):
+            return []
+        names = usage(group_resource, old)
+        quotas = self._quotas.list(old["metadata"].get("namespace", ""))
+        return [_key(quota) for quota in quotas if any(name in names for name in _hard(quota))]
+
+    def _resources(self, hard: Amounts) -> list[GVR]:
+        """The resources whose objects a quota's limits are about."""
+        return [
+            each.gvr
+            for each in self._discovery
+            if each.namespaced and any(concerns(each.gvr.group_resource, name) for name in hard)
+        ]
+
+    # -- the sync
+
+    async def reconcile(self, key: str) -> None:
+        quota = self._quotas.by_key(key)
+        if quota is None:
+            return
+        hard = parsed(_hard(quota))
+        resources = self._resources(hard)
+        await self._follow(resources)
+        used = self._used(quota, hard, resources)
+        status = {"hard": _texts(hard), "used": _texts(used)}
+        before = quota.get("status") or {}
+        self.note(desired=status, actual=before)
+        if _same(before.get("hard"), hard) and _same(before.get("used"), used):
+            return
+        newest = {**quota, "status": {**before, **status}}
+        await self.client.update_status(QUOTAS, newest)
+
+    async def _follow(self, resources: list[GVR]) -> None:
+        """Have the caches of what is counted, filled."""
+        fresh = [resource for resource in resources if resource not in self._counted]
+        for resource in fresh:
+            self._count(resource)
+        if fresh:
+            self.start_informers()
+            await self._synced()
+
+    def _used(self, quota: Object, hard: Amounts, resources: list[GVR]) -> Amounts:
+        total: Amounts = {name: Quantity() for name in hard}
+        spec, namespace = quota.get("spec") or {}, quota["metadata"]["namespace"]
+        for resource in resources:
+            for obj in self._counted[resource].list(namespace):
+                if matches(spec, resource.group_resource, obj):
+                    total = added(total, masked(usage(resource.group_resource, obj), hard))
+        return total
+
+
+def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
+    """A quota that is new or has other limits, or whose usage somebody lost."""
+    if new is None:
+        return []
+    limits, status = _hard(new), new.get("status") or {}
+    if old is None or _hard(old) != limits or (status.get("hard") or {}) != limits:
+        return [_key(new)]
+    return [] if set(status.get("used") or {}) >= set(limits) else [_key(new)]
+
+
+def _hard(quota: Object) -> Object:
+    hard: Object = (quota.get("spec") or {}).get("hard") or {}
+    return hard
+
+
+def _key(quota: Object) -> str:
+    return f"{quota['metadata']['namespace']}/{quota['metadata']['name']}"
+
+
+def _texts(amounts: Amounts) -> Object:
+    return {name: str(amounts[name]) for name in sorted(amounts)}
+
+
+def _same(texts: Object | None, amounts: Amounts) -> bool:
+    return texts is not None and parsed(texts) == amounts
