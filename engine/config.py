@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from ipaddress import IPv4Network
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class Component(StrEnum):
@@ -36,6 +37,12 @@ def default_nodes(count: int) -> list[NodeConfig]:
     return [NodeConfig(name=f"node-{n}", zone=f"zone-{'ab'[(n - 1) % 2]}") for n in range(1, count + 1)]
 
 
+def default_pod_cidr(nodes: int) -> str:
+    """10.244.0.0/16, which holds the /24 of 256 nodes, or as much more around it as so many nodes need."""
+    length = min(16, 24 - max(nodes - 1, 0).bit_length())
+    return str(IPv4Network(("10.244.0.0", max(length, 9)), strict=False))
+
+
 class ClusterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -51,8 +58,14 @@ class ClusterConfig(BaseModel):
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
-    watch_cache_size: int = Field(default=1000, ge=1)  # events that are kept of each resource, for watches that come back
+    watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"
+
+    @model_validator(mode="after")
+    def _every_node_gets_a_range_of_addresses(self) -> ClusterConfig:
+        if "pod_cidr" not in self.model_fields_set:
+            self.pod_cidr = default_pod_cidr(len(self.nodes))
+        return self
 
     @field_validator("components")
     @classmethod

@@ -16,6 +16,7 @@ from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.fan_out import FanOut, node_name
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.watcher import Interest, Watcher
@@ -64,15 +65,13 @@ class WatchCache:
         self._ordered: list[str] | None = None
         self._indexes: dict[str, Index] = {"namespace": _namespace}
         if index_by_node:
-            self._indexes["node"] = _node_name
+            self._indexes["node"] = node_name
         self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
         self._fillings = 0
         self._forgot = False  # whether the ring has dropped an event since the list
-        self._watchers: dict[int, Watcher] = {}
-        self._general: dict[int, Watcher] = {}
-        self._by_node: dict[str, dict[int, Watcher]] = {}
+        self._watchers = FanOut()
         self._next_watcher = 0
         self._started: asyncio.Future[None] | None = None
         self._source: StoreWatcher | None = None
@@ -106,7 +105,7 @@ class WatchCache:
 
     def close(self) -> None:
         """End all open watches."""
-        for watcher in list(self._watchers.values()):
+        for watcher in self._watchers:
             watcher.end()
         self._wake_behind()
 
@@ -154,7 +153,7 @@ class WatchCache:
         """Now and then tell those who asked how far the cache has come, also where nothing of theirs has changed."""
         while True:
             await self._world.clock.sleep(BOOKMARK_PERIOD)
-            for watcher in self._watchers.values():
+            for watcher in self._watchers:
                 if watcher.interest.bookmarks:
                     self.bookmark(watcher)
 
@@ -194,7 +193,7 @@ class WatchCache:
                 if not number:
                     await self._world.latency.pause("watch")
                 self._keep(change)
-                sent = self._dispatch(change)
+                sent = self._watchers.send(change)
                 span.detail = {"event": change.type, "watchers": sent, "resource": self.resource}
             if number % DISPATCH_BATCH == DISPATCH_BATCH - 1:
                 await self._world.clock.sleep(0)
@@ -227,13 +226,6 @@ class WatchCache:
         self.received += 1
         self._forgot = self._forgot or len(self._ring) == self.size
         self._ring.append(change)
-
-    def _dispatch(self, change: Change) -> int:
-        watchers = list(self._general.values())
-        if self._by_node:
-            for node in dict.fromkeys((_node_name(change.object), _node_name(change.old or change.object))):
-                watchers.extend(self._by_node.get(node, {}).values())
-        return sum([watcher.offer(change) for watcher in watchers])
 
     def _enter(self, key: str, obj: Object) -> None:
         for name, value_of in self._indexes.items():
@@ -333,8 +325,7 @@ class WatchCache:
             initial=initial,
             on_end=self._ended,
         )
-        self._watchers[watcher.number] = watcher
-        self._bucket(watcher)[watcher.number] = watcher
+        self._watchers.add(watcher)
         for change in self._ring:
             if change.revision > after:
                 watcher.replay(change)
@@ -344,18 +335,8 @@ class WatchCache:
     def watcher_count(self) -> int:
         return len(self._watchers)
 
-    def _bucket(self, watcher: Watcher) -> dict[int, Watcher]:
-        """Watchers of one node's Pods are kept apart: a change is offered to those of its node and to nobody else's."""
-        node = watcher.interest.node
-        return self._general if node is None else self._by_node.setdefault(node, {})
-
     def _ended(self, watcher: Watcher) -> None:
-        if self._watchers.pop(watcher.number, None) is None:
-            return
-        self._bucket(watcher).pop(watcher.number, None)
-        if watcher.interest.node is not None and not self._by_node[watcher.interest.node]:
-            del self._by_node[watcher.interest.node]
-        if watcher.too_slow:
+        if self._watchers.remove(watcher) and watcher.too_slow:
             self.cut_off += 1
 
     def describe(self) -> dict[str, Any]:
@@ -373,16 +354,12 @@ class WatchCache:
                 "revisions": [change.revision for change in self._ring],
             },
             "cutOff": self.cut_off,
-            "watchers": [watcher.describe() for watcher in self._watchers.values()],
+            "watchers": [watcher.describe() for watcher in self._watchers],
         }
 
 
 def _namespace(obj: Object) -> str:
     return str(obj["metadata"].get("namespace", ""))
-
-
-def _node_name(obj: Object) -> str:
-    return str((obj.get("spec") or {}).get("nodeName") or "")
 
 
 def _described(kind: str, obj: Object) -> str:

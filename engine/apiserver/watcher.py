@@ -37,10 +37,6 @@ class Interest:
     user_agent: str = ""
     selector: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def everything(self) -> bool:
-        return not (self.namespace or self.selective) and self.node is None
-
     def wants(self, obj: Object) -> bool:
         if self.namespace and obj["metadata"].get("namespace") != self.namespace:
             return False
@@ -64,7 +60,6 @@ class Watcher:
     ) -> None:
         self.interest = interest
         self.number = number
-        self._everything = interest.everything
         self.too_slow = False
         self.sent = 0
         self.bytes = 0  # of the events as they went over the wire; none of what stays in the process
@@ -86,13 +81,21 @@ class Watcher:
         if change.revision <= self._after:
             return False
         event = self._seen(change)
-        if event is None:
+        return event is not None and self.take(event)
+
+    def take(self, event: WatchEvent) -> bool:
+        """Take an event that is of interest. Says whether it came after the watch's start and found room."""
+        if event.revision <= self._after or self._ended:
             return False
-        if len(self._buffer) >= BUFFER:
+        buffer = self._buffer
+        if len(buffer) >= BUFFER:
             self.too_slow = True
             self.end()
             return False
-        self._push(event)
+        buffer.append(event)
+        waiter = self._waiter
+        if waiter is not None:
+            self._wake()
         return True
 
     def replay(self, change: Change) -> None:
@@ -103,8 +106,6 @@ class Watcher:
 
     def _seen(self, change: Change) -> WatchEvent | None:
         """What the change is to this watcher, whose selector the object may have begun or ceased to match."""
-        if self._everything:
-            return change.event(change.type)
         interest = self.interest
         now = change.type != "DELETED" and interest.wants(change.object)
         before = change.old is not None and interest.wants(change.old)
