@@ -104,3 +104,32 @@ def test_files_that_are_not_manifests(kubectl: Kubectl, tmp_path: Path, verb: st
     assert kubectl(verb, "-f", str(folder)).ok() == "configmap/from-folder created\n"
     missing = kubectl(verb, "-f", str(tmp_path / "missing.yaml"))
     assert (missing.code, missing.err) == (1, f'error: the path "{tmp_path}/missing.yaml" does not exist\n')
+
+
+def test_a_patch_of_a_wrong_type_is_shown_back(kubectl: Kubectl) -> None:
+    kubectl("create", "deployment", "web", "--image=nginx").ok()
+    ran = kubectl("patch", "deployment", "web", "-p", '{"spec":{"replicas":"x"}}')
+    assert (ran.code, ran.err) == (
+        1,
+        'The request is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": unrecognized type: int32\n',
+    )
+    ran = kubectl("patch", "deployment", "web", "-p", "{bad")
+    assert (ran.code, ran.err) == (
+        1,
+        "Error from server (BadRequest): invalid character 'b' looking for beginning of object key string\n",
+    )
+
+
+def test_what_is_applied_server_side_must_fit_the_schema(kubectl: Kubectl, namespace: str) -> None:
+    ran = kubectl("apply", "--server-side", "-f", "-", stdin=WEB.replace("replicas: 3", "replica: 3"))
+    assert (ran.code, ran.out) == (1, "service/web serverside-applied\n")
+    assert ran.err == (
+        f"Error from server: failed to create typed patch object ({namespace}/web; apps/v1, Kind=Deployment): "
+        ".spec.replica: field not declared in schema\n"
+    )
+
+
+def test_a_service_changes_its_type(kubectl: Kubectl) -> None:
+    kubectl("create", "service", "nodeport", "web", "--tcp=80").ok()
+    assert kubectl("patch", "svc", "web", "-p", '{"spec":{"type":"ClusterIP"}}').ok() == "service/web patched\n"
+    assert kubectl("get", "svc", "web", "--no-headers").ok().split()[1::3] == ["ClusterIP", "80/TCP"]

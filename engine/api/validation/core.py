@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from engine.api.go_json import syntax_error
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
@@ -87,10 +88,11 @@ def _decoded_size(value: str) -> int:
 
 
 def _json_object(encoded: str, path: str, problems: Problems) -> None:
+    content = base64.b64decode(encoded)
     try:
-        value: Any = orjson.loads(base64.b64decode(encoded))
+        value: Any = orjson.loads(content)
     except ValueError as error:
-        problems.invalid(path, _REDACTED, str(error))
+        problems.invalid(path, _REDACTED, syntax_error(content) or str(error))
         return
     if not isinstance(value, dict):
         problems.invalid(path, _REDACTED, "json: cannot unmarshal array into Go value of type map[string]interface {}")

@@ -12,6 +12,7 @@ import yaml
 
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, bad_request, unsupported_media_type
+from engine.api.go_json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 from engine.api.wire import JSON, YAML, Request
@@ -52,7 +53,7 @@ def read_json(text: bytes, *, strict: bool = True) -> Any:
     try:
         return load_json(text) if strict else orjson.loads(text)
     except ValueError as error:
-        raise bad_request(f"json: {error}") from None
+        raise bad_request(syntax_error(text) or f"json: {error}") from None
 
 
 def read_value(definitions: Definitions, request: Request, *, strict: bool = True) -> Any:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.api.apply import apply
-from engine.api.decoding import decode
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, not_found, unsupported_media_type
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
@@ -20,10 +19,11 @@ from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
-from engine.apiserver.registry.body import decode_value, media_type, read_json, read_yaml, strict_error, warn
-from engine.apiserver.registry.facets import Facet
+from engine.apiserver.registry.body import decode_value, media_type, read_json, read_yaml
+from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.refused_patch import refused_patch
 from engine.apiserver.registry.write import Writer
 
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
@@ -43,7 +43,11 @@ class Patcher:
 
         def transform(old: Object) -> Object:
             patched = change(facet.show(old))
-            view = self._decoded(call, facet.gvk, patched, options)
+            try:
+                view = self._decoded(call, facet.gvk, patched, options)
+            except ApiError as error:
+                shown = call.request.body if kind == STRATEGIC_PATCH else patched
+                raise refused_patch(error, facet.gvk, shown, restored=kind == STRATEGIC_PATCH) from None
             check_place(call.gvr_resource, call.info, view)
             return facet.take(old, view)
 
@@ -60,7 +64,8 @@ class Patcher:
         if kind == STRATEGIC_PATCH and not call.gvr_resource.custom:
             schema = self._backend.definitions.kind(facet.gvk)
             return lambda obj: strategic_merge_patch(obj, patch, schema)
-        raise unsupported_media_type(PATCH_TYPES)
+        served = [each for each in PATCH_TYPES if each != STRATEGIC_PATCH or not call.gvr_resource.custom]
+        raise unsupported_media_type(served)
 
     def _decoded(self, call: Call, gvk: GVK, value: Any, options: WriteOptions) -> Object:
         obj = decode_value(call, self._backend.definitions, gvk, value=value, validation=options.validation)
@@ -71,7 +76,7 @@ class Patcher:
     # -- server-side apply
 
     async def _apply(self, call: Call, facet: Facet, options: WriteOptions) -> tuple[int, Object]:
-        applied = self._applied(call, facet.gvk, options)
+        applied = self._applied(call)
         info, request = call.gvr_resource, call.info
         stored = await self._backend.storage.get(info, request.namespace, request.name)
         if stored is None:
@@ -120,7 +125,7 @@ class Patcher:
             api_version=facet.gvk.api_version,
         )
 
-    def _applied(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
+    def _applied(self, call: Call) -> Object:
         """The applied configuration as it was sent: what it sets, also to nothing, is what its manager owns."""
         body = call.request.body
         value = read_yaml(body) if isinstance(body, bytes) else body
@@ -129,11 +134,6 @@ class Patcher:
         value = copy_object(value)
         if not value.get("kind") or not value.get("apiVersion"):
             raise bad_request("apiVersion and kind must be set in an apply patch")
-        unknown = decode(self._backend.definitions, gvk, value).unknown
-        if unknown and options.validation == "Strict":
-            raise strict_error(gvk, unknown)
-        if unknown and options.validation == "Warn":
-            warn(call, unknown)
         metadata = value.setdefault("metadata", {})
         if not isinstance(metadata, dict):
             raise bad_request("metadata must be an object")

@@ -1,0 +1,163 @@
+"""Where JSON is broken, in the words of Go's scanner (encoding/json, scanner.go): clients see them in answers.
+
+Go's decoder reads byte by byte and names the first byte that cannot go on, and what it expected there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+_SPACE = " \t\r\n"
+_LITERALS = {"t": "true", "f": "false", "n": "null"}
+_ESCAPES = '"\\/bfnrt'
+_END = "unexpected end of JSON input"
+_NUMBER_STATES = {
+    "in numeric literal": re.compile(r"-?"),
+    "after decimal point in numeric literal": re.compile(r"-?(0|[1-9][0-9]*)\."),
+    "in exponent of numeric literal": re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][+-]?"),
+}
+
+
+def syntax_error(data: bytes | str) -> str:
+    """What is wrong with a text that is no JSON; empty for one that is."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    scanner = _Scanner(text)
+    try:
+        scanner.document()
+    except _Broken as broken:
+        return str(broken)
+    return ""
+
+
+class _Broken(Exception):
+    pass
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def document(self) -> None:
+        self._value("looking for beginning of value")
+        self._space()
+        if self._at < len(self._text):
+            self._refuse("after top-level value")
+
+    def _space(self) -> None:
+        while self._at < len(self._text) and self._text[self._at] in _SPACE:
+            self._at += 1
+
+    def _peek(self) -> str:
+        if self._at >= len(self._text):
+            raise _Broken(_END)
+        return self._text[self._at]
+
+    def _refuse(self, context: str) -> None:
+        raise _Broken(f"invalid character {_quoted(self._peek())} {context}")
+
+    def _value(self, context: str) -> None:
+        self._space()
+        first = self._peek()
+        if first == "{":
+            self._object()
+        elif first == "[":
+            self._array()
+        elif first == '"':
+            self._string()
+        elif first in "-0123456789":
+            self._number()
+        elif first in _LITERALS:
+            self._literal(_LITERALS[first])
+        else:
+            self._refuse(context)
+
+    def _object(self) -> None:
+        self._at += 1
+        self._space()
+        if self._peek() == "}":
+            self._at += 1
+            return
+        while True:
+            self._space()
+            if self._peek() != '"':
+                self._refuse("looking for beginning of object key string")
+            self._string()
+            self._space()
+            if self._peek() != ":":
+                self._refuse("after object key")
+            self._at += 1
+            self._value("looking for beginning of value")
+            if not self._goes_on("}", "after object key:value pair"):
+                return
+
+    def _array(self) -> None:
+        self._at += 1
+        self._space()
+        if self._peek() == "]":
+            self._at += 1
+            return
+        while True:
+            self._value("looking for beginning of value")
+            if not self._goes_on("]", "after array element"):
+                return
+
+    def _goes_on(self, end: str, context: str) -> bool:
+        """Whether a comma follows; otherwise the end does."""
+        self._space()
+        found = self._peek()
+        if found not in (",", end):
+            self._refuse(context)
+        self._at += 1
+        return found == ","
+
+    def _string(self) -> None:
+        self._at += 1
+        while (found := self._peek()) != '"':
+            if found < " ":
+                self._refuse("in string literal")
+            self._at += 1
+            if found == "\\":
+                self._escape()
+        self._at += 1
+
+    def _escape(self) -> None:
+        found = self._peek()
+        if found != "u":
+            if found not in _ESCAPES:
+                self._refuse("in string escape code")
+            self._at += 1
+            return
+        for _ in range(4):
+            self._at += 1
+            if self._peek() not in "0123456789abcdefABCDEF":
+                self._refuse("in \\u hexadecimal character escape")
+        self._at += 1
+
+    def _literal(self, word: str) -> None:
+        for letter in word:
+            if self._peek() != letter:
+                self._refuse(f"in literal {word} (expecting {_quoted(letter)})")
+            self._at += 1
+
+    def _number(self) -> None:
+        whole = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?").match(self._text, self._at)
+        if whole is None:
+            self._at += 1  # a minus sign alone
+            self._refuse("in numeric literal")
+            return
+        for context, start in _NUMBER_STATES.items():
+            part = start.match(self._text, self._at)
+            if part is not None and part.end() > whole.end():
+                self._at = part.end()
+                self._refuse(context)
+        self._at = whole.end()
+
+
+def _quoted(character: str) -> str:
+    if character == "'":
+        return r"'\''"
+    if character == '"':
+        return "'\"'"
+    return f"'{json.dumps(character, ensure_ascii=False)[1:-1]}'"

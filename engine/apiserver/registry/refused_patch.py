@@ -1,0 +1,64 @@
+"""Why a patch does not make an object of its kind: 422, and in other words than a whole object gets.
+
+The patched object of a JSON or merge patch is decoded as JSON; that of a strategic merge patch is restored from its
+fields, whose errors name Go's kinds instead of fields. Sources: apiserver pkg/endpoints/handlers/patch.go
+(jsonPatcher, applyPatchToObject), apimachinery pkg/runtime/converter.go (fromUnstructured).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from engine.api.errors import ApiError, field_invalid, invalid
+from engine.api.go_types import STRING_TYPES
+from engine.api.patch.strategic_common import go_text
+from engine.api.types import GVK
+
+_NOBODY = GVK("", "", "")
+_MISMATCH = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:value|struct field \S+) of type (\S+)")
+_KINDS = {"object": "map", "array": "slice", "number": "int64"}
+_STRINGS = frozenset(STRING_TYPES.values())
+_PLAIN = ("int32", "int64", "float64", "bool", "string")
+
+
+def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> ApiError:
+    """The answer to a patch whose result could not be decoded. `restored`: by a strategic merge patch.
+
+    `shown` is the part that the answer repeats: of a strategic patch the patch, else what it made of the object.
+    """
+    reason = _reason(error, gvk)
+    if reason is None:
+        return error
+    if isinstance(shown, bytes):
+        shown = orjson.loads(shown)
+    text = go_text(shown) if restored else orjson.dumps(shown).decode()
+    cause = field_invalid("patch", text, _restoring(reason) if restored else reason)
+    answer = invalid(_NOBODY, "", [cause])
+    return ApiError(answer.code, answer.reason, answer.message, details={"causes": [cause._asdict()]})
+
+
+def _reason(error: ApiError, gvk: GVK) -> str | None:
+    _, found, reason = error.message.partition(f'in version "{gvk.version}" cannot be handled as a {gvk.kind}: ')
+    return reason if found and "unknown conversion" not in reason else None
+
+
+def _restoring(reason: str) -> str:
+    """The words of the converter for what the JSON decoder says of a value."""
+    mismatch = _MISMATCH.fullmatch(reason)
+    if mismatch is None:
+        return reason
+    source, number, target = mismatch.groups()
+    kind = "float64" if number and not number.lstrip("-").isdecimal() else _KINDS.get(source, source)
+    if target.startswith("[]"):
+        return f"cannot restore slice from {kind}"
+    if target.startswith("map["):
+        return f"cannot restore map from {kind}"
+    plain = "string" if target in _STRINGS else target
+    if plain not in _PLAIN:
+        return f"cannot restore struct from: {kind}"
+    if kind in ("int64", "float64") and plain != "bool":
+        return f"cannot convert {kind} to {target}"
+    return f"unrecognized type: {plain}"
