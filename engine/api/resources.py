@@ -62,6 +62,11 @@ class ResourceInfo:
         return GVK(self.gvr.group, self.gvr.version, self.list_kind)
 
     @property
+    def converts(self) -> bool:
+        """Whether what is stored may look otherwise than what is served: another version, or an older schema."""
+        return self.custom or self.storage_gvk != self.gvk
+
+    @property
     def stored(self) -> bool:
         """Whether there are objects of it; reviews and bindings are requests only."""
         return "watch" in self.verbs

@@ -34,10 +34,12 @@ class NonResource:
         self._backend = backend
         self._debug = debug
         self._made: dict[str, tuple[bytes, str]] = {}
+        self._generation = 0
 
     async def answer(self, call: Call) -> Response:
         """Raises ApiError 404."""
         request = call.request
+        self._follow_resources()
         path = request.path if request.path == "/" else request.path.rstrip("/")
         if path.startswith(PREFIX):
             return await self._debug.answer(call)
@@ -61,6 +63,15 @@ class NonResource:
         if make is None:
             raise path_not_found()
         return self._document(call, path, make)
+
+    def _follow_resources(self) -> None:
+        """Forget what was made of resources that have changed since."""
+        generation = self._backend.resources.generation
+        if generation != self._generation:
+            self._generation = generation
+            self._made.clear()
+            self.__dict__.pop("_paths", None)
+            self.__dict__.pop("_documents", None)
 
     def _discovery(self, path: str, call: Call) -> Make | None:
         resources = self._backend.resources

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, GVR, Object
 from engine.api.warnings import deprecation
 from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.reviews import Reviews
@@ -17,7 +17,9 @@ from engine.apiserver.call import Call
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.delete import Deleter
-from engine.apiserver.registry.facets import Facet, facet_of
+from engine.apiserver.registry.delete_plan import DEFINITIONS
+from engine.apiserver.registry.facet import Facet
+from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
@@ -50,6 +52,12 @@ class Action(Protocol):
     async def post(self, call: Call, options: WriteOptions) -> Object: ...
 
 
+class Settling(Protocol):
+    """Follows CustomResourceDefinitions."""
+
+    async def settled(self, name: str) -> None: ...
+
+
 class Connector(Protocol):
     """Answers what is for a node to answer: exec, attach, port-forward, proxy."""
 
@@ -68,6 +76,7 @@ class Rest:
     logs: PodLogs
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
+    definitions: Settling | None = None
 
     def resolve(self, call: Call) -> ResourceInfo:
         """The resource of the request's path. Raises ApiError 404, 405."""
@@ -79,6 +88,8 @@ class Rest:
             call.warnings.append(text)
         if not request.subresource and request.verb not in info.verbs:
             raise method_not_supported(info.gvr, request.verb)
+        if request.verb == "create" and info.extension is not None and info.extension.terminating:
+            raise create_not_allowed(info.gvr)
         if info.namespaced and not request.namespace:
             if request.verb in ("create", "deletecollection"):
                 raise method_not_supported(info.gvr, request.verb)
@@ -114,6 +125,8 @@ class Rest:
                 body, status = await self.deleter.delete_collection(call), 200
             case _:
                 raise method_not_supported(info.gvr, call.request.method.lower())
+        if request.verb in ("update", "patch", "delete"):
+            await self._settle(info, request.name)
         return self._shown(call, info, form, body=body, status=status)
 
     # -- the verbs
@@ -131,7 +144,13 @@ class Rest:
         apply_defaults(info, obj)
         call.named(obj)
         body = await self.writer.create(call, obj, options)
+        await self._settle(info, body["metadata"]["name"])
         return self._shown(call, info, form, body=body, status=201)
+
+    async def _settle(self, info: ResourceInfo, name: str) -> None:
+        """Answer only when what a definition says is so, so that clients can go on at once."""
+        if self.definitions is not None and info.gvr.group_resource == DEFINITIONS:
+            await self.definitions.settled(name)
 
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
@@ -247,6 +266,12 @@ def _facet(info: ResourceInfo, subresource: str) -> Facet:
     if facet is None:
         raise method_not_supported(info.gvr, subresource)
     return facet
+
+
+def create_not_allowed(gvr: GVR) -> ApiError:
+    error = method_not_supported(gvr, "create")
+    message = "create not allowed while custom resource definition is terminating"
+    return ApiError(error.code, error.reason, message, details=error.details)
 
 
 def _names_version(value: Any) -> bool:

@@ -12,6 +12,8 @@ from engine.api.types import GVK, Object
 
 def from_storage(info: ResourceInfo, obj: Object) -> Object:
     """A stored object in the version of a resource; shares what is the same, so it is frozen as its source is."""
+    if info.extension is not None:
+        return info.extension.read(obj)
     return obj if info.storage_gvk == info.gvk else _convert(obj, info.storage_gvk, info.gvk)
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from engine.api.crd.deletion import marked_for_deletion
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
 from engine.apiserver.registry.delete_options import DeleteOptions
 
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _DEFAULT_GRACE = 30
@@ -33,6 +35,8 @@ class Plan:
 def plan(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: datetime) -> Plan:
     if info.kind == "Namespace":
         return _plan_namespace(old, options, now=now)
+    if info.gvr.group_resource == DEFINITIONS:
+        old = marked_for_deletion(old, now=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
     kept = old["metadata"]
     finalizers = _finalizers(info, old, options)
     changed = finalizers != (kept.get("finalizers") or [])

@@ -8,36 +8,22 @@ pkg/registry/certificates/certificates/strategy.go (approval).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
-from engine.api.types import GVK, Object, copy_object
+from engine.api.types import Object, copy_object
 from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
-
-SCALE = GVK("autoscaling", "v1", "Scale")
-
-Check = Callable[[Object, Object], list[Cause]]
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """`show` makes the view of a frozen object; `take` makes a private object of a frozen one and a changed view.
-
-    `check` stands in place of the kind's own update rules; None leaves those in force.
-    """
-
-    gvk: GVK
-    show: Callable[[Object], Object]
-    take: Callable[[Object, Object], Object]
-    check: Check | None = None
+from engine.apiserver.customresources.scale import custom_scale
+from engine.apiserver.registry.facet import SCALE, Check, Facet, scale_metadata
 
 
 def facet_of(info: ResourceInfo, subresource: str) -> Facet | None:
     """The facet that a subresource is; None if it is none (the object itself and its status are facets too)."""
     if subresource in ("", "status"):
         return Facet(info.gvk, _same, _replace)
+    if subresource == "scale" and info.extension is not None:
+        return custom_scale(info.extension.scale)
     if subresource == "scale":
         return Facet(SCALE, _show_scale, _take_scale)
     make = _FACETS.get((info.gvr.group_resource, subresource))
@@ -60,19 +46,14 @@ def _no_causes(new: Object, old: Object) -> list[Cause]:
 
 
 def _show_scale(obj: Object) -> Object:
-    metadata, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
-    shown = {
-        key: metadata[key]
-        for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-        if key in metadata
-    }
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
     selector = spec.get("selector")
     replication_controller = obj["kind"] == "ReplicationController"
     text = format_labels(selector) if replication_controller else format_label_selector(selector)
     scale: Object = {
         "kind": SCALE.kind,
         "apiVersion": SCALE.api_version,
-        "metadata": shown,
+        "metadata": scale_metadata(obj),
         "spec": {},
         "status": {"replicas": status.get("replicas", 0)},
     }

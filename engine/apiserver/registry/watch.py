@@ -44,7 +44,7 @@ class WatchOpener:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, cache.bookmark)
-        return watcher if info.storage_gvk == info.gvk else MappedEvents(watcher, lambda event: _converted(info, event))
+        return watcher if not info.converts else MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
         self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest
@@ -75,7 +75,8 @@ def _converted(info: ResourceInfo, event: WatchEvent) -> WatchEvent:
     """An event of the stored version in the version of the request."""
     if event.type in ("BOOKMARK", "ERROR"):
         return event
-    return WatchEvent(event.type, from_storage(info, event.object), event.revision, event.cause)
+    converted = from_storage(info, event.object)
+    return event if converted is event.object else WatchEvent(event.type, converted, event.revision, event.cause)
 
 
 def _interest(call: Call, selection: Selection, options: ListOptions) -> Interest:
@@ -90,7 +91,7 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
         namespace=selection.namespace,
         node=selection.node,
         matches=selection.matches
-        if info.storage_gvk == info.gvk
+        if not info.converts
         else lambda obj: selection.matches(from_storage(info, obj)),
         selective=selection.selective and not only_node,
         bookmarks=options.bookmarks,

@@ -1,0 +1,194 @@
+"""Follows CustomResourceDefinitions: gives them names, serves their resources, cleans up after them.
+
+What upstream spreads over several controllers in the API server (naming, establishing, finalizing: apiextensions-
+apiserver pkg/controller/{status,establish,finalizer}) and the handler that reads them all (pkg/apiserver/
+customresource_handler.go). Level-triggered: each change of a definition makes it look at all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+import orjson
+
+from engine.api.apply import track_update
+from engine.api.crd import naming
+from engine.api.crd.definitions import ExtendedDefinitions
+from engine.api.crd.nonstructural import structure_condition
+from engine.api.crd.registration import custom_versions, resources, served
+from engine.api.crd.version import CustomVersion
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVR, Object, copy_object
+from engine.apiserver.backend import Backend
+from engine.apiserver.customresources.cleaning import Cleaner
+from engine.apiserver.customresources.live import LiveRegistry
+from engine.apiserver.watch_cache import WatchCache
+from engine.store.types import CompactedError, prefix_end
+from engine.tasks import Supervisor
+from engine.trace import Hop
+
+DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+_COMPONENT = "kube-apiserver"
+
+
+class Served(NamedTuple):
+    """What is served for a definition; `signature` is all of it that matters to that."""
+
+    signature: bytes
+    resources: list[ResourceInfo]
+    versions: list[CustomVersion]
+
+
+class CustomResourceDefinitions:
+    def __init__(
+        self,
+        backend: Backend,
+        cleaner: Cleaner,
+        tasks: Supervisor,
+        *,
+        definitions: ExtendedDefinitions,
+        registry: LiveRegistry,
+    ) -> None:
+        self._backend = backend
+        self._cleaner = cleaner
+        self._tasks = tasks
+        self._definitions = definitions
+        self._registry = registry
+        self._info = registry.get(*DEFINITIONS)
+        self._served: dict[str, Served] = {}
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def start(self) -> None:
+        """Serve what there is already, and follow what comes."""
+        if self._info is None:
+            return
+        cache = await self._backend.caches.started(self._info)
+        await self._sync(cache)
+        self._tasks.spawn(self._follow(self._info, cache), "custom-resource-definitions")
+
+    async def settled(self, name: str) -> None:
+        """Wait until a definition is served, or has been refused its names, or is gone."""
+        cache = self._backend.caches.of(self._info) if self._info is not None else None
+        if self._info is None or cache is None:
+            return
+        await cache.catch_up(self._backend.storage.store.revision)
+        while not self._is_settled(cache.get(self._info.key("", name))):
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            await waiting
+
+    def _is_settled(self, definition: Object | None) -> bool:
+        if definition is None or naming.find_condition(definition, "NamesAccepted") is None:
+            return definition is None
+        known = self._served.get(definition["metadata"]["name"])
+        signature = _signature(definition) if served(definition) else None
+        return (known.signature if known is not None else None) == signature and not _establishing(definition)
+
+    # -- following
+
+    async def _follow(self, info: ResourceInfo, cache: WatchCache) -> None:
+        first = f"{info.storage_prefix}/".encode()
+        while True:
+            source = await self._backend.storage.store.watch(first, prefix_end(first))
+            await self._sync(cache)
+            try:
+                async for response in source:
+                    await cache.catch_up(response.revision)
+                    await self._sync(cache)
+                return
+            except CompactedError:
+                continue
+            finally:
+                await source.aclose()
+
+    async def _sync(self, cache: WatchCache) -> None:
+        self._refresh(cache)
+        for definition in list(cache.objects()):
+            await self._settle(definition, cache)
+            if "deletionTimestamp" in definition["metadata"]:
+                self._cleaner.clean(definition, self._resource_of(definition))
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def _resource_of(self, definition: Object) -> ResourceInfo | None:
+        known = self._served.get(definition["metadata"]["name"])
+        return known.resources[0] if known is not None and known.resources else None
+
+    async def _settle(self, definition: Object, cache: WatchCache) -> None:
+        """Give the definition the names and conditions that it is due, one step at a time."""
+        now = self._backend.world.clock.timestamp()
+        group = definition["spec"]["group"]
+        same_group = [each for each in cache.objects() if each["spec"]["group"] == group]
+        status = naming.named(definition, naming.Taken(same_group), now=now)
+        status = structure_condition(definition, status, now=now)
+        if status is None:
+            status = naming.established(definition, now=now)
+        if status is not None:
+            await self._write_status(definition, status)
+
+    async def _write_status(self, definition: Object, status: Object) -> None:
+        assert self._info is not None
+        backend, name = self._backend, definition["metadata"]["name"]
+        new = {**copy_object(definition), "status": copy_object(status)}
+        new = track_update(
+            definition,
+            new,
+            manager=_COMPONENT,
+            now=backend.world.clock.now(),
+            schema=backend.definitions.kind(self._info.gvk),
+            subresource="status",
+            api_version=self._info.gvr.api_version,
+        )
+        described = f"customresourcedefinition/{name}"
+        with backend.world.tracer.span(Hop.STORE, component=_COMPONENT, verb="update", object=described) as span:
+            revision = int(definition["metadata"]["resourceVersion"])
+            written = await backend.storage.replace(
+                self._info, "", name, new, expected=revision, cause=span.context.traceparent
+            )
+            span.revision = int(written["metadata"]["resourceVersion"]) if written is not None else 0
+
+    # -- serving
+
+    def _refresh(self, cache: WatchCache) -> None:
+        """Serve just what the definitions say."""
+        found: dict[str, Served] = {}
+        for definition in cache.objects():
+            if served(definition):
+                found[definition["metadata"]["name"]] = self._compiled(definition)
+        gone = [known for name, known in self._served.items() if found.get(name) is not known]
+        if not gone and len(found) == len(self._served):
+            return
+        self._served = found
+        self._definitions.replace(version for each in found.values() for version in each.versions)
+        self._registry.replace(info for each in found.values() for info in each.resources)
+        for known in gone:
+            self._end_watches(known)
+
+    def _compiled(self, definition: Object) -> Served:
+        known = self._served.get(definition["metadata"]["name"])
+        signature = _signature(definition)
+        if known is not None and known.signature == signature:
+            return known
+        versions = custom_versions(self._definitions.root, definition)
+        return Served(signature, resources(definition, versions), versions)
+
+    def _end_watches(self, known: Served) -> None:
+        """Watches of what has changed end, so that their clients come again and get what is served now."""
+        for info in known.resources[:1]:
+            cache = self._backend.caches.of(info)
+            if cache is not None:
+                cache.close()
+
+
+def _signature(definition: Object) -> bytes:
+    accepted = (definition.get("status") or {}).get("acceptedNames")
+    metadata = definition["metadata"]
+    parts = [metadata["uid"], definition["spec"], accepted, "deletionTimestamp" in metadata]
+    return orjson.dumps(parts)
+
+
+def _establishing(definition: Object) -> bool:
+    return naming.is_true(definition, "NamesAccepted") and not naming.is_true(definition, "Established")

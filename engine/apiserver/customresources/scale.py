@@ -1,0 +1,64 @@
+"""The scale subresource of custom resources, whose fields are where the definition says.
+
+Source of the behaviour: apiextensions-apiserver pkg/registry/customresource/etcd.go (ScaleREST).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import ApiError, bad_request
+from engine.api.extension import ScalePaths
+from engine.api.types import Object, copy_object
+from engine.apiserver.registry.facet import SCALE, Facet, scale_metadata
+
+
+def custom_scale(paths: ScalePaths | None) -> Facet:
+    assert paths is not None, "a resource without scale has no such subresource"
+
+    def show(obj: Object) -> Object:
+        replicas = _found(obj, paths.spec)
+        if replicas is None:
+            path = "." + ".".join(paths.spec)
+            raise ApiError(
+                500, "InternalError", f'Internal error occurred: the spec replicas field "{path}" does not exist'
+            )
+        status: Object = {"replicas": _found(obj, paths.status) or 0}
+        if selector := _found(obj, paths.selector) if paths.selector else None:
+            status["selector"] = selector
+        return {
+            "kind": SCALE.kind,
+            "apiVersion": SCALE.api_version,
+            "metadata": scale_metadata(obj),
+            "spec": {"replicas": replicas} if replicas else {},
+            "status": status,
+        }
+
+    def take(old: Object, scale: Object) -> Object:
+        new = copy_object(old)
+        replicas = (scale.get("spec") or {}).get("replicas", 0)
+        if replicas < 0:
+            raise bad_request(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
+        _set(new, paths.spec, replicas)
+        metadata = scale.get("metadata") or {}
+        new["metadata"]["resourceVersion"] = metadata.get("resourceVersion", "")
+        if metadata.get("uid"):
+            new["metadata"]["uid"] = metadata["uid"]
+        return new
+
+    return Facet(SCALE, show, take)
+
+
+def _found(obj: Any, fields: tuple[str, ...]) -> Any:
+    for name in fields:
+        obj = obj.get(name) if isinstance(obj, dict) else None
+    return obj
+
+
+def _set(obj: Object, fields: tuple[str, ...], value: Any) -> None:
+    for name in fields[:-1]:
+        below = obj.get(name)
+        if not isinstance(below, dict):
+            below = obj[name] = {}
+        obj = below
+    obj[fields[-1]] = value
