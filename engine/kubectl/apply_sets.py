@@ -191,7 +191,7 @@ class ApplySet:
             "name": self.name,
             "namespace": self.namespace,
             "annotations": {
-                TOOLING: f"{TOOL}/v{resolve_version()}",
+                TOOLING: tooling,
                 KINDS: ",".join(sorted(kinds)),
                 NAMESPACES: others,
             },

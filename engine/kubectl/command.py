@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from engine.kubectl.errors import CommandError, Exit
@@ -33,9 +34,22 @@ class Command:
     examples: tuple[str, ...] = ()
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
     help_on_stdout: bool = False  # where a group shows its help when it is given no command
+    no_options: bool = False  # the usage says nothing of options
+    section: str = ""  # the heading that the main help lists it under
+    module: str = ""  # `module:NAME` of the whole command, where this is but its entry in the list of all
 
     def child(self, name: str) -> Command | None:
-        return next((c for c in self.children if c.name == name or name in c.aliases), None)
+        found = next((c for c in self.children if c.name == name or name in c.aliases), None)
+        return found.whole() if found is not None else None
+
+    def whole(self) -> Command:
+        """The command itself: its module is imported here, so that one verb need not load all others."""
+        if not self.module:
+            return self
+        module, _, name = self.module.partition(":")
+        command = getattr(import_module(module), name)
+        assert isinstance(command, Command)
+        return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +122,13 @@ def help_text(found: Found, *, program: str) -> str:
         parts.append("Examples:\n" + "\n".join(f"  {program} {example}" for example in command.examples))
     if command.children:
         width = max(NARROWEST_NAME, *(len(c.name) for c in command.children)) + 3
-        parts.append("Available Commands:\n" + "\n".join(f"  {c.name:<{width}}{c.short}" for c in command.children))
+        for section in dict.fromkeys(c.section for c in command.children):
+            listed = [f"  {c.name:<{width}}{c.short}" for c in command.children if c.section == section]
+            parts.append(f"{section or 'Available Commands'}:\n" + "\n".join(listed))
     if command.flags:
         parts.append("Options:\n" + "\n\n".join(_flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
     usage = f"  {found.path} {command.usage}".rstrip()
-    parts.append(f"Usage:\n{usage} [options]")
+    parts.append(f"Usage:\n{usage}{'' if command.no_options else ' [options]'}")
     if command.children:
         parts.append(f'Use "{found.path} <command> --help" for more information about a given command.')
     tail = f'\nUse "{program} options" for a list of global command-line options (applies to all commands).'

@@ -1,14 +1,15 @@
 """What the server can do: its resources, and how the words of the command line name them (hop 01).
 
-Source of the behaviour: client-go discovery (aggregated discovery v2, with the older lists as fallback), the REST
-mapper and the short-name expander.
+Source of the behaviour: client-go discovery (aggregated discovery v2, with the older lists as fallback; the former is
+turned into the latter, as client-go does, so that what is cached is what kubectl caches), the REST mapper and the
+short-name expander.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from engine.api.types import GVK, GVR, Object
 from engine.client import Client
@@ -53,22 +54,49 @@ class NoMatchError(CommandError):
     """No resource for a kind."""
 
 
+@dataclass(slots=True)
+class Documents:
+    """What a server says of itself: its groups (APIGroup) and an APIResourceList for each group and version."""
+
+    groups: list[Object] = field(default_factory=list)
+    lists: dict[str, Object] = field(default_factory=dict)
+
+
+class Cache(Protocol):
+    """Where documents are kept from one command to the next."""
+
+    async def load(self) -> Documents | None: ...
+
+    async def store(self, documents: Documents) -> None: ...
+
+
 class Discovery:
     """The resources of one server, read once and again when a kind is not found. Keep one over several commands."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Cache | None = None) -> None:
         self._resources: list[Resource] = []
         self._read = False
+        self._cache = cache
+        self._stale = False  # what is cached is not to be believed
 
     async def resources(self, client: Client) -> list[Resource]:
         """All, in the server's order of groups, preferred versions before others."""
         if not self._read:
-            self._resources = await _read_all(client)
+            self._resources = _resources(await self._documents(client))
             self._read = True
         return self._resources
 
+    async def _documents(self, client: Client) -> Documents:
+        if self._cache is not None and not self._stale and (known := await self._cache.load()) is not None:
+            return known
+        documents = await _read_all(client)
+        if self._cache is not None:
+            await self._cache.store(documents)
+        return documents
+
     def invalidate(self) -> None:
         self._read = False
+        self._stale = True
 
     async def resolve(self, client: Client, word: str) -> Resource:
         """The resource that a word of the command line names. Raises CommandError."""
@@ -139,10 +167,12 @@ def _pick(resources: list[Resource], name: str, group: str, *, version: str = ""
 # -- reading
 
 
-async def _read_all(client: Client) -> list[Resource]:
+async def _read_all(client: Client) -> Documents:
     core, groups = await _get(client, "/api"), await _get(client, "/apis")
-    found = [*await _resources_of(client, core), *await _resources_of(client, groups)]
-    return sorted(found, key=lambda resource: not resource.preferred)
+    found = Documents()
+    await _add(client, found, core)
+    await _add(client, found, groups)
+    return found
 
 
 async def _get(client: Client, path: str) -> Object:
@@ -153,49 +183,86 @@ async def _get(client: Client, path: str) -> Object:
     return body
 
 
-async def _resources_of(client: Client, document: Object) -> list[Resource]:
+async def _add(client: Client, found: Documents, document: Object) -> None:
+    """Take over an aggregated document, or read what an older server's points to."""
     if document.get("kind") == "APIGroupDiscoveryList":
-        return [r for group in document.get("items") or () for r in _of_group(group)]
+        for group in document.get("items") or ():
+            _add_group(found, group)
+        return
+    groups = document.get("groups") or ()
     if document.get("kind") == "APIVersions":
-        versions = document.get("versions") or ["v1"]
-        return [r for v in versions for r in _of_list(await _get(client, f"/api/{v}"), "", v, preferred=True)]
-    found: list[Resource] = []
-    for group in document.get("groups") or ():
-        preferred = (group.get("preferredVersion") or {}).get("version", "")
+        versions = [{"groupVersion": v, "version": v} for v in document.get("versions") or ["v1"]]
+        groups = [{"name": "", "versions": versions, "preferredVersion": versions[0]}]
+    for group in groups:
+        found.groups.append(group)
         for entry in group.get("versions") or ():
-            listed = await _get(client, f"/apis/{entry['groupVersion']}")
-            version = entry["version"]
-            found += _of_list(listed, group["name"], version, preferred=version == preferred)
-    return found
+            name = entry["groupVersion"]
+            found.lists[name] = await _get(client, f"/apis/{name}" if "/" in name else f"/api/{name}")
 
 
-def _of_group(group: Object) -> Iterable[Resource]:
+def _add_group(found: Documents, group: Object) -> None:
+    """An aggregated group as the older documents have it."""
     name = (group.get("metadata") or {}).get("name", "")
-    seen: dict[str, None] = {}
-    for index, version in enumerate(group.get("versions") or ()):
-        for entry in version.get("resources") or ():
-            kind = entry.get("responseKind") or {}
-            plural = entry["resource"]
-            yield Resource(
-                gvr=GVR(name, version["version"], plural),
-                kind=kind.get("kind", ""),
-                singular=entry.get("singularResource", ""),
-                namespaced=entry.get("scope") == "Namespaced",
-                short_names=tuple(entry.get("shortNames") or ()),
-                categories=tuple(entry.get("categories") or ()),
-                verbs=tuple(entry.get("verbs") or ()),
-                subresources=tuple(s["subresource"] for s in entry.get("subresources") or ()),
-                preferred=index == 0 or plural not in seen,
-            )
-            seen[plural] = None
+    versions: list[Object] = []
+    for version in group.get("versions") or ():
+        api_version = f"{name}/{version['version']}" if name else version["version"]
+        versions.append({"groupVersion": api_version, "version": version["version"]})
+        entries = [e for resource in version.get("resources") or () for e in _entries(resource)]
+        found.lists[api_version] = {
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": api_version,
+            "resources": entries,
+        }
+    preferred = versions[0] if versions else {"groupVersion": "", "version": ""}
+    found.groups.append({"name": name, "versions": versions, "preferredVersion": preferred})
 
 
-def _of_list(document: Object, group: str, version: str, *, preferred: bool) -> Iterable[Resource]:
+def _entries(resource: Object) -> Iterable[Object]:
+    namespaced = resource.get("scope") == "Namespaced"
+    main = _entry(resource, resource["resource"], namespaced)
+    yield {
+        **main,
+        **({"shortNames": resource["shortNames"]} if resource.get("shortNames") else {}),
+        **({"categories": resource["categories"]} if resource.get("categories") else {}),
+    }
+    for subresource in resource.get("subresources") or ():
+        named = {**subresource, "singularResource": resource.get("singularResource", "")}
+        yield _entry(named, f"{resource['resource']}/{subresource['subresource']}", namespaced)
+
+
+def _entry(value: Object, name: str, namespaced: bool) -> Object:
+    kind = value.get("responseKind") or {}
+    found = {"name": name, "singularName": value.get("singularResource", ""), "namespaced": namespaced}
+    found |= {part: kind[part] for part in ("group", "version") if kind.get(part)}
+    return {**found, "kind": kind.get("kind", ""), "verbs": value.get("verbs") or []}
+
+
+def _resources(documents: Documents) -> list[Resource]:
+    """All resources, those of preferred versions before others."""
+    found: list[Resource] = []
+    for group in documents.groups:
+        preferred = (group.get("preferredVersion") or {}).get("version", "")
+        seen: dict[str, None] = {}
+        for entry in group.get("versions") or ():
+            listed = documents.lists.get(entry["groupVersion"]) or {}
+            for resource in _of_list(listed, group.get("name", ""), entry["version"]):
+                first = entry["version"] == preferred or resource.plural not in seen
+                found.append(replace(resource, preferred=first))
+                seen[resource.plural] = None
+    return sorted(found, key=lambda resource: not resource.preferred)
+
+
+def _of_list(document: Object, group: str, version: str) -> Iterable[Resource]:
     listed: list[dict[str, Any]] = document.get("resources") or []
+    subresources: dict[str, list[str]] = {}
+    for entry in listed:
+        name, slash, subresource = entry["name"].partition("/")
+        if slash:
+            subresources.setdefault(name, []).append(subresource)
     for entry in listed:
         if "/" in entry["name"]:
             continue
-        prefix = f"{entry['name']}/"
         yield Resource(
             gvr=GVR(group, version, entry["name"]),
             kind=entry["kind"],
@@ -204,6 +271,6 @@ def _of_list(document: Object, group: str, version: str, *, preferred: bool) -> 
             short_names=tuple(entry.get("shortNames") or ()),
             categories=tuple(entry.get("categories") or ()),
             verbs=tuple(entry.get("verbs") or ()),
-            subresources=tuple(e["name"].removeprefix(prefix) for e in listed if e["name"].startswith(prefix)),
-            preferred=preferred,
+            subresources=tuple(subresources.get(entry["name"], ())),
+            preferred=False,
         )

@@ -20,6 +20,7 @@ from engine.client.kubeconfig import Connection, KubeConfig, KubeConfigError, Ov
 from engine.clock import Clock
 from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.discovery import Discovery
+from engine.kubectl.discovery_cache import DiskCache, folder
 from engine.kubectl.errors import Aggregate, CommandError, Exit, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
@@ -128,7 +129,8 @@ class _Task:
             hidden = {flag.name for flag in self._command.flags}
             connection = _connect(kubeconfig, self._flags, hidden)
             client = own = Client(HttpsTransport(connection), user_agent="kubectl/ktui")
-            discovery = Discovery()
+            place = folder(connection.server, given=self._flags.text("cache-dir"), environment=environment)
+            discovery = Discovery(DiskCache(place, clock) if place is not None else None)
         given = self._flags.text("namespace")
         session = Session(
             client=client,

@@ -1,80 +1,82 @@
-"""All commands, in the order in which kubectl lists them."""
+"""All commands, in the order and under the headings in which kubectl lists them; each is loaded when it is used."""
 
 from __future__ import annotations
 
-from engine.kubectl.command import Command
-from engine.kubectl.verbs import (
-    api_resources,
-    apply,
-    auth,
-    cluster_info,
-    config,
-    create,
-    delete,
-    describe,
-    diff,
-    drain,
-    edit,
-    events,
-    explain,
-    expose,
-    generators,
-    get,
-    label,
-    logs,
-    patch,
-    replace,
-    rollout,
-    run,
-    scale,
-    set_image,
-    taint,
-    version,
-    wait,
-)
+from dataclasses import replace
 
-CREATE = Command(
-    name="create",
-    short="Create a resource from a file or from stdin",
-    usage="-f FILENAME",
-    run=create.run,
-    flags=create.FLAGS,
-    children=generators.COMMANDS,
-    examples=("create -f web.yaml", "create deployment web --image=nginx:1.27 --replicas=3"),
-)
+from engine.kubectl.command import Command
+
+VERBS = "engine.kubectl.verbs"
+
+
+def _entry(name: str, short: str, place: str, *aliases: str) -> Command:
+    """The entry of a command that is `place`, a module of VERBS and a name in it."""
+    return Command(name=name, short=short, module=f"{VERBS}.{place}", aliases=aliases)
+
+
+SECTIONS = {
+    "Basic Commands (Beginner)": (
+        _entry("create", "Create a resource from a file or from stdin", "generators:CREATE"),
+        _entry(
+            "expose",
+            "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
+            "expose:COMMAND",
+        ),
+        _entry("run", "Run a particular image on the cluster", "run:COMMAND"),
+        _entry("set", "Set specific features on objects", "set_image:COMMAND"),
+    ),
+    "Basic Commands (Intermediate)": (
+        _entry("explain", "Get documentation for a resource", "explain:COMMAND"),
+        _entry("get", "Display one or many resources", "get:COMMAND"),
+        _entry("edit", "Edit a resource on the server", "edit:COMMAND"),
+        _entry(
+            "delete",
+            "Delete resources by file names, stdin, resources and names, or by resources and label selector",
+            "delete:COMMAND",
+        ),
+    ),
+    "Deploy Commands": (
+        _entry("rollout", "Manage the rollout of a resource", "rollout:COMMAND"),
+        _entry("scale", "Set a new size for a deployment, replica set, or replication controller", "scale:COMMAND"),
+    ),
+    "Cluster Management Commands": (
+        _entry("cluster-info", "Display cluster information", "cluster_info:COMMAND"),
+        _entry("cordon", "Mark node as unschedulable", "drain:CORDON"),
+        _entry("uncordon", "Mark node as schedulable", "drain:UNCORDON"),
+        _entry("drain", "Drain node in preparation for maintenance", "drain:DRAIN"),
+        _entry("taint", "Update the taints on one or more nodes", "taint:COMMAND"),
+    ),
+    "Troubleshooting and Debugging Commands": (
+        _entry("describe", "Show details of a specific resource or group of resources", "describe:COMMAND"),
+        _entry("logs", "Print the logs for a container in a pod", "logs:COMMAND"),
+        _entry("auth", "Inspect authorization", "auth:COMMAND"),
+        _entry("events", "List events", "events:COMMAND"),
+    ),
+    "Advanced Commands": (
+        _entry("diff", "Diff the live version against a would-be applied version", "diff:COMMAND"),
+        _entry("apply", "Apply a configuration to a resource by file name or stdin", "apply:COMMAND"),
+        _entry("patch", "Update fields of a resource", "patch:COMMAND"),
+        _entry("replace", "Replace a resource by file name or stdin", "replace:COMMAND"),
+        _entry("wait", "Wait for a specific condition on one or many resources", "wait:COMMAND"),
+    ),
+    "Settings Commands": (
+        _entry("label", "Update the labels on a resource", "label:LABEL"),
+        _entry("annotate", "Update the annotations on a resource", "label:ANNOTATE"),
+    ),
+    "Other Commands": (
+        _entry("api-resources", "Print the supported API resources on the server", "api_resources:RESOURCES"),
+        _entry(
+            "api-versions",
+            'Print the supported API versions on the server, in the form of "group/version"',
+            "api_resources:VERSIONS",
+        ),
+        _entry("config", "Modify kubeconfig files", "config:COMMAND"),
+        _entry("version", "Print the client and server version information", "version:COMMAND"),
+    ),
+}
 ROOT = Command(
     name="",
     short="Control the Kubernetes cluster",
-    children=(
-        CREATE,
-        expose.COMMAND,
-        run.COMMAND,
-        set_image.COMMAND,
-        explain.COMMAND,
-        get.COMMAND,
-        edit.COMMAND,
-        delete.COMMAND,
-        rollout.COMMAND,
-        scale.COMMAND,
-        cluster_info.COMMAND,
-        drain.CORDON,
-        drain.UNCORDON,
-        drain.DRAIN,
-        taint.COMMAND,
-        describe.COMMAND,
-        logs.COMMAND,
-        auth.COMMAND,
-        events.COMMAND,
-        diff.COMMAND,
-        apply.COMMAND,
-        patch.COMMAND,
-        replace.COMMAND,
-        wait.COMMAND,
-        label.LABEL,
-        label.ANNOTATE,
-        api_resources.RESOURCES,
-        api_resources.VERSIONS,
-        config.COMMAND,
-        version.COMMAND,
-    ),
+    usage="[flags]",
+    children=tuple(replace(c, section=section) for section, commands in SECTIONS.items() for c in commands),
 )

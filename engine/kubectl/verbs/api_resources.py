@@ -27,6 +27,8 @@ async def run_resources(session: Session) -> None:
         raise CommandError(f"--output {output} is not available")
     if flags.text("sort-by") not in ("", "name", "kind"):
         raise CommandError("--sort-by accepts only name or kind")
+    if not flags.on("cached"):
+        session.discovery.invalidate()
     found = [r for r in await session.discovery.resources(session.client) if _wanted(session, r)]
     found.sort(key=_order(flags.text("sort-by")))
     if output == "name":
@@ -101,6 +103,7 @@ def _structured(session: Session, found: list[Resource], output: str) -> None:
 async def run_versions(session: Session) -> None:
     if session.arguments:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
+    session.discovery.invalidate()
     versions = {r.gvr.api_version: None for r in await session.discovery.resources(session.client)}
     for version in sorted(versions):
         session.out(version)

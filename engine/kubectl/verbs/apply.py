@@ -103,7 +103,7 @@ class Applier:
         )
 
     async def _take_over(self, info: Info, applied: Object) -> None:
-        """Take over the fields of client-side applies. Failing is no failure of the command: the next one tries again."""
+        """Take over the fields of client-side applies. A failure is a warning only: the next apply tries again."""
         if self.dry_run == "server" or self.session.flags.text("subresource"):
             return
         trouble = "failed to migrate kubectl.kubernetes.io/last-applied-configuration for Server-Side Apply"

@@ -16,6 +16,7 @@ from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
+from engine.kubectl.verbs import create
 from engine.kubectl.verbs.create import COMMON, Build, named
 
 RBAC = "rbac.authorization.k8s.io"
@@ -324,4 +325,13 @@ COMMANDS = (
     ),
     SERVICE,
     _command("serviceaccount", "service account with the specified name", _service_account, aliases=("sa",)),
+)
+CREATE = Command(
+    name="create",
+    short="Create a resource from a file or from stdin",
+    usage="-f FILENAME",
+    run=create.run,
+    flags=create.FLAGS,
+    children=COMMANDS,
+    examples=("create -f web.yaml", "create deployment web --image=nginx:1.27 --replicas=3"),
 )
