@@ -86,6 +86,7 @@ class WhatIf:
 
     async def place(self, configuration: SchedulerConfiguration) -> list[Outcome]:
         """Raises UsageError for what cannot be read, or where nothing is asked for."""
+        simulation = None
         try:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed)
@@ -93,11 +94,15 @@ class WhatIf:
                 return [await simulation.place(pod) for pod in self._new_pods(cluster, simulation)]
             again = list(self._old_pods(cluster, simulation))
             return [await simulation.place(pod, admitted=True) for pod in again]
-        except (DumpError, ConnectionError) as error:
+        except DumpError as error:
             raise UsageError(str(error)) from error
+        finally:
+            if simulation is not None:
+                await simulation.close()
 
     async def count(self, configuration: SchedulerConfiguration, limit: int) -> Json:
         """How many more of the first Pod that is wanted fit. Raises UsageError."""
+        simulation = None
         try:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
@@ -105,8 +110,11 @@ class WhatIf:
             if pod is None:
                 raise UsageError("there is no Pod to count")
             return (await capacity(simulation, pod, limit=limit)).to_json()
-        except (DumpError, ConnectionError) as error:
+        except DumpError as error:
             raise UsageError(str(error)) from error
+        finally:
+            if simulation is not None:
+                await simulation.close()
 
     async def compare(self, before: SchedulerConfiguration, after: SchedulerConfiguration) -> list[Json]:
         pairs = compare(await self.place(before), await self.place(after))

@@ -60,6 +60,8 @@ class EventHandlers:
             informers.informer(RESOURCES[resource]).add_handler(self._mover(resource))
 
     def _resources_waited_for(self) -> list[EventResource]:
+        if any(framework.handle.extenders for framework in self._profiles.values()):
+            return list(RESOURCES)  # anything may change what an extender says
         waited = {
             event.resource
             for framework in self._profiles.values()

@@ -17,6 +17,8 @@ from engine.scheduler.cycle.failure import FailureHandler
 from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
 from engine.scheduler.decisions import Decision, Decisions
 from engine.scheduler.event_handlers import EventHandlers, pod_informer
+from engine.scheduler.extenders import Extender
+from engine.scheduler.extenders.extender import EVENTS, EXTENDER_NAME
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile
@@ -57,6 +59,7 @@ class Scheduler:
         self.snapshot = Snapshot()
         self.nominator = Nominator()
         self.decisions = Decisions()
+        self._extenders = [Extender(each) for each in configuration.extenders]
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in profiles}
         first = next(iter(self.frameworks.values()))
         self.queue = SchedulingQueue(
@@ -69,7 +72,7 @@ class Scheduler:
             max_backoff=configuration.max_backoff,
         )
         rng = world.rng.stream("scheduler")
-        self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng)
+        self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng, self._extenders)
         self._pods = pod_informer(self._informers).lister
         self._views = SchedulerViews(self)
 
@@ -84,6 +87,7 @@ class Scheduler:
             recorder=self._recorders[profile.scheduler_name],
             activate=lambda pod: self.queue.activate(pod),
             spawn=self._tasks.spawn,
+            extenders=self._extenders,
         )
         return Framework(profile, registry, handle)
 
@@ -112,6 +116,8 @@ class Scheduler:
         await self._informers.stop()
         for recorder in self._recorders.values():
             await recorder.close()
+        for extender in self._extenders:
+            await extender.close()
 
     # -- scheduling
 
@@ -264,7 +270,11 @@ class Scheduler:
 
 
 def _hints(framework: Framework) -> Hints:
-    return [(event, plugin.name, hint) for plugin in framework.rejecting for event, hint in plugin.events_to_register()]
+    """Of plugins, and of extenders, which do not say what may help: so anything may."""
+    extended = [(event, EXTENDER_NAME, hint) for event, hint in EVENTS] if framework.handle.extenders else []
+    return extended + [
+        (event, plugin.name, hint) for plugin in framework.rejecting for event, hint in plugin.events_to_register()
+    ]
 
 
 # What plugins read beside pods, nodes and namespaces.

@@ -97,7 +97,8 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             ["ImageLocality"],
         ),
         (
-            "multiPoint: {disabled: [{name: '*'}], enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: NodeName}]}",
+            "multiPoint: {disabled: [{name: '*'}], "
+            "enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: NodeName}]}",
             "Filter",
             ["NodeName"],
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.client import NORMAL, EventRecorder
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cycle.scheduling import Placement, rejected_on
+from engine.scheduler.extenders.consulting import bind_by_extender
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import ASSIGNED_POD_DELETE
 from engine.scheduler.framework.runtime import Framework
@@ -29,7 +30,8 @@ class BindingCycle:
         self._queue.done(pod.uid)
         status = await framework.run_pre_bind(state, pod, node)
         if status.ok:
-            status = await framework.run_bind(state, pod, node)
+            bound = await bind_by_extender(framework.handle.extenders, pod, node)
+            status = bound if bound is not None else await framework.run_bind(state, pod, node)
             self._cache.finish_binding(pod.uid)
         if not status.ok:
             return self._undo(framework, state, pod, status)

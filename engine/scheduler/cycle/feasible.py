@@ -61,8 +61,10 @@ class Search:
 class FeasibleNodes:
     """Keeps where the next search begins, so that over many pods all nodes get their chance."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, choosy: bool = False) -> None:
+        """`choosy` where extenders choose among the nodes that are found: then one is not enough."""
         self.next_start = 0
+        self._choosy = choosy
 
     def find(
         self, framework: Framework, state: CycleState, pod: PodInfo, *, snapshot: Snapshot, durations: Durations
@@ -90,7 +92,7 @@ class FeasibleNodes:
         self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
         self.next_start = (self.next_start + search.evaluated) % len(snapshot)
         if not len(search.feasible):
-            self._diagnose(search, snapshot)
+            self.diagnose(search, snapshot)
         return search
 
     def _on_nominated_node(
@@ -120,7 +122,7 @@ class FeasibleNodes:
         if not len(rows):
             return
         percentage = framework.profile.percentage_of_nodes_to_score
-        wanted = feasible_nodes_to_find(len(rows), percentage) if framework.score else 1
+        wanted = feasible_nodes_to_find(len(rows), percentage) if framework.score or self._choosy else 1
         start = self.next_start % len(rows)
         found: list[Rows] = []
         position = count = 0
@@ -189,7 +191,7 @@ class FeasibleNodes:
             names = {snapshot.names[row] for row in dropped.tolist()}
             search.statuses = {name: s for name, s in search.statuses.items() if name not in names}
 
-    def _diagnose(self, search: Search, snapshot: Snapshot) -> None:
+    def diagnose(self, search: Search, snapshot: Snapshot) -> None:
         absent = search.diagnosis.node_to_status.absent
         found = NodeToStatus(search.statuses, absent, rejections=search.rejections, names=snapshot.names)
         search.diagnosis.node_to_status = found

@@ -5,6 +5,7 @@ PreFilter, Filter, PostFilter where nothing fits, PreScore, Score, choice, assum
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.cycle.feasible import FeasibleNodes, Search
 from engine.scheduler.decisions import Decision
+from engine.scheduler.extenders import Extender
+from engine.scheduler.extenders.consulting import filter_by_extenders, score_by_extenders
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NO_NODES, Diagnosis, FitError, NodeToStatus
 from engine.scheduler.framework.runtime import Framework
@@ -34,8 +37,11 @@ class Placement:
 
 
 class SchedulingCycle:
-    def __init__(self, cache: Cache, snapshot: Snapshot, nominator: Nominator, rng: Rng) -> None:
-        self.feasible_nodes = FeasibleNodes()
+    def __init__(
+        self, cache: Cache, snapshot: Snapshot, nominator: Nominator, rng: Rng, extenders: Sequence[Extender] = ()
+    ) -> None:
+        self.feasible_nodes = FeasibleNodes(choosy=any(e.filters or e.prioritizes for e in extenders))
+        self._extenders = extenders
         self._cache = cache
         self._snapshot = snapshot
         self._nominator = nominator
@@ -48,12 +54,14 @@ class SchedulingCycle:
         if not len(snapshot):
             return Placement(status=unresolvable(NO_NODES))
         search = self.feasible_nodes.find(framework, state, pod, snapshot=snapshot, durations=decision.durations)
+        if self._extenders and len(search.feasible):
+            await self._ask_extenders(search, pod)
         self._note_search(decision, search)
         if search.error is not None:
             return Placement(status=search.error)
         if not len(search.feasible):
             return await self._post_filter(framework, state, pod, search)
-        node_name = self._choose(framework, state, pod, search=search, decision=decision)
+        node_name = await self._choose(framework, state, pod, search=search, decision=decision)
         return self._reserve(framework, state, pod, node_name)
 
     def _note_search(self, decision: Decision, search: Search) -> None:
@@ -70,7 +78,12 @@ class SchedulingCycle:
             status=unschedulable(fit_error.message), diagnosis=search.diagnosis, nominated=result.nominated_node
         )
 
-    def _choose(
+    async def _ask_extenders(self, search: Search, pod: PodInfo) -> None:
+        search.error = await filter_by_extenders(self._extenders, search, pod, self._snapshot)
+        if not len(search.feasible):
+            self.feasible_nodes.diagnose(search, self._snapshot)
+
+    async def _choose(
         self, framework: Framework, state: CycleState, pod: PodInfo, *, search: Search, decision: Decision
     ) -> str:
         """The node of the highest weighted sum; among equals one at random."""
@@ -78,6 +91,7 @@ class SchedulingCycle:
         if len(rows) == 1:
             return names[int(rows[0])]
         columns = framework.run_score(state, pod, self._snapshot, rows=rows, durations=decision.durations)
+        columns += await score_by_extenders(self._extenders, pod, self._snapshot, rows)
         totals = np.zeros(len(rows), np.int64)
         for column in columns:
             totals += column.normalized * column.weight

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.api.types import GVR, NAMESPACES, Object
 from engine.client import Client
@@ -15,6 +15,9 @@ from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.waiting_pods import WaitingPods
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
+
+if TYPE_CHECKING:
+    from engine.scheduler.extenders import Extender
 
 
 class ObjectLister(Protocol):
@@ -64,6 +67,7 @@ class Handle:
         recorder: Recorder | None = None,
         activate: Callable[[PodInfo], None] = lambda pod: None,
         spawn: Callable[[Coroutine[Any, Any, Any], str], object] | None = None,
+        extenders: Sequence[Extender] = (),
     ) -> None:
         self.clock = clock
         self.rng = rng
@@ -76,6 +80,7 @@ class Handle:
         self._recorder = recorder
         self._spawn = spawn
         self._filters: Filters | None = None
+        self.extenders: Sequence[Extender] = extenders
         self.note: Callable[[str, Any], None] = lambda key, value: None
 
     @property

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object
+from engine.scheduler.extenders import ExtenderError
+from engine.scheduler.extenders.preempting import ask_about_victims
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import Diagnosis, FitError, NodeToStatus
 from engine.scheduler.framework.events import (
@@ -20,7 +22,7 @@ from engine.scheduler.framework.events import (
     QueueingHint,
 )
 from engine.scheduler.framework.plugin import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
-from engine.scheduler.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from engine.scheduler.plugins.preemption import Candidate, DryRun, pick
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.pod_status import patch_pod_status, with_condition
@@ -66,14 +68,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         return [EventWithHint(ASSIGNED_POD_DELETE, lambda pod, old, new: QueueingHint.SKIP)]
 
     async def post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
-        result = self._preempt(state, pod, statuses)
+        result = await self._preempt(state, pod, statuses)
         if result.status.message:
             return PostFilterResult(
                 Status(result.status.code, f"preemption: {result.status.message}"), result.nominated_node
             )
         return result
 
-    def _preempt(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+    async def _preempt(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
         current = self.handle.lister(PODS).get(pod.name, pod.namespace)
         if current is not None:
             pod = PodInfo(current)
@@ -82,6 +84,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         dry_run, candidates = self._candidates(state, pod, statuses)
         if not candidates:
             return PostFilterResult(unschedulable(self._fit_error(dry_run)), "")
+        try:
+            candidates = await ask_about_victims(self.handle.extenders, pod, candidates, self.handle.snapshot)
+        except ExtenderError as failure:
+            return PostFilterResult(error(str(failure)))
+        if not candidates:
+            return PostFilterResult(unschedulable("no candidate node for preemption"))
         best = pick(candidates)
         self.handle.note("candidates", [candidate.to_json() for candidate in candidates])
         self.handle.note("preemption", best.to_json())

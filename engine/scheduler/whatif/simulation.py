@@ -18,6 +18,7 @@ from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
 from engine.scheduler.decisions import Decision
+from engine.scheduler.extenders import Extender
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile
@@ -80,11 +81,13 @@ class Simulation:
         self._rng = Rng(seed)
         self._admission = Admission(cluster, version)
         configuration = configuration or SchedulerConfiguration()
+        self._extenders = [Extender(each) for each in configuration.extenders]
         self._frameworks = {p.scheduler_name: self._framework(p, registry) for p in configuration.profiles}
         if not preemption:
             for framework in self._frameworks.values():
                 framework.post_filter = []
-        self._cycle = SchedulingCycle(self.cache, self.snapshot, self._nominator, self._rng.stream("scheduler"))
+        rng = self._rng.stream("scheduler")
+        self._cycle = SchedulingCycle(self.cache, self.snapshot, self._nominator, rng, self._extenders)
         self._fill()
 
     def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
@@ -95,6 +98,7 @@ class Simulation:
             nominator=self._nominator,
             lister=self._lister,
             spawn=_leave_undone,
+            extenders=self._extenders,
         )
         return Framework(profile, registry, handle)
 
@@ -113,6 +117,10 @@ class Simulation:
                 self.cache.add_pod(info)
             elif info.nominated_node_name:
                 self._nominator.add(info)
+
+    async def close(self) -> None:
+        for extender in self._extenders:
+            await extender.close()
 
     def take_away(self, pod: Object) -> None:
         """Take a Pod out of the copy, from its node too."""
