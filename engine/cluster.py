@@ -22,7 +22,7 @@ from engine.config import ClusterConfig
 from engine.folder import ClusterFolder
 from engine.pki import ADMIN
 from engine.store import Store
-from engine.store.sqlite import SqliteStore
+from engine.stores import SERVICE_ACCOUNT_KEY, first_value, open_store, seed_of
 from engine.trace.archive import RecentTraces, TraceArchive, TraceSource
 from engine.world import World
 
@@ -43,7 +43,7 @@ class Cluster:
         self.config = config
         self._service_account_key = service_account_key
         self.kubernetes_version = resolve_version(config.kubernetes_version)
-        self.world = World.create(clock=clock, seed=config.seed, profile=config.profile, latencies=config.latencies)
+        self.world = World.create(clock=clock, seed=seed_of(config), profile=config.profile, latencies=config.latencies)
         self.folder = ClusterFolder(config.data_folder) if config.data_folder else None
         self._stack = AsyncExitStack()
         self._store: Store | None = None
@@ -102,11 +102,12 @@ class Cluster:
 
     async def start_api_server(self) -> None:
         """Start the store and the API server; `stop` stops them, also after a failure half-way."""
-        store = await SqliteStore.open(
-            self.folder.store if self.folder else None, clock=self.world.clock, rng=self.world.rng.stream("store")
-        )
+        store = await open_store(self.config, self.folder, self.world)
         self._store = store
         self._stack.push_async_callback(store.close)
+        if self.config.store == "etcd" and self._service_account_key is not None:
+            # Whoever serves the same cluster must honour the same tokens.
+            self._service_account_key = await first_value(store, SERVICE_ACCOUNT_KEY, self._service_account_key)
         self._api_server = ApiServer(
             self.world,
             store,

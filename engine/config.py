@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -54,6 +55,12 @@ class ClusterConfig(BaseModel):
     profile: str = "instant"
     latencies: dict[str, tuple[float, float]] | None = None  # a custom profile; stands in place of the named one
     seed: int | str | None = None
+    store: Literal["sqlite", "etcd"] = "sqlite"
+    etcd_endpoints: tuple[str, ...] = ("http://127.0.0.1:2379",)  # several processes on one etcd serve one cluster
+    etcd_cafile: Path | None = None
+    etcd_certfile: Path | None = None
+    etcd_keyfile: Path | None = None
+    etcd_members: Literal[1, 3, 5] = 1  # of the simulated quorum around the sqlite store; 1 simulates none
     host: str = "127.0.0.1"
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"

@@ -29,6 +29,12 @@ class UpOptions:
     ephemeral: bool = False
     scheduler_config: str = ""
     watch_cache_sizes: str = ""
+    store: str = "sqlite"
+    etcd_endpoints: str = ""
+    etcd_cafile: str = ""
+    etcd_certfile: str = ""
+    etcd_keyfile: str = ""
+    etcd_members: int = 1
 
     def arguments(self) -> list[str]:
         """The options as a command line."""
@@ -46,6 +52,10 @@ class UpOptions:
             words.append(f"--scheduler-config={self.scheduler_config}")
         if self.watch_cache_sizes:
             words.append(f"--watch-cache-sizes={self.watch_cache_sizes}")
+        files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}
+        given = {"endpoints": self.etcd_endpoints, **files}
+        words += [f"--etcd-{option}={value}" for option, value in given.items() if value]
+        words += [f"--store={self.store}", f"--etcd-members={self.etcd_members}"]
         return words
 
 

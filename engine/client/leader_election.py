@@ -7,10 +7,12 @@ clocks, so that clocks need not agree.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
 from dataclasses import dataclass
+from typing import Any
 
 from engine.api.errors import ApiError
 from engine.api.types import LEASES, Object
@@ -42,7 +44,7 @@ class LeaderElector:
         *,
         name: str,
         identity: str,
-        lead: Callable[[], Awaitable[None]],
+        lead: Callable[[], Coroutine[Any, Any, None]],
         yield_: Callable[[], Awaitable[None]],
         namespace: str = "kube-system",
         times: LeaseTimes | None = None,
@@ -84,11 +86,14 @@ class LeaderElector:
             await self._acquire()
             self.is_leader = True
             log.info("%s became leader of %s", self.identity, self._name)
-            await self._lead()
+            # Beside the renewals: a long start must not cost the lead.
+            leading = self._tasks.spawn(self._lead(), "lead")
             await self._renew()
             log.info("%s lost the lead of %s", self.identity, self._name)
-            self.is_leader = False
+            leading.cancel()
+            await asyncio.wait([leading])
             await self._yield()
+            self.is_leader = False
 
     async def _acquire(self) -> None:
         while not await self._try():
@@ -96,10 +101,15 @@ class LeaderElector:
             await self._clock.sleep(self._times.retry_period * (1 + self._rng.random() * JITTER))
 
     async def _renew(self) -> None:
-        """Renew until that has failed for too long."""
+        """Renew until that has failed for too long; a server that does not answer must not hide that."""
         renewed = self._clock.monotonic()
-        while self._clock.monotonic() - renewed < self._times.renew_deadline:
-            if await self._try():
+        while (left := renewed + self._times.renew_deadline - self._clock.monotonic()) > 0:
+            try:
+                async with self._clock.timeout(left):
+                    ours = await self._try()
+            except TimeoutError:
+                return
+            if ours:
                 renewed = self._clock.monotonic()
             elif self.leader != self.identity:
                 return

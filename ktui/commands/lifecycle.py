@@ -58,6 +58,18 @@ def up(
     scheduler_config: Annotated[
         str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1).")
     ] = "",
+    store: Annotated[
+        Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
+    ] = "sqlite",
+    etcd_endpoints: Annotated[
+        str, typer.Option(metavar="URLS", help="Of a real etcd. Default: http://127.0.0.1:2379.", show_default=False)
+    ] = "",
+    etcd_cafile: Annotated[str, typer.Option(metavar="FILE", help="CA of an etcd with https.")] = "",
+    etcd_certfile: Annotated[str, typer.Option(metavar="FILE", help="Client certificate for it.")] = "",
+    etcd_keyfile: Annotated[str, typer.Option(metavar="FILE", help="Key of that certificate.")] = "",
+    etcd_members: Annotated[
+        int, typer.Option(help="1, 3 or 5: members of a simulated quorum around the SQLite log.")
+    ] = 1,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the API answers.")] = False,
     announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
 ) -> None:
@@ -73,6 +85,12 @@ def up(
         ephemeral=ephemeral,
         scheduler_config=scheduler_config,
         watch_cache_sizes=watch_cache_sizes,
+        store=store,
+        etcd_endpoints=etcd_endpoints,
+        etcd_cafile=etcd_cafile,
+        etcd_certfile=etcd_certfile,
+        etcd_keyfile=etcd_keyfile,
+        etcd_members=etcd_members,
     )
     if detach:
         try:

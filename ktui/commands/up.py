@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -75,6 +76,7 @@ def configure(options: UpOptions) -> ClusterConfig:
         latencies = None if options.profile in PROFILES else load_profile(Path(options.profile))
     except (UnknownVersionError, ProfileError) as error:
         raise UsageError(str(error)) from error
+    check_store(options)
     if options.scheduler_config:
         check_scheduler_config(Path(options.scheduler_config))
     try:
@@ -89,10 +91,35 @@ def configure(options: UpOptions) -> ClusterConfig:
             seed=options.seed,
             scheduler_config=Path(options.scheduler_config).absolute() if options.scheduler_config else None,
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
+            **store_fields(options),
         )
     except ValidationError as error:
         problem = error.errors()[0]
-        raise UsageError(f"--{problem['loc'][0]}: {problem['msg']}") from error
+        raise UsageError(f"--{str(problem['loc'][0]).replace('_', '-')}: {problem['msg']}") from error
+
+
+def check_store(options: UpOptions) -> None:
+    """Raises UsageError for options that do not go together."""
+    if options.store == "etcd":
+        if options.etcd_members != 1:
+            raise UsageError(
+                "--etcd-members simulates a quorum around the SQLite log; a real etcd has members of its own"
+            )
+        return
+    for name in ("etcd_endpoints", "etcd_cafile", "etcd_certfile", "etcd_keyfile"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} is for a real etcd: add --store etcd")
+
+
+def store_fields(options: UpOptions) -> dict[str, Any]:
+    """The fields of the configuration that say where the objects are kept."""
+    fields: dict[str, Any] = {"store": options.store, "etcd_members": options.etcd_members}
+    if options.etcd_endpoints:
+        fields["etcd_endpoints"] = tuple(filter(None, options.etcd_endpoints.split(",")))
+    for name in ("etcd_cafile", "etcd_certfile", "etcd_keyfile"):
+        if value := getattr(options, name):
+            fields[name] = Path(value).absolute()
+    return fields
 
 
 def parse_sizes(text: str) -> dict[str, int]:

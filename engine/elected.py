@@ -1,0 +1,48 @@
+"""A part of the control plane that runs only while this process holds its Lease (--leader-elect of each component).
+
+Each term gets a new part: what a lost one had in its caches and queues is of no use to the next.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Protocol
+
+from engine.client import Client, LeaderElector
+from engine.rng import Rng
+from engine.world import World
+
+
+class Part(Protocol):
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None:
+        """Stop it, also where it is only half started."""
+        ...
+
+
+class ElectedPart:
+    """Stands for election from `start` to `stop`."""
+
+    def __init__(self, make: Callable[[], Part], client: Client, world: World, *, lease: str) -> None:
+        self._make = make
+        self._part: Part | None = None
+        # As upstream: the host's name and a uid; never of the seed, which another process may share.
+        identity = f"{socket.gethostname()}_{Rng().uid()}"
+        self._elector = LeaderElector(client, world, name=lease, identity=identity, lead=self._lead, yield_=self._yield)
+
+    async def start(self) -> None:
+        self._elector.start()
+
+    async def stop(self) -> None:
+        await self._elector.stop()
+
+    async def _lead(self) -> None:
+        self._part = self._make()
+        await self._part.start()
+
+    async def _yield(self) -> None:
+        part, self._part = self._part, None
+        if part is not None:
+            await part.stop()
