@@ -83,11 +83,11 @@ class Clock:
 
     def timestamp(self) -> str:
         """`now` as metav1.Time prints it: RFC 3339, whole seconds, as in `2026-01-01T00:00:00Z`."""
-        return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self.now().isoformat(timespec="seconds")[:19] + "Z"
 
     def micro_timestamp(self) -> str:
         """`now` as metav1.MicroTime prints it, as in `2026-01-01T00:00:00.000000Z`."""
-        return self.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return self.now().isoformat(timespec="microseconds")[:26] + "Z"
 
     # -- waiting
 

@@ -7,7 +7,7 @@ same, so that no reader pays for decoding again. Values are the objects as JSON 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import orjson
 
@@ -35,7 +35,17 @@ class Page(NamedTuple):
     remaining: int
 
 
+class Converter(Protocol):
+    """Asks the webhooks of custom resources, before the conversions themselves, which wait for nothing."""
+
+    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None: ...
+
+    async def to_storage(self, info: ResourceInfo, obj: Object) -> Object: ...
+
+
 class Storage:
+    converter: Converter | None = None
+
     def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases) -> None:
         self.store = store
         self._caches = caches
@@ -49,7 +59,9 @@ class Storage:
         if not response.kvs:
             return None
         kv = response.kvs[0]
-        return Stored(from_storage(info, self._decode(info, key, kv)), kv.mod_revision)
+        obj = self._decode(info, key, kv)
+        await self.prepare(info, [obj])
+        return Stored(from_storage(info, obj), kv.mod_revision)
 
     async def page(
         self,
@@ -71,12 +83,22 @@ class Storage:
         start = f"{prefix}{after}".encode() + b"\0" if after else prefix.encode()
         end = prefix_end(prefix.encode())
         response = await self.store.range(Range(start, end, revision=revision, limit=limit))
-        items = []
-        for kv in response.kvs:
-            key = kv.key.decode()
-            obj = self._decode(info, key, kv)
-            items.append((key[len(prefix) :], obj if stored else from_storage(info, obj)))
+        found = [(key, self._decode(info, key, kv)) for kv in response.kvs for key in (kv.key.decode(),)]
+        if not stored:
+            await self.prepare(info, [obj for _, obj in found])
+        items = [(key[len(prefix) :], obj if stored else from_storage(info, obj)) for key, obj in found]
         return Page(items, revision or response.revision, response.count - len(response.kvs))
+
+    async def page_of(self, info: ResourceInfo, key: str, *, revision: int = 0) -> Page:
+        """The page that has the object of one key alone. Raises CompactedError or FutureRevisionError."""
+        response = await self.store.range(Range(key.encode(), revision=revision))
+        items = [(key, from_storage(info, self._decode(info, key, kv))) for kv in response.kvs]
+        return Page(items, revision or response.revision, 0)
+
+    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
+        """What must be done before stored objects can be converted. Raises ApiError."""
+        if info.custom and self.converter is not None:
+            await self.converter.prepare(info, stored)
 
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:
         cache = self._caches.of(info)
@@ -88,7 +110,7 @@ class Storage:
     async def create(self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, cause: str) -> Object | None:
         """The object as it was stored; None if there is one of that name already."""
         key = info.key(namespace, name).encode()
-        put = Put(key, _encode(info, obj), await self._lease(info))
+        put = Put(key, await self._encode(info, obj), await self._lease(info))
         response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
         return _at(obj, response.revision) if response.succeeded else None
 
@@ -97,7 +119,7 @@ class Storage:
     ) -> Object | None:
         """The object as it was stored; None if the stored one is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
-        put = Put(key, _encode(info, obj), await self._lease(info))
+        put = Put(key, await self._encode(info, obj), await self._lease(info))
         response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
         return _at(obj, response.revision) if response.succeeded else None
 
@@ -114,6 +136,11 @@ class Storage:
             for info, namespace, name, obj in objects[start : start + _MAX_OPERATIONS]:
                 puts.append(Put(info.key(namespace, name).encode(), _encode(info, obj)))
             await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
+
+    async def _encode(self, info: ResourceInfo, obj: Object) -> bytes:
+        if info.custom and self.converter is not None:
+            obj = await self.converter.to_storage(info, obj)
+        return _encode(info, obj)
 
     async def _lease(self, info: ResourceInfo) -> int:
         return await self._leases.current() if info.kind == "Event" else 0

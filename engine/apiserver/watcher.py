@@ -24,11 +24,12 @@ def _all(_: Object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a watch wants to see. `matches` stands for label and field selectors, `namespace` and `node` for the
-    parts that are looked at first; `who` and `selector` are for display."""
+    """What a watch wants to see. `matches` stands for label and field selectors, `namespace`, `node` and `name` for the
+    parts of them that are looked at first; `who` and `selector` are for display."""
 
     namespace: str = ""
     node: str | None = None
+    name: str | None = None
     matches: Callable[[Object], bool] = _all
     selective: bool = False
     bookmarks: bool = False

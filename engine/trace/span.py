@@ -131,7 +131,7 @@ class Span:
             "object": self.object,
             "revision": self.revision,
             "wokenBy": list(self.woken_by),
-            "start": self.start.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "start": self.start.isoformat(timespec="microseconds")[:26] + "Z",
             "wall_ms": round(self.wall_ms, 3),
             "model_ms": round(self.model_ms, 3),
             "outcome": self.outcome,

@@ -70,11 +70,7 @@ class Reader:
     async def _from_cache(self, selection: Selection) -> Object:
         cache = await self._backend.caches.started(selection.info)
         revision = cache.revision
-        found = [
-            from_storage(selection.info, obj)
-            for obj in cache.objects(selection.namespace, selection.node)
-            if selection.contains(obj)
-        ]
+        found = [from_storage(selection.info, obj) for obj in selection.candidates(cache) if selection.contains(obj)]
         return list_object(selection.info, found, revision=revision)
 
     async def _from_store(self, selection: Selection, options: ListOptions) -> Object:
@@ -113,6 +109,8 @@ class Reader:
     async def _page(self, selection: Selection, *, revision: int, after: str, options: ListOptions) -> Page:
         limit = CHUNK if not options.limit or selection.selective else options.limit
         try:
+            if (key := selection.key) is not None and not after:
+                return await self._backend.storage.page_of(selection.info, key, revision=revision)
             return await self._backend.storage.page(
                 selection.info, selection.namespace, revision=revision, after=after, limit=limit
             )

@@ -5,6 +5,7 @@ Source of the texts: apiserver pkg/registry/generic matcher.go and each kind's f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.api.errors import bad_request
@@ -13,6 +14,7 @@ from engine.api.selectors import FieldSelector, LabelSelector
 from engine.api.strategy import selectable_fields, unknown_field_text
 from engine.api.types import Object
 from engine.api.wire import Request
+from engine.apiserver.watch_cache import WatchCache
 
 _CHEAP = ("metadata.name", "metadata.namespace")
 
@@ -34,6 +36,21 @@ class Selection:
     def name(self) -> str | None:
         """The one name that the field selector asks for."""
         return self.fields.exact("metadata.name")
+
+    @property
+    def key(self) -> str | None:
+        """The one key that can be selected (store.go ListPredicate, MatchesSingle)."""
+        name = self.name
+        if not name or "/" in name or (self.info.namespaced and not self.namespace):
+            return None
+        return self.info.key(self.namespace, name)
+
+    def candidates(self, cache: WatchCache) -> Iterable[Object]:
+        """What of a cache has to be looked at."""
+        if (key := self.key) is None:
+            return cache.objects(self.namespace, self.node)
+        known = cache.get(key)
+        return () if known is None else (known,)
 
     def contains(self, obj: Object) -> bool:
         """Whether an object, of whatever namespace, is selected."""

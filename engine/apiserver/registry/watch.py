@@ -61,7 +61,7 @@ class WatchOpener:
         revision = cache.revision
         initial = [
             WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"]))
-            for obj in cache.objects(selection.namespace, selection.node)
+            for obj in selection.candidates(cache)
             if interest.wants(obj)
         ]
         if options.bookmarks:
@@ -90,9 +90,8 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
     return Interest(
         namespace=selection.namespace,
         node=selection.node,
-        matches=selection.matches
-        if not info.converts
-        else lambda obj: selection.matches(from_storage(info, obj)),
+        name=selection.name,
+        matches=selection.matches if not info.converts else lambda obj: selection.matches(from_storage(info, obj)),
         selective=selection.selective and not only_node,
         bookmarks=options.bookmarks,
         bookmark=lambda revision: bookmark(info, revision),
