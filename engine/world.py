@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.clock import Clock
+from engine.disks import Disks
 from engine.latency import PROFILES, Latency
 from engine.rng import Rng
 from engine.streaming import Streams
@@ -21,6 +22,7 @@ class World:
     latency: Latency
     views: Views
     streams: Streams = field(default_factory=Streams)
+    disks: Disks = field(default_factory=Disks)
 
     @classmethod
     def create(

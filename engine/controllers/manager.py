@@ -22,6 +22,13 @@ from engine.controllers.job import JobController
 from engine.controllers.namespace import NamespaceController
 from engine.controllers.nodeipam import NodeIpamController
 from engine.controllers.nodelifecycle import NodeLifecycleController
+from engine.controllers.persistentvolume import (
+    EphemeralVolumeController,
+    PersistentVolumeBinder,
+    PVCProtectionController,
+    PVProtectionController,
+    SimulatedProvisioner,
+)
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.resourcequota import ResourceQuotaController
@@ -50,6 +57,11 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EndpointSliceController,
     NamespaceController,
     ResourceQuotaController,
+    PersistentVolumeBinder,
+    SimulatedProvisioner,
+    PVCProtectionController,
+    PVProtectionController,
+    EphemeralVolumeController,
     PodGarbageCollector,
     GarbageCollector,
 )

@@ -73,7 +73,7 @@ class Kubelet:
         self.pleg = Pleg(self.runtime, self.loop.pleg)
         self.probes = ProbeManager(self.runtime, world, self._recorder, self.loop.probes, node_name=node.name)
         self.statuses = StatusManager(client, world, self.pods.get, node_name=node.name)
-        references, reasons = ObjectReferences(client), ReasonCache()
+        references, reasons = ObjectReferences(client, world.disks), ReasonCache()
         self.manager = RuntimeManager(
             self.runtime,
             world.clock,

@@ -1,6 +1,7 @@
 """A Pod's volumes as files that its simulated containers see (pkg/volume configmap, secret, projected, downwardapi).
 
-What the kubelet would mount from elsewhere (disks, CSI, NFS) is an empty directory here. The service account's
+A PersistentVolume is a simulated disk that its Pods share, whatever its source says; what the kubelet would mount from
+elsewhere without one (CSI, NFS) is an empty directory here. The service account's
 projected volume holds its namespace alone: no token is asked for before something can use it.
 """
 
@@ -59,7 +60,16 @@ async def _files(pod: Object, volume: Object, references: References) -> Files:
         return _downward(pod, source)
     if source := volume.get("projected"):
         return await _projected(pod, source, references)
+    if source := volume.get("persistentVolumeClaim"):
+        return await _disk(pod, source["claimName"], references)
+    if volume.get("ephemeral") is not None:
+        return await _disk(pod, f"{pods.name_of(pod)}-{volume['name']}", references)
     return {}
+
+
+async def _disk(pod: Object, claim: str, references: References) -> Files:
+    found = await references.disk(pods.namespace_of(pod), claim)
+    return {} if found is None else found
 
 
 async def _projected(pod: Object, projected: Object, references: References) -> Files:

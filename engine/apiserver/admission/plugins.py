@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
+from engine.api.types import PODS
 from engine.apiserver.admission.attributes import Plugin
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
+from engine.apiserver.admission.pod_security import PodSecurity
 from engine.apiserver.admission.pods import (
     PRIORITY_CLASSES,
     DefaultTolerationSeconds,
@@ -16,6 +18,14 @@ from engine.apiserver.admission.pods import (
 )
 from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
 from engine.apiserver.admission.service_accounts import ServiceAccount
+from engine.apiserver.admission.storage_objects import (
+    INGRESS_CLASSES,
+    STORAGE_CLASSES,
+    DefaultIngressClass,
+    DefaultStorageClass,
+    PersistentVolumeClaimResize,
+    StorageObjectInUseProtection,
+)
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.caches import WatchCaches
@@ -40,8 +50,13 @@ def default_plugins(
         ServiceAccount(lookup, names),
         NodeRestriction(lookup),
         TaintNodesByCondition(),
+        PodSecurity(lookup, caches, resources.get(*PODS)),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
+        DefaultStorageClass(caches, resources.get(*STORAGE_CLASSES)),
+        StorageObjectInUseProtection(),
+        PersistentVolumeClaimResize(lookup),
+        DefaultIngressClass(caches, resources.get(*INGRESS_CLASSES)),
         RBACEscalation(rbac, authorizer),
         ResourceQuota(caches, storage, resources.get(*QUOTAS)),
     ]

@@ -204,6 +204,13 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: pods/finalizers: update",
         EVENTS,
     ),
+    "simulated-provisioner": (
+        f"core: persistentvolumes: create,delete,{R},update",
+        f"core: persistentvolumeclaims: {R},update",
+        "core: persistentvolumeclaims/status: update",
+        f"storage.k8s.io: storageclasses: create,{R}",
+        EVENTS,
+    ),
     "ttl-after-finished-controller": (f"batch: jobs: delete,{R}", EVENTS),
     "ttl-controller": ("core: nodes: list,patch,update,watch", EVENTS),
     "validatingadmissionpolicy-status-controller": (

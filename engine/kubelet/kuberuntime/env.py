@@ -15,10 +15,14 @@ _REFERENCE = re.compile(r"\$(\$|\(([^)]*)\))")
 
 
 class References(Protocol):
-    """ConfigMaps and Secrets that the Pod names."""
+    """ConfigMaps, Secrets and claims that the Pod names."""
 
     async def data(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
         """The data of a `configmap` or `secret`, decoded; None if there is none."""
+        ...
+
+    async def disk(self, namespace: str, claim: str) -> dict[str, str] | None:
+        """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
 

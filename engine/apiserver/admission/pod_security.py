@@ -1,0 +1,144 @@
+"""PodSecurity: the Pod Security Standards that a namespace's labels ask for, enforced, warned of and audited.
+
+Source: pod-security-admission admission/admission.go, plugin/pkg/admission/security/podsecurity. Nothing is exempt,
+and a namespace without labels is privileged, as with the default AdmissionConfiguration.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import invalid
+from engine.api.pod_security import PRIVILEGED, LevelVersion, Policy, evaluate, policy_of
+from engine.api.resources import ResourceInfo
+from engine.api.types import NAMESPACES, Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.lookup import Lookup
+
+_MAX_PODS = 3000
+_POD_SUBRESOURCES = frozenset(("", "ephemeralcontainers", "resize"))
+_CONTROLLERS = frozenset(
+    (
+        "replicationcontrollers",
+        "podtemplates",
+        "replicasets.apps",
+        "deployments.apps",
+        "statefulsets.apps",
+        "daemonsets.apps",
+        "jobs.batch",
+        "cronjobs.batch",
+    )
+)
+_SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
+
+
+class PodSecurity(Plugin):
+    name = "PodSecurity"
+
+    def __init__(self, lookup: Lookup, caches: WatchCaches, pods: ResourceInfo | None) -> None:
+        self._lookup = lookup
+        self._caches = caches
+        self._pods = pods
+
+    async def validate(self, attributes: Attributes) -> None:
+        if attributes.object is None or attributes.operation not in (Operation.CREATE, Operation.UPDATE):
+            return
+        resource = attributes.resource.gvr.group_resource
+        if resource == "namespaces" and not attributes.subresource:
+            await self._namespace(attributes, attributes.object)
+        elif resource == "pods" and attributes.subresource in _POD_SUBRESOURCES:
+            if attributes.old is None or _significant(attributes.object, attributes.old):
+                await self._evaluate(attributes, attributes.object, enforce=True)
+        elif attributes.key in _CONTROLLERS:
+            template = _template(attributes.object)
+            if template:
+                await self._evaluate(attributes, template, enforce=False)
+
+    # -- Pods, and what makes Pods
+
+    async def _evaluate(self, attributes: Attributes, pod: Object, *, enforce: bool) -> None:
+        namespace = await self._lookup.find(NAMESPACES, "", attributes.namespace)
+        policy, problems = policy_of((namespace or {}).get("metadata", {}).get("labels"))
+        if policy == Policy():
+            return
+        if problems:
+            attributes.annotations["pod-security.kubernetes.io/error"] = "Failed to parse policy"
+        metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        if enforce:
+            result = evaluate(policy.enforce, metadata, spec)
+            attributes.annotations["pod-security.kubernetes.io/enforce-policy"] = str(policy.enforce)
+            if not result.allowed:
+                raise denied(attributes, f'violates PodSecurity "{policy.enforce}": {result.detail}')
+        audited = evaluate(policy.audit, metadata, spec)
+        if not audited.allowed:
+            text = f'would violate PodSecurity "{policy.audit}": {audited.detail}'
+            attributes.annotations["pod-security.kubernetes.io/audit-violations"] = text
+        warned = evaluate(policy.warn, metadata, spec)
+        if not warned.allowed:
+            attributes.warnings.append(f'would violate PodSecurity "{policy.warn}": {warned.detail}')
+
+    # -- namespaces
+
+    async def _namespace(self, attributes: Attributes, namespace: Object) -> None:
+        policy, problems = policy_of(namespace["metadata"].get("labels"))
+        if attributes.old is None:
+            if problems:
+                raise invalid(attributes.resource.gvk, attributes.name, problems)
+            return
+        before, old_problems = policy_of(attributes.old["metadata"].get("labels"))
+        if problems and problems != old_problems:
+            raise invalid(attributes.resource.gvk, attributes.name, problems)
+        new, old = policy.enforce, before.enforce
+        relaxed = new.version == old.version and new.strictness <= old.strictness
+        if new == old or new.level == PRIVILEGED or relaxed:
+            return
+        attributes.warnings.extend(await self._existing(attributes.name, new))
+
+    async def _existing(self, namespace: str, enforce: LevelVersion) -> list[str]:
+        """What the Pods that are there do that the new level forbids."""
+        if self._pods is None:
+            return []
+        cache = await self._caches.started(self._pods)
+        guilty: dict[str, list[str]] = {}
+        pods = list(cache.objects(namespace))
+        for pod in pods[:_MAX_PODS]:
+            result = evaluate(enforce, pod["metadata"], pod["spec"])
+            if not result.allowed:
+                guilty.setdefault(result.reason, []).append(pod["metadata"]["name"])
+        warnings = []
+        if len(pods) > _MAX_PODS:
+            warnings.append(
+                f"new PodSecurity enforce level only checked against the first {_MAX_PODS} of {len(pods)} existing pods"
+            )
+        if guilty:
+            warnings.append(
+                f'existing pods in namespace "{namespace}" violate the new PodSecurity enforce level "{enforce}"'
+            )
+        return warnings + sorted(_counted(names, reason) for reason, names in guilty.items())
+
+
+def _counted(names: list[str], reason: str) -> str:
+    others = len(names) - 1
+    more = "" if not others else f" (and {others} other pod{'s' if others > 1 else ''})"
+    return f"{min(names)}{more}: {reason}"
+
+
+def _template(obj: Object) -> Object:
+    """The Pod template of a controller's object."""
+    if "template" in obj:
+        return obj["template"] or {}
+    spec = obj.get("spec") or {}
+    spec = (spec.get("jobTemplate") or {}).get("spec") or spec
+    template: Object = spec.get("template") or {}
+    return template
+
+
+def _significant(new: Object, old: Object) -> bool:
+    """Whether an update of a Pod changes something that the checks look at."""
+    annotations = [(pod["metadata"].get("annotations") or {}).get(_SECCOMP) for pod in (new, old)]
+    return annotations[0] != annotations[1] or _images(new) != _images(old)
+
+
+def _images(pod: Object) -> list[tuple[str, str]]:
+    spec = pod.get("spec") or {}
+    fields = ("containers", "initContainers", "ephemeralContainers")
+    return [(each["name"], each.get("image", "")) for field in fields for each in spec.get(field) or ()]

@@ -1,0 +1,136 @@
+"""DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize and DefaultIngressClass.
+
+Source: plugin/pkg/admission/storage/storageclass/setdefault, storageobjectinuseprotection and
+persistentvolume/resize; plugin/pkg/admission/network/defaultingressclass.
+"""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVR, Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.lookup import Lookup
+
+STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
+INGRESS_CLASSES = GVR("networking.k8s.io", "v1", "ingressclasses")
+DEFAULT = "storageclass.kubernetes.io/is-default-class"
+BETA_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+_DEFAULT_INGRESS = "ingressclass.kubernetes.io/is-default-class"
+_FINALIZERS = {
+    "persistentvolumeclaims": "kubernetes.io/pvc-protection",
+    "persistentvolumes": "kubernetes.io/pv-protection",
+}
+
+
+class StorageObjectInUseProtection(Plugin):
+    """What is in use is not deleted: the protection controllers take the finalizer off."""
+
+    name = "StorageObjectInUseProtection"
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        finalizer = _FINALIZERS.get(attributes.key)
+        obj = attributes.object
+        if finalizer is None or obj is None or attributes.operation is not Operation.CREATE:
+            return False
+        finalizers = obj["metadata"].get("finalizers") or []
+        if finalizer in finalizers:
+            return False
+        obj["metadata"]["finalizers"] = [*finalizers, finalizer]
+        return True
+
+
+class DefaultStorageClass(Plugin):
+    """A claim that names no class gets the default one; of several the newest."""
+
+    name = "DefaultStorageClass"
+
+    def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
+        self._caches = caches
+        self._classes = classes
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        claim = attributes.object
+        if attributes.key != "persistentvolumeclaims" or attributes.operation is not Operation.CREATE or claim is None:
+            return False
+        spec = claim.setdefault("spec", {})
+        annotations = claim["metadata"].get("annotations") or {}
+        if BETA_CLASS in annotations or spec.get("storageClassName") is not None or self._classes is None:
+            return False
+        cache = await self._caches.started(self._classes)
+        found = default_of(list(cache.objects()))
+        if found is None:
+            return False
+        spec["storageClassName"] = found["metadata"]["name"]
+        return True
+
+
+def default_of(classes: list[Object]) -> Object | None:
+    """The default class (component-helpers storage/volume GetDefaultClass): the newest, then the first by name."""
+    marked = [each for each in classes if _marked(each, DEFAULT) or _marked(each, BETA_DEFAULT)]
+    marked.sort(key=lambda each: each["metadata"]["name"])
+    marked.sort(key=lambda each: str(each["metadata"].get("creationTimestamp", "")), reverse=True)
+    return marked[0] if marked else None
+
+
+def _marked(obj: Object, annotation: str) -> bool:
+    return (obj["metadata"].get("annotations") or {}).get(annotation) == "true"
+
+
+class PersistentVolumeClaimResize(Plugin):
+    """Only a bound claim of a class that allows it may grow."""
+
+    name = "PersistentVolumeClaimResize"
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    async def validate(self, attributes: Attributes) -> None:
+        new, old = attributes.object, attributes.old
+        if attributes.key != "persistentvolumeclaims" or new is None or old is None:
+            return
+        if _size(new) <= _size(old):
+            return
+        if (old.get("status") or {}).get("phase") != "Bound":
+            raise denied(attributes, "Only bound persistent volume claims can be expanded")
+        name = (new["metadata"].get("annotations") or {}).get(BETA_CLASS) or new["spec"].get("storageClassName") or ""
+        found = await self._lookup.find(STORAGE_CLASSES, "", name) if name else None
+        if found is None or not found.get("allowVolumeExpansion"):
+            raise denied(
+                attributes,
+                "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
+                "support resize",
+            )
+
+
+def _size(claim: Object) -> Quantity:
+    return Quantity.parse(((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage", "0"))
+
+
+class DefaultIngressClass(Plugin):
+    """An Ingress that names no class gets the default one."""
+
+    name = "DefaultIngressClass"
+
+    def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
+        self._caches = caches
+        self._classes = classes
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        ingress = attributes.object
+        if attributes.key != "ingresses.networking.k8s.io" or attributes.operation is not Operation.CREATE:
+            return False
+        if ingress is None or self._classes is None:
+            return False
+        annotations = ingress["metadata"].get("annotations") or {}
+        spec = ingress.setdefault("spec", {})
+        if spec.get("ingressClassName") is not None or "kubernetes.io/ingress.class" in annotations:
+            return False
+        cache = await self._caches.started(self._classes)
+        marked = sorted(each["metadata"]["name"] for each in cache.objects() if _marked(each, _DEFAULT_INGRESS))
+        if not marked:
+            return False
+        spec["ingressClassName"] = marked[0]
+        return True

@@ -1,0 +1,14 @@
+"""Volumes and claims: the binder, a simulated provisioner, and what protects both while they are used."""
+
+from engine.controllers.persistentvolume.binder import PersistentVolumeBinder
+from engine.controllers.persistentvolume.ephemeral import EphemeralVolumeController
+from engine.controllers.persistentvolume.protection import PVCProtectionController, PVProtectionController
+from engine.controllers.persistentvolume.provisioner import SimulatedProvisioner
+
+__all__ = [
+    "EphemeralVolumeController",
+    "PVCProtectionController",
+    "PVProtectionController",
+    "PersistentVolumeBinder",
+    "SimulatedProvisioner",
+]

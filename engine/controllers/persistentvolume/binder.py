@@ -1,0 +1,309 @@
+"""The PersistentVolume binder (pkg/controller/volume/persistentvolume/pv_controller.go).
+
+Claims and volumes are two queues upstream; here they are two kinds of keys, `claim/NAMESPACE/NAME` and `volume/NAME`,
+of one queue with one worker, so that no two bindings race.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from engine.api.types import PODS, Object, copy_object
+from engine.client import NORMAL, WARNING
+from engine.controllers.controller import Controller
+from engine.controllers.persistentvolume.objects import (
+    BETA_PROVISIONER,
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    CLAIMS,
+    NO_PROVISIONER,
+    PROVISIONED_BY,
+    PROVISIONER,
+    SELECTED_NODE,
+    STORAGE_CLASSES,
+    VOLUMES,
+    WAIT_FOR_FIRST_CONSUMER,
+    annotations_of,
+    best_match,
+    capacity,
+    claim_key,
+    claim_reference,
+    class_of,
+    mismatch,
+    refers_to,
+)
+
+RESYNC = 15.0  # --pvclaimbinder-sync-period
+_NO_VOLUME = "no persistent volumes available for this claim and no storage class is set"
+
+
+class PersistentVolumeBinder(Controller):
+    name = "persistent-volume-binder"
+    kind = "persistentvolumeclaim"
+    event_source = "persistentvolume-controller"
+    workers = 1
+
+    def set_up(self) -> None:
+        self._claims = self.lister(CLAIMS)
+        self._volumes = self.lister(VOLUMES)
+        self._classes = self.lister(STORAGE_CLASSES)
+        self._pods = self.lister(PODS)
+        self.watch(CLAIMS, self._claim_changed)
+        self.watch(VOLUMES, self._volume_changed)
+
+    def object_of(self, key: str) -> str:
+        kind, _, rest = key.partition("/")
+        return f"persistentvolume{'claim' if kind == 'claim' else ''}/{rest}"
+
+    async def run(self) -> None:
+        """What waits is looked at again from time to time."""
+        while True:
+            await self.clock.sleep(RESYNC)
+            for claim in self._claims.list():
+                if (claim.get("status") or {}).get("phase") != "Bound":
+                    self.queue.add(f"claim/{claim_key(claim)}")
+
+    def _claim_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        claim = new or old
+        assert claim is not None
+        keys = [f"claim/{claim_key(claim)}"]
+        if volume := claim["spec"].get("volumeName"):
+            keys.append(f"volume/{volume}")
+        return keys
+
+    def _volume_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        volume = new or old
+        assert volume is not None
+        keys = [f"volume/{volume['metadata']['name']}"]
+        reference = claim_reference(volume)
+        if reference.get("name"):
+            keys.append(f"claim/{reference.get('namespace')}/{reference['name']}")
+        elif new is not None:
+            keys += [f"claim/{claim_key(c)}" for c in self._claims.list() if not c["spec"].get("volumeName")]
+        return keys
+
+    async def reconcile(self, key: str) -> None:
+        kind, _, rest = key.partition("/")
+        if kind == "volume":
+            volume = self._volumes.get(rest)
+            if volume is not None:
+                await self._sync_volume(volume)
+            return
+        claim = self._claims.by_key(rest)
+        if claim is None:
+            return
+        if BIND_COMPLETED in annotations_of(claim):
+            await self._sync_bound(claim)
+        else:
+            await self._sync_unbound(claim)
+
+    # -- claims that are not bound yet
+
+    async def _sync_unbound(self, claim: Object) -> None:
+        if claim["metadata"].get("deletionTimestamp"):
+            return
+        if claim["spec"].get("volumeName"):
+            await self._sync_named(claim)
+            return
+        delayed = self._delays(claim)
+        volume = best_match(self._volumes.list(), claim, prebound_only=delayed)
+        if volume is not None:
+            await self._bind(volume, claim)
+        elif delayed:
+            self._tell_of_waiting(claim)
+        elif class_of(claim):
+            await self._provision(claim)
+        else:
+            self.recorder.event(claim, NORMAL, "FailedBinding", _NO_VOLUME)
+
+    async def _sync_named(self, claim: Object) -> None:
+        """A claim that asks for one volume."""
+        volume = self._volumes.get(claim["spec"]["volumeName"])
+        if volume is None:
+            return
+        name = volume["metadata"]["name"]
+        if not claim_reference(volume):
+            if problem := mismatch(volume, claim):
+                self.recorder.event(
+                    claim, WARNING, "VolumeMismatch", f'Cannot bind to requested volume "{name}": {problem}'
+                )
+                return
+            await self._bind(volume, claim)
+        elif refers_to(volume, claim):
+            await self._bind(volume, claim)
+        else:
+            self.recorder.event(claim, WARNING, "FailedBinding", f'volume "{name}" already bound to a different claim.')
+
+    def _delays(self, claim: Object) -> bool:
+        """Whether the claim waits for a Pod's node to be chosen."""
+        found = self._classes.get(class_of(claim))
+        if found is None or found.get("volumeBindingMode") != WAIT_FOR_FIRST_CONSUMER:
+            return False
+        return SELECTED_NODE not in annotations_of(claim)
+
+    def _tell_of_waiting(self, claim: Object) -> None:
+        namespace, name = claim["metadata"]["namespace"], claim["metadata"]["name"]
+        users = sorted(p["metadata"]["name"] for p in self._pods.list(namespace) if _uses(p, name))
+        if users:
+            text = f"waiting for pod {users[0]} to be scheduled"
+            self.recorder.event(claim, NORMAL, "WaitForPodScheduled", text)
+        else:
+            text = "waiting for first consumer to be created before binding"
+            self.recorder.event(claim, NORMAL, WAIT_FOR_FIRST_CONSUMER, text)
+
+    async def _provision(self, claim: Object) -> None:
+        """All provisioners are outside of this controller: the claim is handed to that of its class."""
+        name = class_of(claim)
+        found = self._classes.get(name)
+        if found is None:
+            self.recorder.event(claim, WARNING, "ProvisioningFailed", f'storageclass.storage.k8s.io "{name}" not found')
+            return
+        provisioner = found["provisioner"]
+        if provisioner == NO_PROVISIONER:
+            self.recorder.event(claim, NORMAL, "FailedBinding", _NO_VOLUME)
+            return
+        if annotations_of(claim).get(PROVISIONER) != provisioner:
+            changed = copy_object(claim)
+            changed["metadata"].setdefault("annotations", {}).update(
+                {PROVISIONER: provisioner, BETA_PROVISIONER: provisioner}
+            )
+            claim = await self.client.update(CLAIMS, changed)
+        self.recorder.event(
+            claim,
+            NORMAL,
+            "ExternalProvisioning",
+            f"Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the "
+            "system administrator. If volume creation is delayed, please verify that the provisioner is running and "
+            "correctly registered.",
+        )
+
+    # -- binding, in four writes that can each be repeated
+
+    async def _bind(self, volume: Object, claim: Object) -> None:
+        volume = await self._bind_volume(volume, claim)
+        volume = await self._set_volume_phase(volume, "Bound")
+        claim = await self._bind_claim(claim, volume)
+        await self._set_claim_status(claim, "Bound", volume)
+
+    async def _bind_volume(self, volume: Object, claim: Object) -> Object:
+        reference = claim_reference(volume)
+        if reference.get("uid") == claim["metadata"]["uid"]:
+            return volume
+        changed = copy_object(volume)
+        if not reference:
+            changed["metadata"].setdefault("annotations", {})[BOUND_BY_CONTROLLER] = "yes"
+        metadata = claim["metadata"]
+        changed["spec"]["claimRef"] = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": metadata["namespace"],
+            "name": metadata["name"],
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
+        }
+        return await self.client.update(VOLUMES, changed)
+
+    async def _bind_claim(self, claim: Object, volume: Object) -> Object:
+        name = volume["metadata"]["name"]
+        if claim["spec"].get("volumeName") == name and BIND_COMPLETED in annotations_of(claim):
+            return claim
+        changed = copy_object(claim)
+        annotations = changed["metadata"].setdefault("annotations", {})
+        if changed["spec"].get("volumeName") != name:
+            changed["spec"]["volumeName"] = name
+            annotations[BOUND_BY_CONTROLLER] = "yes"
+        annotations[BIND_COMPLETED] = "yes"
+        return await self.client.update(CLAIMS, changed)
+
+    async def _set_claim_status(self, claim: Object, phase: str, volume: Object | None = None) -> Object:
+        before = claim.get("status") or {}
+        status: dict[str, Any] = {**before, "phase": phase}
+        if volume is not None:
+            status["accessModes"] = volume["spec"].get("accessModes") or []
+            if before.get("phase") != "Bound" or "capacity" not in before:
+                status["capacity"] = {"storage": str(capacity(volume))}
+        else:
+            status.pop("accessModes", None)
+            status.pop("capacity", None)
+        if status == before:
+            return claim
+        return await self.client.update_status(CLAIMS, {**claim, "status": status})
+
+    async def _set_volume_phase(self, volume: Object, phase: str, message: str = "") -> Object:
+        before = volume.get("status") or {}
+        if before.get("phase") == phase:
+            return volume
+        status = {**before, "phase": phase, "lastPhaseTransitionTime": self.clock.timestamp()}
+        status.pop("message", None)
+        if message:
+            status["message"] = message
+        return await self.client.update_status(VOLUMES, {**volume, "status": status})
+
+    # -- claims that are bound
+
+    async def _sync_bound(self, claim: Object) -> None:
+        name = claim["spec"].get("volumeName")
+        if not name:
+            await self._lost(claim, "ClaimLost", "Bound claim has lost reference to PersistentVolume. "
+                             "Data on the volume is lost!")  # fmt: skip
+            return
+        volume = self._volumes.get(name)
+        if volume is None:
+            await self._lost(
+                claim, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+            )
+        elif not claim_reference(volume) or refers_to(volume, claim):
+            await self._bind(volume, claim)
+        else:
+            await self._lost(claim, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound "
+                             "incorrectly")  # fmt: skip
+
+    async def _lost(self, claim: Object, reason: str, message: str) -> None:
+        if (claim.get("status") or {}).get("phase") != "Lost":
+            await self._set_claim_status(claim, "Lost")
+            self.recorder.event(claim, WARNING, reason, message)
+
+    # -- volumes
+
+    async def _sync_volume(self, volume: Object) -> None:
+        reference = claim_reference(volume)
+        self.note(desired=reference.get("name", ""), actual=(volume.get("status") or {}).get("phase", ""))
+        if not reference.get("uid"):
+            await self._set_volume_phase(volume, "Available")
+            return
+        claim = self._claims.get(reference["name"], reference["namespace"])
+        if claim is None or claim["metadata"]["uid"] != reference["uid"]:
+            await self._released(volume)
+        elif claim["spec"].get("volumeName") == volume["metadata"]["name"]:
+            await self._set_volume_phase(volume, "Bound")
+        elif claim["spec"].get("volumeName"):
+            await self._unneeded(volume)
+        # else the claim is on its way: its own sync completes the binding
+
+    async def _released(self, volume: Object) -> None:
+        phase = (volume.get("status") or {}).get("phase")
+        if phase not in ("Released", "Failed"):
+            volume = await self._set_volume_phase(volume, "Released")
+        if volume["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" and phase != "Failed":
+            message = "no volume plugin can recycle this volume"
+            await self._set_volume_phase(volume, "Failed", message)
+            self.recorder.event(volume, WARNING, "VolumeFailedRecycle", message)
+
+    async def _unneeded(self, volume: Object) -> None:
+        """Its claim is bound to another volume."""
+        policy = volume["spec"].get("persistentVolumeReclaimPolicy")
+        if PROVISIONED_BY in annotations_of(volume) and policy == "Delete":
+            await self._released(volume)
+            return
+        if BOUND_BY_CONTROLLER not in annotations_of(volume):
+            return
+        changed = copy_object(volume)
+        del changed["spec"]["claimRef"]
+        del changed["metadata"]["annotations"][BOUND_BY_CONTROLLER]
+        await self._set_volume_phase(await self.client.update(VOLUMES, changed), "Available")
+
+
+def _uses(pod: Object, claim: str) -> bool:
+    volumes = pod["spec"].get("volumes") or ()
+    return any((volume.get("persistentVolumeClaim") or {}).get("claimName") == claim for volume in volumes)
