@@ -60,6 +60,7 @@ class FlowModel:
         self._of_client: OrderedDict[str, Block] = OrderedDict()  # hop-1 span's id → its request's block
         self._events: OrderedDict[str, FlowRow] = OrderedDict()  # id of a store or watch span → its event's row
         self._quiet_writes: OrderedDict[str, str] = OrderedDict()  # id of a store span of noise → which noise
+        self._early_events: OrderedDict[str, Block] = OrderedDict()  # store span's id → an event that was told before
         self._busy: OrderedDict[str, None] = OrderedDict()  # spans that made requests
         self._now = 0.0
 
@@ -219,6 +220,9 @@ class FlowModel:
             block.noise = ""
         elif block.noise:
             _put(self._quiet_writes, span["id"], block.noise, TRACES_KEPT)
+            if (event := self._early_events.pop(span["id"], None)) is not None and not event.noise:
+                event.noise = block.noise
+                self._count_hidden(event)
 
     def _answer(self, root: Span) -> None:
         block = self._of_client.pop(root["id"], None)
@@ -236,12 +240,14 @@ class FlowModel:
 
     def _event(self, span: Span) -> None:
         row = watch_row(span)
-        noise = self._quiet_writes.get(span["parent"], "")
+        noise = self._quiet_writes.get(span["parent"]) or _noise_of_object(span["object"], span["verb"], "")
         key = ("watch", "" if noise else span["traceId"], row.label)
         block = self._find(key)
         if block is None:
             block = Block(started(span), key, [row], noise)
             self._insert(block)
+            if span["parent"] and span["parent"] not in self.spans:
+                _put(self._early_events, span["parent"], block, TRACES_KEPT)
         else:
             block.rows[0].repeat(row.name)
             block.rows[0].take(span)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.latency import REALISTIC
 from ktui.models.exchange import Span, ended, started
-from ktui.models.words import kind_of, name_of
+from ktui.models.words import SOFT, kind_of, name_of
 
 HOP_NAMES = (
     "client", "authentication", "authorization", "mutating admission", "schema", "validating admission",
@@ -80,7 +80,7 @@ def _lamps(root: Span, own: Sequence[Span], spans: Sequence[Span], is_model_time
 
 
 def _lamp(hop: int, found: Sequence[Span], took: float, reached: int, *, is_model_time: bool, refused: bool) -> Lamp:
-    if hop != 1 and any(span["outcome"] not in ("ok", "Conflict", "AlreadyExists") for span in found):
+    if hop != 1 and any(span["outcome"] != "ok" and span["outcome"] not in SOFT for span in found):
         return Lamp(hop, FAILED, took)
     if found or (hop == COMES_WITH_AUTHENTICATION and reached > hop):
         bounds = usual(hop)

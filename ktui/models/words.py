@@ -33,6 +33,8 @@ CODES = {
     "InternalError": 500,
     "ServiceUnavailable": 503,
 }
+# Not what was hoped for, and nothing wrong: it is tried again, or what one asks for is not there.
+SOFT = frozenset({"NotFound", "Conflict", "AlreadyExists", "RetryLater", "CancelledError"})
 SHORT_NAMES = {
     "deployments": "deploy",
     "replicasets": "rs",
@@ -40,6 +42,13 @@ SHORT_NAMES = {
     "services": "svc",
     "endpointslices": "eps",
     "namespaces": "ns",
+    "endpoints": "ep",
+    "persistentvolumeclaims": "pvc",
+    "persistentvolumes": "pv",
+    "horizontalpodautoscalers": "hpa",
+    "poddisruptionbudgets": "pdb",
+    "ingresses": "ing",
+    "networkpolicies": "netpol",
     "nodes": "no",
     "statefulsets": "sts",
     "daemonsets": "ds",

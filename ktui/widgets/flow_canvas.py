@@ -142,6 +142,10 @@ class FlowCanvas(ScrollView, can_focus=True):
         self._show_cursor()
         self.post_message(self.Selected(self.current))
 
+    def move_to(self, row: FlowRow) -> None:
+        """Put the cursor on a row that the model shows."""
+        self._go(self.model.rows.index(row))
+
     def action_follow(self) -> None:
         self.following, self._row, self._drawn = True, None, ()
         self.post_message(self.Selected(None))

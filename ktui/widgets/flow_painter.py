@@ -10,7 +10,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from ktui.models.flow_rows import FlowRow, Kind
-from ktui.models.words import API_SERVER, CLIENT, LANES, SHORT_NAMES
+from ktui.models.words import API_SERVER, CLIENT, LANES, SHORT_NAMES, SOFT
 from ktui.trace_tree import milliseconds
 from ktui.widgets.line import Line, fit, fit_middle
 
@@ -157,7 +157,7 @@ class FlowPainter:
             if column == last or column - 1 > start + 3 + cell_len(label):
                 line.put(column - 1, "►", style)
                 line.put(column, "│" if lanes else " ", style)
-        line.put(last + 2, row.note, self._note_style(row), until=self._at.end - 1)
+        line.put(last + 1, f" {row.note}", self._note_style(row), until=self._at.end - 1)
 
     def _note_style(self, row: FlowRow) -> Style:
         return self._lane(max(row.woken)) if row.woken else self._style("foreground", False, True)
@@ -175,11 +175,11 @@ def _tone(row: FlowRow) -> str:
     """The theme variable of a row that did not go well; not finding what one asks for is no failure."""
     if row.ok:
         return ""
-    return "warning" if row.outcome in ("NotFound", "Conflict") else "error"
+    return "warning" if row.outcome in SOFT else "error"
 
 
 def _failure(row: FlowRow) -> str:
-    return f"✖ {row.outcome}"
+    return f"{'◐' if row.outcome in SOFT else '✖'} {row.outcome}"
 
 
 def _fitting(row: FlowRow, room: int) -> str:

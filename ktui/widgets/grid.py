@@ -112,6 +112,11 @@ class Grid(ScrollView, can_focus=True):
         self._cursor = found if found is not None else max(0, min(self._cursor, len(rows) - 1))
         self._settle()
 
+    @property
+    def rows(self) -> Sequence[GridRow]:
+        """What is shown, in its order."""
+        return self._rows
+
     # -- the cursor
 
     @property

@@ -1,0 +1,198 @@
+"""The Flow screen on a real cluster: what is drawn, and every key."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+from textual.widgets import Static
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR
+from engine.api.wire import ClientCertificate
+from engine.cluster import Cluster
+from ktui.widgets.flow_canvas import FlowCanvas
+from ktui.widgets.inspector import Inspector
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import WEB, Driver
+
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+
+
+async def write(cluster: Cluster, name: str) -> None:
+    client = cluster.client(user_agent="kubectl/v1.37.1")
+    await client.create(CONFIG_MAPS, {"metadata": {"name": name}}, namespace="default")
+
+
+async def apply_web(driver: Driver) -> None:
+    await driver.command(f"apply -f {WEB}")
+    await driver.sees("deployment.apps/web created", "service/web created", "✓ done")
+    await driver.press("escape")
+
+
+async def test_an_apply_goes_through_all_hops_and_lights_the_lamps(show: Show) -> None:
+    async with show(size=(200, 60)) as driver:
+        await apply_web(driver)
+        await driver.until(lambda: driver.app.summary.pods == {"ready": 3, "waiting": 0, "failed": 0})
+        await driver.sees("create deployment/web · by kubernetes-admin", "⑫●")
+        await driver.press("p", "g")
+        await driver.sees(
+            "├─POST deployments/web─", "schema ✓", "├─txn put─", "◄─201─", "├┄┄ADDED deployments/web", "◄─POST pods"
+        )
+
+
+async def test_a_request_of_another_client_appears_as_it_happens(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await write(cluster, "mine")
+        await driver.sees("├─POST cm/mine", "◄─201─")
+
+
+async def test_a_refusal_is_red_in_words_too(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        nobody = cluster.client(ClientCertificate("nobody"), user_agent="curl")
+        try:
+            await nobody.create(CONFIG_MAPS, {"metadata": {"name": "x"}}, namespace="default")
+        except ApiError as error:
+            assert error.code == 403
+        await driver.sees("RBAC ✖", "✖ 403 Forbidden")
+
+
+async def test_reads_are_hidden_and_counted_until_r_shows_them(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await driver.client.list(CONFIG_MAPS, namespace="kube-public")  # the screen's own
+        await driver.sees("reads (r)")
+        await driver.misses("GET configmaps")
+        await driver.press("r")
+        await driver.sees("GET configmaps")
+        await driver.misses("reads (r)")
+
+
+async def test_events_and_heartbeats_have_their_keys(show: Show) -> None:
+    async with show(size=(200, 60)) as driver:
+        await apply_web(driver)
+        await driver.until(lambda: driver.app.flow.hidden["events"] > 3)
+        await driver.press("e")
+        await driver.sees("POST events")
+        await driver.press("e")
+        await driver.misses("POST events")
+        await driver.press("h")
+        await driver.misses("heartbeats (h)")
+        await driver.press("i")
+        await driver.misses("idle reconciles (i)")
+
+
+async def test_c_shows_the_chain_of_components_requests(show: Show) -> None:
+    async with show(size=(200, 60)) as driver:
+        await apply_web(driver)
+        await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
+        before = len(driver.app.flow.rows)
+        await driver.press("c")
+        await driver.until(lambda: len(driver.app.flow.rows) > before)
+        await driver.press("c")
+        await driver.until(lambda: len(driver.app.flow.rows) <= before + 5)
+
+
+async def test_the_cursor_stops_the_following_and_end_takes_it_up(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        canvas = driver.find(FlowCanvas)
+        await write(cluster, "one")
+        await driver.until(lambda: len(canvas.model.rows) > 3)
+        await driver.press("up")
+        await driver.sees("stopped at a line")
+        row = canvas.current
+        for number in range(5):
+            await write(cluster, f"later-{number}")
+        await driver.sees("newer · End to follow")
+        await driver.until(lambda: any(row.name == "later-4" for row in canvas.model.rows))
+        assert canvas.current is row
+        await driver.press("end")
+        await driver.misses("stopped at a line")
+        assert canvas.following
+
+
+async def test_moving_through_the_rows(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        canvas = driver.find(FlowCanvas)
+        for number in range(30):
+            await write(cluster, f"map-{number}")
+        await driver.until(lambda: len(canvas.model.rows) > 100)
+        await driver.press("g")
+        assert canvas.cursor == 0
+        await driver.press("j", "j", "k")
+        assert canvas.cursor == 1
+        await driver.press("pagedown")
+        assert canvas.cursor > 20
+        await driver.press("ctrl+b")
+        assert canvas.cursor == 1
+        await driver.press("G")
+        assert canvas.following
+
+
+async def test_the_inspector_shows_what_crossed_the_wire_and_what_changed(show: Show, cluster: Cluster) -> None:
+    async with show(size=(160, 50)) as driver:
+        await driver.sees("From keystroke to Ready")
+        await write(cluster, "looked-at")
+        canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: any(row.name == "looked-at" for row in canvas.model.rows))
+        request = next(row for row in canvas.model.rows if row.name == "looked-at")
+        canvas.move_to(request)
+        await driver.sees("x509", "SystemMasters")
+        inspector = driver.find(Inspector)
+        await driver.until(lambda: "POST /api/v1/namespaces/default" in str_of(inspector))
+        assert "user-agent: kubectl/v1.37.1" in str_of(inspector)
+        await driver.press("down", "down")
+        await driver.until(lambda: "+kind: ConfigMap" in str_of(inspector))
+
+
+async def test_the_inspector_shows_the_scheduler_s_scores(show: Show) -> None:
+    async with show(size=(160, 50)) as driver:
+        await apply_web(driver)
+        await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
+        canvas = driver.find(FlowCanvas)
+        canvas.move_to(next(row for row in canvas.model.rows if row.label == "schedule"))
+        await driver.press("enter")
+        inspector = driver.find(Inspector)
+        await driver.until(lambda: "nodes 3 → fit 3" in str_of(inspector) and "node-1" in str_of(inspector))
+
+
+async def test_pinning_shows_one_trace_and_escape_all_again(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await write(cluster, "first")
+        await write(cluster, "second")
+        await driver.sees("cm/first", "cm/second")
+        canvas = driver.find(FlowCanvas)
+        canvas.move_to(next(row for row in canvas.model.rows if row.name == "first"))
+        await driver.press("p")
+        await driver.sees("cm/first", "alone · p shows all", "pinned")
+        await driver.misses("cm/second")
+        await driver.press("escape")
+        await driver.sees("cm/second")
+
+
+async def test_a_narrow_terminal_puts_the_detail_behind_enter(show: Show, cluster: Cluster) -> None:
+    async with show(size=(80, 24)) as driver:
+        await write(cluster, "narrow")
+        await driver.sees("├─POST")
+        assert "From keystroke" not in driver.picture
+        await driver.press("up", "enter")
+        await driver.sees("model~" if driver.app.flow.has_model_time else "wall")
+        await driver.misses("├─POST")
+        await driver.press("escape")
+        await driver.sees("├─POST")
+
+
+async def test_a_click_chooses_a_row(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await write(cluster, "clicked")
+        canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: len(canvas.model.rows) > 3)
+        await driver.pilot.click(FlowCanvas, offset=(10, 2))
+        await driver.until(lambda: not canvas.following)
+        assert canvas.current is canvas.model.rows[canvas.cursor]
+
+
+def str_of(inspector: Inspector) -> str:
+    """All that the inspector holds, also below its edge."""
+    console = Console(width=60, record=True, file=io.StringIO())
+    console.print(inspector.query_one("#inspected", Static).content)
+    return console.export_text()

@@ -1,0 +1,241 @@
+"""The Objects screen on a real cluster: tables, YAML, edit, describe, logs, delete."""
+
+from __future__ import annotations
+
+import yaml
+from textual.widgets import TextArea
+
+from engine.api.types import DEPLOYMENTS, GVR, PODS
+from ktui.screens.editor import Editor
+from ktui.screens.objects import ObjectsScreen
+from ktui.screens.output import Output
+from ktui.widgets.dialogs import Question
+from ktui.widgets.grid import Grid
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import WEB, Driver
+
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+
+
+async def make_maps(driver: Driver, *names: str) -> None:
+    for name in names:
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": name}, "data": {"a": "1"}}, namespace="default")
+
+
+async def show_maps(driver: Driver, *names: str) -> Grid:
+    await make_maps(driver, *names)
+    await driver.command("cm")
+    await driver.sees("configmaps")
+    grid = driver.find(Grid)
+    await driver.until(lambda: set(names) <= set(row_names(grid)))
+    return grid
+
+
+def row_names(grid: Grid) -> list[str]:
+    return [row.key.partition("/")[2] for row in grid.rows]
+
+
+async def test_a_resource_by_its_short_name_live(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one")
+        await driver.sees("NAMESPACE", "NAME", "DATA", "AGE")
+        await make_maps(driver, "two")
+        await driver.sees("two")
+        await driver.client.delete(CONFIG_MAPS, "one", namespace="default")
+        await driver.misses("one ")
+
+
+async def test_an_empty_list_says_what_to_do(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("2")
+        await driver.sees("No pods here", ":apply -f samples/web.yaml")
+
+
+async def test_an_unknown_resource_is_said_to_be_none(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("gizmos")
+        await driver.sees("gizmos")
+        assert not isinstance(driver.app.screen, ObjectsScreen)
+
+
+async def test_the_filter_and_the_way_back(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "apple", "pear")
+        await driver.press("slash")
+        await driver.type("pea")
+        await driver.press("enter")
+        await driver.until(lambda: row_names(grid) == ["pear"])
+        await driver.sees("1 of 2", "/pea")
+        await driver.press("escape")
+        await driver.until(lambda: len(grid.rows) == 2)
+
+
+async def test_sorting_by_a_column_and_in_reverse(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "b", "a", "c")
+        await driver.press("o", "o")
+        await driver.sees("NAME↑")
+        await driver.press("O")
+        await driver.sees("NAME↓")
+        await driver.until(lambda: row_names(grid) == ["c", "b", "a"])
+
+
+async def test_wide_shows_the_columns_of_o_wide(show: Show) -> None:
+    async with show(size=(200, 60)) as driver:
+        await driver.command("nodes")
+        await driver.sees("node-1", "Ready")
+        assert "INTERNAL-IP" not in driver.picture
+        await driver.press("w")
+        await driver.sees("INTERNAL-IP", "KERNEL-VERSION")
+
+
+async def test_yaml_beside_the_table_follows_the_cursor(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one", "two")
+        await driver.press("y")
+        await driver.sees("kind: ConfigMap", "name: one")
+        await driver.press("down")
+        await driver.sees("name: two")
+        await driver.press("escape")
+        await driver.misses("kind: ConfigMap")
+
+
+async def test_the_cursor_moves_by_keys_and_clicks(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, *(f"map-{number:02}" for number in range(60)))
+        await driver.press("G")
+        await driver.until(lambda: grid.key.endswith("map-59"))
+        await driver.press("k", "up", "ctrl+b")
+        await driver.until(lambda: grid.key < "default/map-40")
+        await driver.press("home")
+        await driver.pilot.click(Grid, offset=(5, 3))
+        await driver.until(lambda: grid.key == grid.rows[2].key)
+
+
+async def edit_map(driver: Driver) -> TextArea:
+    await show_maps(driver, "mine")
+    driver.find(Grid).move_to("default/mine")
+    await driver.press("e")
+    await driver.until(lambda: isinstance(driver.app.screen, Editor))
+    await driver.sees("edit configmaps/mine")
+    return driver.find(TextArea)
+
+
+async def test_an_edit_is_saved(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text(text.text.replace("a: '1'", "a: '2'"))
+        await driver.press("ctrl+s")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        assert found["data"] == {"a": "2"}
+
+
+async def test_what_is_not_yaml_is_told_with_its_line(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text("kind: ConfigMap\nmetadata: {\n  name: [\n")
+        await driver.press("ctrl+s")
+        await driver.sees("not YAML at line 4")
+        text.load_text("just words")
+        await driver.press("ctrl+s")
+        await driver.sees("not an object")
+
+
+async def test_an_unknown_field_is_refused_and_pointed_at(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text(text.text + "flavour: sweet\n")
+        await driver.press("ctrl+s")
+        await driver.sees("400 BadRequest", 'unknown field "flavour"')
+        assert text.document.get_line(text.cursor_location[0]) == "flavour: sweet"
+
+
+async def test_a_value_that_is_refused_is_pointed_at(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(DEPLOYMENTS, yaml.safe_load(WEB.read_text().split("---")[0]), namespace="default")
+        await driver.command("edit deploy/web")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        text = driver.find(TextArea)
+        text.load_text(text.text.replace("  replicas: 3", "  replicas: -3", 1))
+        await driver.press("ctrl+s")
+        await driver.sees("422 Invalid", "spec.replicas")
+        assert text.document.get_line(text.cursor_location[0]) == "  replicas: -3"
+
+
+async def test_a_conflict_leaves_both_ways_on(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text(text.text.replace("a: '1'", "a: mine"))
+        newest = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        newest = await driver.client.update(CONFIG_MAPS, {**newest, "data": {"a": "theirs"}})
+        await driver.press("ctrl+s")
+        await driver.sees("409 Conflict", "the object has been modified", "Ctrl+R takes", "Ctrl+O puts")
+        await driver.press("ctrl+r")
+        await driver.until(lambda: "a: theirs" in text.text)
+        text.load_text(text.text.replace("a: theirs", "a: mine"))
+        await driver.client.update(CONFIG_MAPS, {**newest, "data": {"a": "theirs again"}})
+        await driver.press("ctrl+o")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        assert found["data"] == {"a": "mine"}
+
+
+async def test_leaving_the_editor_asks_only_where_something_changed(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.press("e")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        text = driver.find(TextArea)
+        text.load_text(text.text + "# more\n")
+        await driver.press("escape")
+        await driver.sees("Leave without saving?")
+        await driver.press("n")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        await driver.press("escape", "y")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+
+
+async def test_delete_asks_first(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "doomed")
+        grid.move_to("default/doomed")
+        await driver.press("d")
+        await driver.sees("Delete configmaps/doomed in namespace default?")
+        await driver.press("escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, Question))
+        assert "doomed" in row_names(grid)
+        await driver.press("d", "y")
+        await driver.until(lambda: "doomed" not in row_names(grid))
+
+
+async def test_describe_and_logs_of_a_pod(show: Show) -> None:
+    async with show(size=(160, 50)) as driver:
+        await driver.client.create(
+            PODS,
+            {
+                "metadata": {"name": "hello"},
+                "spec": {"containers": [{"name": "main", "image": "busybox", "command": ["echo", "hello there"]}]},
+            },
+            namespace="default",
+        )
+        await driver.press("2")
+        await driver.sees("hello")
+        await driver.press("i")
+        await driver.sees(":describe pods hello -n default", "Name:", "✓ done")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.summary.pods.get("waiting") == 0)
+        await driver.press("l")
+        await driver.until(lambda: isinstance(driver.app.screen, Output))
+        await driver.sees(":logs hello")
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+
+
+async def test_logs_are_only_a_pods(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one")
+        await driver.press("l")
+        await driver.sees("logs are a Pod's")
