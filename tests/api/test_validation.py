@@ -7,7 +7,19 @@ import pytest
 from engine.api.errors import invalid
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_create
-from tests.api.objects import DEPLOYMENT, JOB, SERVICE, deployment, info, pod, prepared, problems, service
+from tests.api.objects import (
+    DEPLOYMENT,
+    JOB,
+    POD,
+    SERVICE,
+    container,
+    deployment,
+    info,
+    pod,
+    prepared,
+    problems,
+    service,
+)
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 SECRET = GVK("", "v1", "Secret")
@@ -43,7 +55,86 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
             'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
         ],
     ),
-    "no selector": (DEPLOYMENT, deployment(selector=None), ["spec.selector: Required value"]),
+    "no selector": (
+        DEPLOYMENT,
+        deployment(selector=None),
+        [
+            "spec.selector: Required value",
+            'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
+        ],
+    ),
+    "a strategy that there is not": (
+        DEPLOYMENT,
+        deployment(strategy={"type": "Foo"}),
+        [
+            'spec.strategy: Unsupported value: {"Type":"Foo","RollingUpdate":null}: supported values: "Recreate", '
+            '"RollingUpdate"',
+        ],
+    ),
+    "a selector in its own order": (
+        DEPLOYMENT,
+        deployment(
+            selector={
+                "matchExpressions": [{"operator": "Foo", "key": "app"}],
+                "matchLabels": {"app": "web"},
+            }
+        ),
+        [
+            'spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator',
+            'spec.selector: Invalid value: {"matchLabels":{"app":"web"},"matchExpressions":[{"key":"app","operator":'
+            '"Foo"}]}: invalid label selector',
+        ],
+    ),
+    "a finalizer of nobody": (
+        CONFIG_MAP,
+        {"metadata": {"name": "a", "namespace": "b", "finalizers": ["orphan", "a.example/b", "foo"]}},
+        [
+            'metadata.finalizers[2]: Invalid value: "foo": name is neither a standard finalizer name nor is it fully '
+            "qualified"
+        ],
+    ),
+    "processes of the Pod and of the node": (
+        POD,
+        pod(hostPID=True, shareProcessNamespace=True),
+        [
+            "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot "
+            "both be enabled"
+        ],
+    ),
+    "a privileged container that may not become so": (
+        POD,
+        container(securityContext={"privileged": True, "allowPrivilegeEscalation": False}),
+        [
+            'spec.containers[0].securityContext: Invalid value: {"Capabilities":null,"Privileged":true,'
+            '"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,'
+            '"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,'
+            '"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
+        ],
+    ),
+    "a quota of an unknown scope": (
+        GVK("", "v1", "ResourceQuota"),
+        meta(spec={"scopes": ["Foo"]}),
+        ['spec.scopes: Invalid value: ["Foo"]: unsupported scope'],
+    ),
+    "a range that is none": (
+        NODE,
+        cluster(spec={"podCIDR": "foo"}),
+        [
+            'spec.podCIDRs[0]: Invalid value: "foo": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+        ],
+    ),
+    "endpoints of an unknown kind": (
+        GVK("discovery.k8s.io", "v1", "EndpointSlice"),
+        meta(addressType="Foo", endpoints=[{"addresses": ["a"]}]),
+        ['addressType: Unsupported value: "Foo": supported values: "FQDN", "IPv4", "IPv6"'],
+    ),
+    "a zone that there is not": (
+        CRON_JOB,
+        meta(
+            spec={"schedule": "* * * * *", "timeZone": "Foo/Bar", "jobTemplate": {"spec": {"template": job_template()}}}
+        ),
+        ['spec.timeZone: Invalid value: "Foo/Bar": unknown time zone Foo/Bar'],
+    ),
     "an empty selector": (
         DEPLOYMENT,
         deployment(selector={}),
@@ -111,7 +202,10 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a port twice": (
         SERVICE,
         service(ports=[{"port": 80, "name": "a"}, {"port": 80, "name": "b"}]),
-        ['spec.ports[1]: Duplicate value: {"protocol":"TCP","port":80}'],
+        [
+            'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,'
+            '"NodePort":0}'
+        ],
     ),
     "a node port inside": (
         SERVICE,
@@ -166,7 +260,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a taint twice": (
         NODE,
         cluster(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),
-        ['metadata.taints[1]: Duplicate value: {"key":"a","effect":"NoSchedule"}'],
+        ['metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}'],
     ),
     "a namespaced object without its namespace": (
         CONFIG_MAP,
@@ -181,7 +275,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a Job of Pods that go on": (
         JOB,
         {"metadata": {"name": "a", "namespace": "b", "uid": "u"}, "spec": {"template": {"spec": pod()["spec"]}}},
-        ['spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "OnFailure", "Never"'],
+        ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
     ),
     "an indexed Job of unknown size": (
         JOB,
@@ -200,8 +294,8 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         GVK("policy", "v1", "PodDisruptionBudget"),
         meta(spec={"minAvailable": 1, "maxUnavailable": 1}),
         [
-            'spec: Invalid value: {"minAvailable":1,"maxUnavailable":1}: minAvailable and maxUnavailable cannot be '
-            "both set"
+            'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":1,'
+            '"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set'
         ],
     ),
     "a rule without verbs": (
@@ -233,7 +327,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "an Ingress of nothing": (
         GVK("networking.k8s.io", "v1", "Ingress"),
         meta(spec={}),
-        ["spec: Invalid value: []: either `defaultBackend` or `rules` must be specified"],
+        ["spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"],
     ),
     "a port range backwards": (
         GVK("networking.k8s.io", "v1", "NetworkPolicy"),
@@ -324,6 +418,7 @@ def test_a_deployment_with_nothing_in_it() -> None:
     value = {"metadata": {"name": "web", "namespace": "default"}, "spec": {}}
     assert problems(DEPLOYMENT, value) == [
         "spec.selector: Required value",
+        "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
         "spec.template.spec.containers: Required value",
     ]
 

@@ -7,13 +7,17 @@ checked here for all of them. Sources: pkg/apis/*/validation and apimachinery pk
 from __future__ import annotations
 
 from engine.api.errors import Cause
+from engine.api.resource_table import ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.api.validation.metadata import object_meta, object_meta_update
+from engine.api.validation.metadata import object_meta, object_meta_update, own_finalizers
 from engine.api.validation.problems import Problems
 from engine.api.validation.rules import rules_for
 
 __all__ = ["Problems", "validate_create", "validate_status_update", "validate_update"]
+
+# Groups whose validation takes metadata as apimachinery does, without core's word on finalizers.
+_ANY_FINALIZERS = (ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION)
 
 
 def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
@@ -22,6 +26,7 @@ def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
     rules = rules_for(info)
     if info.stored:
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
+        _finalizers(info, obj, problems)
     if info.extension is not None:
         problems += info.extension.problems(obj, None)
     elif rules.create is not None:
@@ -33,6 +38,7 @@ def validate_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]
     problems = Problems()
     rules = rules_for(info)
     object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
+    _finalizers(info, new, problems)
     if info.extension is not None:
         problems += info.extension.problems(new, old)
     elif rules.update is not None:
@@ -51,3 +57,8 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> list
     elif rules.status is not None:
         rules.status(new, old, problems)
     return problems
+
+
+def _finalizers(info: ResourceInfo, obj: Object, problems: Problems) -> None:
+    if not info.custom and info.gvr.group not in _ANY_FINALIZERS:
+        own_finalizers(obj.get("metadata", {}), problems)

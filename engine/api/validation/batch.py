@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.api import cron
 from engine.api.errors import ApiError
@@ -28,7 +29,7 @@ _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _MAX_INDEXED_PARALLELISM = 100000
 _MAX_CRON_NAME = 52
 _IMMUTABLE = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*")  # which zones there are, the machine knows
+_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*")  # where the machine has no list of zones
 _PREFIX = "batch.kubernetes.io/"
 
 
@@ -88,7 +89,9 @@ def _job_spec(spec: Object, path: str, problems: Problems) -> None:
     pod_template(template, f"{path}.template", problems)
     restart = template.get("spec", {}).get("restartPolicy", "")
     if restart not in _RESTART:
-        problems.not_supported(f"{path}.template.spec.restartPolicy", restart, _RESTART)
+        # Also where nothing was given: the default, Always, has been filled in.
+        valid = ", ".join(f'"{word}"' for word in _RESTART)
+        problems.required(f"{path}.template.spec.restartPolicy", f"valid values: {valid}")
     elif "podFailurePolicy" in spec and restart != "Never":
         detail = 'only "Never" is supported when podFailurePolicy is specified'
         problems.invalid(f"{path}.template.spec.restartPolicy", restart, detail)
@@ -172,5 +175,13 @@ def _time_zone(zone: str, path: str, problems: Problems) -> None:
         problems.invalid(
             path, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         )
-    elif not _ZONE.fullmatch(zone):
+    elif not _is_zone(zone):
         problems.invalid(path, zone, f"unknown time zone {zone}")
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return not available_timezones() and _ZONE.fullmatch(name) is not None
+    return True

@@ -122,7 +122,7 @@ def node(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
     taints(spec.get("taints", ()), "metadata.taints", problems)
     _node_resources(obj, problems)
-    ranges = spec.get("podCIDRs", [])
+    ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
     for index, value in enumerate(ranges):
         problems.all_invalid(f"spec.podCIDRs[{index}]", value, text.cidr(value))
     if len(ranges) > 2:
@@ -179,10 +179,17 @@ def new_event(obj: Object, problems: Problems) -> None:
         problems.invalid("message", "", "can have at most 1024 characters")
 
 
+_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "VolumeAttributesClass")
+
+
 def resource_quota(obj: Object, problems: Problems) -> None:
     for name, amount in obj.get("spec", {}).get("hard", {}).items():
         quota_resource_name(name, f"spec.hard[{name}]", problems)
         quantity(name, amount, f"spec.hard[{name}]", problems)
+    scopes = obj.get("spec", {}).get("scopes", [])
+    for scope in scopes:
+        if scope not in _SCOPES:
+            problems.invalid("spec.scopes", scopes, "unsupported scope")
 
 
 def resource_quota_update(new: Object, old: Object, problems: Problems) -> None:

@@ -74,7 +74,7 @@ def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> Non
         at = f"{path}.addresses[{index}]"
         if kind == "FQDN":
             problems.all_invalid(at, address, text.dns_subdomain(address))
-        else:
+        elif kind in _ADDRESS_TYPES:
             plain_address(address, at, problems)
             wrong_family = not text.ip_address(address) and f"IPv{ipaddress.ip_address(address).version}" != kind
             if wrong_family:

@@ -13,6 +13,7 @@ NameRule = Callable[[str], Sequence[str]]
 
 _FORBIDDEN_OWNER = ("v1", "Event")
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
+_STANDARD = ("kubernetes", _ORPHAN, _FOREGROUND)
 _IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _ZERO: Mapping[str, Any] = {"name": "", "namespace": "", "uid": ""}
 
@@ -53,6 +54,17 @@ def object_meta_update(new: Object, old: Object, problems: Problems) -> None:
         zero = _ZERO.get(field)
         problems.immutable(f"metadata.{field}", new.get(field, zero), old.get(field, zero))
     _common(new, problems)
+
+
+def own_finalizers(metadata: Object, problems: Problems) -> None:
+    """Those of built-in kinds are qualified, or standard ones (core validation, validateKubeFinalizerName)."""
+    for index, finalizer in enumerate(metadata.get("finalizers", ())):
+        if "/" not in finalizer and finalizer not in _STANDARD:
+            problems.invalid(
+                f"metadata.finalizers[{index}]",
+                finalizer,
+                "name is neither a standard finalizer name nor is it fully qualified",
+            )
 
 
 def _no_new_finalizers(new: Sequence[str], old: Sequence[str], problems: Problems) -> None:

@@ -108,7 +108,7 @@ def ingress_update(new: Object, old: Object, problems: Problems) -> None:
 
 def _ingress_spec(spec: Object, problems: Problems) -> None:
     if not spec.get("rules") and "defaultBackend" not in spec:
-        problems.invalid("spec", spec.get("rules", []), "either `defaultBackend` or `rules` must be specified")
+        problems.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
     if "defaultBackend" in spec:
         _backend(spec["defaultBackend"], "spec.defaultBackend", problems)
     for index, rule in enumerate(spec.get("rules", ())):

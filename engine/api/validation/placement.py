@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_key, label_selector, label_values
 from engine.api.validation.problems import Problems
 
@@ -144,7 +145,7 @@ def taints(found: Sequence[Object], path: str, problems: Problems) -> None:
             problems.invalid(f"{at}.value", taint.get("value", ""), ";".join(wrong))
         problems.one_of(f"{at}.effect", effect, _EFFECTS)
         if (key, effect) in seen:
-            problems.duplicate(at, taint)
+            problems.duplicate(at, internal("Taint", taint))
         seen.add((key, effect))
 
 

@@ -75,7 +75,7 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, is_pod: bool = Fals
     problems.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART)
     problems.one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     label_map(spec.get("nodeSelector"), f"{path}.nodeSelector", problems)
-    if spec.get("securityContext"):
+    if "securityContext" in spec:
         pod_security_context(spec["securityContext"], spec, f"{path}.securityContext", problems)
     if "affinity" in spec:
         placement.affinity(spec["affinity"], f"{path}.affinity", problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
 from engine.api.validation.workloads import at_most_all, count_or_percent
@@ -102,7 +103,8 @@ def scale(obj: Object, problems: Problems) -> None:
 def pod_disruption_budget(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
     if "minAvailable" in spec and "maxUnavailable" in spec:
-        problems.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+        shown = internal("PodDisruptionBudgetSpec", spec)
+        problems.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set")
     for field in ("minAvailable", "maxUnavailable"):
         if field in spec:
             count_or_percent(spec[field], f"spec.{field}", problems)

@@ -6,6 +6,7 @@ import re
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.mounts import descending_path
 from engine.api.validation.problems import Problems
 
@@ -44,11 +45,12 @@ def security_context(context: Object, path: str, problems: Problems) -> None:
     _profiles(context, path, problems)
     if context.get("allowPrivilegeEscalation") is False:
         if context.get("privileged"):
-            problems.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+            detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+            problems.invalid(path, internal("SecurityContext", context), detail)
         for capability in context.get("capabilities", {}).get("add", ()):
             if capability == "CAP_SYS_ADMIN":
                 detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-                problems.invalid(path, context, detail)
+                problems.invalid(path, internal("SecurityContext", context), detail)
 
 
 def _identifier(value: int | None, path: str, problems: Problems) -> None:

@@ -12,6 +12,7 @@ from engine.api.defaults.networking import externally_accessible
 from engine.api.service_strategy import needs_health_check
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_map
 from engine.api.validation.probes import port as port_or_name
 from engine.api.validation.problems import IMMUTABLE, Problems
@@ -81,7 +82,8 @@ def _ports(ports: Sequence[Object], problems: Problems) -> None:
     for index, port in enumerate(ports):
         pair = (port.get("protocol"), port.get("port"))
         if pair in pairs:
-            problems.duplicate(f"spec.ports[{index}]", {"protocol": pair[0], "port": pair[1]})
+            shown = internal("ServicePort", {"protocol": pair[0], "port": pair[1]})
+            problems.duplicate(f"spec.ports[{index}]", shown)
         pairs.add(pair)
 
 

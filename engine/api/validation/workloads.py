@@ -8,9 +8,11 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
+from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.labels import label_selector
 from engine.api.validation.pods import pod_template
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import IMMUTABLE, Problems
 
 _MISMATCH = "`selector` does not match template `labels`"
 _TOO_MANY = "cannot be greater than status.replicas"
@@ -50,7 +52,9 @@ def deployment_update(new: Object, old: Object, problems: Problems) -> None:
 
 
 def selector_update(new: Object, old: Object, problems: Problems) -> None:
-    problems.immutable("spec.selector", new.get("spec", {}).get("selector"), old.get("spec", {}).get("selector"))
+    after, before = new.get("spec", {}).get("selector"), old.get("spec", {}).get("selector")
+    if after != before:
+        problems.invalid("spec.selector", shown_selector(after), IMMUTABLE)
 
 
 def _selector(spec: Object, problems: Problems, *, empty: str) -> None:
@@ -60,7 +64,7 @@ def _selector(spec: Object, problems: Problems, *, empty: str) -> None:
         return
     label_selector(selector, "spec.selector", problems)
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        problems.invalid("spec.selector", selector, empty)
+        problems.invalid("spec.selector", shown_selector(selector), empty)
 
 
 def selected_template(spec: Object, problems: Problems, *, kind: str) -> None:
@@ -73,9 +77,10 @@ def selected_template(spec: Object, problems: Problems, *, kind: str) -> None:
     try:
         selector = LabelSelector.from_object(spec.get("selector") or {})
     except ApiError:
-        problems.invalid("spec.selector", spec.get("selector"), "invalid label selector")
+        problems.invalid("spec.selector", shown_selector(spec.get("selector")), "invalid label selector")
         return
-    if not selector.empty and not selector.matches(labels or {}):
+    selects_nothing = spec.get("selector") is None
+    if selects_nothing or (not selector.empty and not selector.matches(labels or {})):
         problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
     pod_template(template, "spec.template", problems)
     pod_spec = template.get("spec", {})
@@ -98,7 +103,7 @@ def _deployment_strategy(strategy: Object, path: str, problems: Problems) -> Non
         else:
             _rolling_update(rolling, f"{path}.rollingUpdate", problems)
     else:
-        problems.not_supported(path, strategy, _STRATEGIES)
+        problems.not_supported(path, internal("DeploymentStrategy", strategy), _STRATEGIES)
 
 
 def _rolling_update(rolling: Object, path: str, problems: Problems) -> None:
@@ -161,7 +166,7 @@ def daemon_set(obj: Object, problems: Problems) -> None:
     strategy = spec.get("updateStrategy", {})
     path = "spec.updateStrategy"
     if strategy.get("type") not in _DAEMON_STRATEGIES:
-        problems.not_supported(path, strategy, _DAEMON_STRATEGIES)
+        problems.not_supported(path, internal("DaemonSetUpdateStrategy", strategy), _DAEMON_STRATEGIES)
     elif strategy["type"] == "RollingUpdate":
         if "rollingUpdate" not in strategy:
             problems.required(f"{path}.rollingUpdate")
@@ -221,14 +226,16 @@ def _set_strategy(strategy: Object, path: str, problems: Problems) -> None:
     elif kind == "OnDelete":
         if rolling is not None:
             detail = "only allowed for updateStrategy 'RollingUpdate'"
-            problems.invalid(f"{path}.rollingUpdate", rolling, detail)
+            shown = internal("RollingUpdateStatefulSetStrategy", rolling)
+            problems.invalid(f"{path}.rollingUpdate", shown, detail)
     elif kind == "RollingUpdate":
         partition = (rolling or {}).get("partition")
         problems.not_negative(f"{path}.rollingUpdate.partition", partition)
         if "maxUnavailable" in (rolling or {}):
             count_or_percent((rolling or {})["maxUnavailable"], f"{path}.rollingUpdate.maxUnavailable", problems)
     else:
-        problems.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
+        shown = internal("StatefulSetUpdateStrategy", strategy)
+        problems.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
 
 
 def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:

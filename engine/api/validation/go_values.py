@@ -1,0 +1,116 @@
+"""Structs as field errors show them: Go's encoding/json of the value that upstream's validation holds.
+
+Validation runs on the internal types (pkg/apis/*/types.go), which have no JSON tags: their fields keep Go's names and
+order, and unset ones are there too. Label selectors are metav1's: they have tags, and an order of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from engine.api.types import Object
+
+
+class _Field(NamedTuple):
+    go: str
+    json: str
+    zero: Any = None  # what Go writes for a field that is not set
+    struct: str = ""  # the type below, if it is one of these
+
+
+_STRUCTS: Mapping[str, tuple[_Field, ...]] = {
+    "DeploymentStrategy": (
+        _Field("Type", "type", ""),
+        _Field("RollingUpdate", "rollingUpdate", struct="RollingUpdateDeployment"),
+    ),
+    "RollingUpdateDeployment": (_Field("MaxUnavailable", "maxUnavailable", 0), _Field("MaxSurge", "maxSurge", 0)),
+    "DaemonSetUpdateStrategy": (
+        _Field("Type", "type", ""),
+        _Field("RollingUpdate", "rollingUpdate", struct="RollingUpdateDeployment"),
+    ),
+    "StatefulSetUpdateStrategy": (
+        _Field("Type", "type", ""),
+        _Field("RollingUpdate", "rollingUpdate", struct="RollingUpdateStatefulSetStrategy"),
+    ),
+    "RollingUpdateStatefulSetStrategy": (
+        _Field("Partition", "partition", 0),
+        _Field("MaxUnavailable", "maxUnavailable"),
+    ),
+    "PodDisruptionBudgetSpec": (
+        _Field("MinAvailable", "minAvailable"),
+        _Field("Selector", "selector", struct="LabelSelector"),
+        _Field("MaxUnavailable", "maxUnavailable"),
+        _Field("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
+    ),
+    "SecurityContext": (
+        _Field("Capabilities", "capabilities", struct="Capabilities"),
+        _Field("Privileged", "privileged"),
+        _Field("SELinuxOptions", "seLinuxOptions", struct="SELinuxOptions"),
+        _Field("WindowsOptions", "windowsOptions", struct="WindowsSecurityContextOptions"),
+        _Field("RunAsUser", "runAsUser"),
+        _Field("RunAsGroup", "runAsGroup"),
+        _Field("RunAsNonRoot", "runAsNonRoot"),
+        _Field("ReadOnlyRootFilesystem", "readOnlyRootFilesystem"),
+        _Field("AllowPrivilegeEscalation", "allowPrivilegeEscalation"),
+        _Field("ProcMount", "procMount"),
+        _Field("SeccompProfile", "seccompProfile", struct="Profile"),
+        _Field("AppArmorProfile", "appArmorProfile", struct="Profile"),
+    ),
+    "Capabilities": (_Field("Add", "add"), _Field("Drop", "drop")),
+    "SELinuxOptions": (
+        _Field("User", "user", ""),
+        _Field("Role", "role", ""),
+        _Field("Type", "type", ""),
+        _Field("Level", "level", ""),
+    ),
+    "WindowsSecurityContextOptions": (
+        _Field("GMSACredentialSpecName", "gmsaCredentialSpecName"),
+        _Field("GMSACredentialSpec", "gmsaCredentialSpec"),
+        _Field("RunAsUserName", "runAsUserName"),
+        _Field("HostProcess", "hostProcess"),
+    ),
+    "Profile": (_Field("Type", "type", ""), _Field("LocalhostProfile", "localhostProfile")),
+    "ServicePort": (
+        _Field("Name", "name", ""),
+        _Field("Protocol", "protocol", ""),
+        _Field("AppProtocol", "appProtocol"),
+        _Field("Port", "port", 0),
+        _Field("TargetPort", "targetPort", 0),
+        _Field("NodePort", "nodePort", 0),
+    ),
+    "Taint": (
+        _Field("Key", "key", ""),
+        _Field("Value", "value", ""),
+        _Field("Effect", "effect", ""),
+        _Field("TimeAdded", "timeAdded"),
+    ),
+}
+
+
+def internal(struct: str, value: Object) -> Object:
+    """A value of an internal type."""
+    shown: Object = {}
+    for field in _STRUCTS[struct]:
+        below = value.get(field.json, field.zero)
+        if field.struct and below is not None:
+            below = selector(below) if field.struct == "LabelSelector" else internal(field.struct, below)
+        shown[field.go] = below
+    return shown
+
+
+def selector(value: Object | None) -> Object | None:
+    """A metav1.LabelSelector."""
+    if value is None:
+        return None
+    shown: Object = {}
+    if value.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(value["matchLabels"].items()))
+    if value.get("matchExpressions"):
+        shown["matchExpressions"] = [_requirement(each) for each in value["matchExpressions"]]
+    return shown
+
+
+def _requirement(value: Object) -> Object:
+    shown: Object = {"key": value.get("key", ""), "operator": value.get("operator", "")}
+    return {**shown, "values": value["values"]} if value.get("values") else shown
