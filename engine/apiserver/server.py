@@ -43,6 +43,7 @@ from engine.apiserver.chain import Chain
 from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.controller import CustomResourceDefinitions
 from engine.apiserver.customresources.live import LiveRegistry
+from engine.apiserver.customresources.webhook import WebhookConverter
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
@@ -165,6 +166,7 @@ class ApiServer:
             registry=resources,
         )
         rest.definitions = self._definitions
+        storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
         self._nonresource = NonResource(self.backend, self._debug)

@@ -38,3 +38,8 @@ def completed(definition: Object, *, now: str) -> Object:
     finalizers = [each for each in definition["metadata"].get("finalizers", ()) if each != FINALIZER]
     definition["metadata"]["finalizers"] = finalizers
     return _terminating(definition, "False", "InstanceDeletionCompleted", "removed all instances", now=now)
+
+
+def failed(definition: Object, *, now: str, why: str) -> Object:
+    message = f"could not issue all deletes: {why}"
+    return _terminating(definition, "True", "InstanceDeletionFailed", message, now=now)

@@ -6,8 +6,11 @@ that it may take as long as somebody needs.
 
 from __future__ import annotations
 
+from functools import partial
+
 from engine.api.crd import naming
-from engine.api.crd.deletion import FINALIZER, completed, in_progress
+from engine.api.crd.deletion import FINALIZER, completed, failed, in_progress
+from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
 from engine.api.wire import Request
@@ -46,10 +49,18 @@ class Cleaner:
         ) as span:
             cause = span.context
             await self._write(name, uid, in_progress, cause=cause)
-            if resource is not None and not await self._delete_all(resource, cause):
-                await self._none_left(resource)
+            while resource is not None and not await self._try(resource, name, uid, cause=cause):
+                await self._backend.world.clock.sleep(POLL)
             await self._write(name, uid, completed, cause=cause)
         self._working.discard(uid)
+
+    async def _try(self, resource: ResourceInfo, name: str, uid: str, *, cause: SpanContext) -> bool:
+        """Whether no object is left. Those that are told to go may have finalizers to wait for."""
+        try:
+            return await self._delete_all(resource, cause)
+        except ApiError as error:
+            await self._write(name, uid, partial(failed, why=str(error)), cause=cause)
+            return False
 
     async def _delete_all(self, resource: ResourceInfo, cause: SpanContext) -> bool:
         """Delete every object; whether none is left."""
@@ -63,10 +74,6 @@ class Cleaner:
     async def _is_empty(self, resource: ResourceInfo) -> bool:
         page = await self._backend.storage.page(resource, "", limit=1, stored=True)
         return not page.items
-
-    async def _none_left(self, resource: ResourceInfo) -> None:
-        while not await self._is_empty(resource):
-            await self._backend.world.clock.sleep(POLL)
 
     async def _write(self, name: str, uid: str, change: naming.Change, *, cause: SpanContext) -> None:
         """Change the definition, which goes if nothing keeps it any more."""

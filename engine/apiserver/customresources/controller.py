@@ -115,7 +115,10 @@ class CustomResourceDefinitions:
 
     def _resource_of(self, definition: Object) -> ResourceInfo | None:
         known = self._served.get(definition["metadata"]["name"])
-        return known.resources[0] if known is not None and known.resources else None
+        if known is None or not known.resources:
+            return None
+        stored = (info for info in known.resources if info.gvk == info.storage_gvk)
+        return next(stored, known.resources[0])
 
     async def _settle(self, definition: Object, cache: WatchCache) -> None:
         """Give the definition the names and conditions that it is due, one step at a time."""

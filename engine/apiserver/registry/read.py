@@ -42,6 +42,7 @@ class Reader:
             cache = self._backend.caches.of(info) if not asked else None
             known = cache.get(info.key(request.namespace, request.name)) if cache is not None else None
             if known is not None:
+                await self._backend.storage.prepare(info, [known])
                 return from_storage(info, known)
         stored = await self._backend.storage.get(info, request.namespace, request.name)
         if stored is None:
@@ -70,7 +71,12 @@ class Reader:
     async def _from_cache(self, selection: Selection) -> Object:
         cache = await self._backend.caches.started(selection.info)
         revision = cache.revision
-        found = [from_storage(selection.info, obj) for obj in selection.candidates(cache) if selection.contains(obj)]
+        state = selection.candidates(cache)
+        if selection.info.custom:
+            state = list(state)
+            await self._backend.storage.prepare(selection.info, state)
+            state = [from_storage(selection.info, obj) for obj in state]
+        found = [from_storage(selection.info, obj) for obj in state if selection.contains(obj)]
         return list_object(selection.info, found, revision=revision)
 
     async def _from_store(self, selection: Selection, options: ListOptions) -> Object:

@@ -13,6 +13,7 @@ from engine.api.types import Object
 from engine.api.wire import EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.selection import Selection, select
@@ -44,7 +45,11 @@ class WatchOpener:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, cache.bookmark)
-        return watcher if not info.converts else MappedEvents(watcher, lambda event: _converted(info, event))
+        if not info.converts:
+            return watcher
+        if isinstance(converter := self._backend.storage.converter, WebhookConverter):
+            return ConvertedEvents(watcher, converter, info, change=lambda event: _converted(info, event))
+        return MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
         self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest
