@@ -9,7 +9,9 @@ import socket
 from collections.abc import Callable
 from typing import Protocol
 
-from engine.client import Client, LeaderElector
+from engine.api.errors import ApiError
+from engine.api.types import LEASES
+from engine.client import NORMAL, Client, EventRecorder, LeaderElector
 from engine.rng import Rng
 from engine.world import World
 
@@ -29,20 +31,36 @@ class ElectedPart:
         self._make = make
         self._part: Part | None = None
         # As upstream: the host's name and a uid; never of the seed, which another process may share.
-        identity = f"{socket.gethostname()}_{Rng().uid()}"
-        self._elector = LeaderElector(client, world, name=lease, identity=identity, lead=self._lead, yield_=self._yield)
+        self._identity = f"{socket.gethostname()}_{Rng().uid()}"
+        self._client = client
+        self._lease = lease
+        self._recorder = EventRecorder(client, world, lease)
+        self._elector = LeaderElector(
+            client, world, name=lease, identity=self._identity, lead=self._lead, yield_=self._yield
+        )
 
     async def start(self) -> None:
         self._elector.start()
 
     async def stop(self) -> None:
         await self._elector.stop()
+        await self._recorder.close()
 
     async def _lead(self) -> None:
         self._part = self._make()
+        await self._say("became leader")
         await self._part.start()
 
     async def _yield(self) -> None:
         part, self._part = self._part, None
         if part is not None:
             await part.stop()
+            await self._say("stopped leading")
+
+    async def _say(self, what: str) -> None:
+        """An event about the Lease (client-go resourcelock RecordEvent)."""
+        try:
+            lease = await self._client.get(LEASES, self._lease, namespace="kube-system")
+        except (ApiError, ConnectionError):
+            return  # an event is not worth a term
+        self._recorder.event(lease, NORMAL, "LeaderElection", f"{self._identity} {what}")

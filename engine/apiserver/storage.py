@@ -17,7 +17,17 @@ from engine.apiserver.caches import WatchCaches
 from engine.apiserver.changes import decode_stored
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.registry.conversion import from_storage, to_storage
-from engine.store.types import Compare, DeleteRange, KeyValue, Put, Range, Store, prefix_end
+from engine.store.types import (
+    Compare,
+    DeleteRange,
+    KeyValue,
+    Put,
+    Range,
+    RangeResponse,
+    Store,
+    StoreUnavailableError,
+    prefix_end,
+)
 
 _MAX_OPERATIONS = 128  # of one transaction, etcd's --max-txn-ops
 
@@ -55,7 +65,7 @@ class Storage:
 
     async def get(self, info: ResourceInfo, namespace: str, name: str) -> Stored | None:
         key = info.key(namespace, name)
-        response = await self.store.range(Range(key.encode()))
+        response = await self._range(info, Range(key.encode()))
         if not response.kvs:
             return None
         kv = response.kvs[0]
@@ -82,7 +92,7 @@ class Storage:
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
         start = f"{prefix}{after}".encode() + b"\0" if after else prefix.encode()
         end = prefix_end(prefix.encode())
-        response = await self.store.range(Range(start, end, revision=revision, limit=limit))
+        response = await self._range(info, Range(start, end, revision=revision, limit=limit))
         found = [(key, self._decode(info, key, kv)) for kv in response.kvs for key in (kv.key.decode(),)]
         if not stored:
             await self.prepare(info, [obj for _, obj in found])
@@ -91,14 +101,26 @@ class Storage:
 
     async def page_of(self, info: ResourceInfo, key: str, *, revision: int = 0) -> Page:
         """The page that has the object of one key alone. Raises CompactedError or FutureRevisionError."""
-        response = await self.store.range(Range(key.encode(), revision=revision))
-        items = [(key, from_storage(info, self._decode(info, key, kv))) for kv in response.kvs]
+        response = await self._range(info, Range(key.encode(), revision=revision))
+        found = [self._decode(info, key, kv) for kv in response.kvs]
+        await self.prepare(info, found)
+        items = [(key, from_storage(info, obj)) for obj in found]
         return Page(items, revision or response.revision, 0)
 
     async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
         """What must be done before stored objects can be converted. Raises ApiError."""
         if info.custom and self.converter is not None:
             await self.converter.prepare(info, stored)
+
+    async def _range(self, info: ResourceInfo, request: Range) -> RangeResponse:
+        """A range of the store; of the newest state also while the store is away, as the watch cache last saw it."""
+        try:
+            return await self.store.range(request)
+        except StoreUnavailableError:
+            cache = self._caches.of(info)
+            if cache is None or request.revision not in (0, cache.revision):
+                raise
+            return cache.range(request)
 
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:
         cache = self._caches.of(info)

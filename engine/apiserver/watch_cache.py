@@ -20,7 +20,7 @@ from engine.apiserver.fan_out import FanOut, node_name
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.watcher import Interest, Watcher
-from engine.store.types import CompactedError, Event, Range, Store, prefix_end
+from engine.store.types import CompactedError, Event, KeyValue, Range, RangeResponse, Store, prefix_end
 from engine.store.types import Watcher as StoreWatcher
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
@@ -284,6 +284,17 @@ class WatchCache:
                 self._ordered = sorted(entries)
             keys = self._ordered
         return (entries[key][1] for key in keys)
+
+    def range(self, request: Range) -> RangeResponse:
+        """What the store would answer for the newest state, without the values: the objects are here (`lookup`)."""
+        start, end = request.key.decode(), request.range_end.decode()
+        if end:
+            keys = sorted(key for key in self._entries if start <= key < end)
+        else:
+            keys = [start] if start in self._entries else []
+        shown = keys[: request.limit] if request.limit else keys
+        kvs = [KeyValue(key.encode(), b"", 0, self._entries[key][0], 1) for key in shown]
+        return RangeResponse(self.revision, kvs, len(shown) < len(keys), len(keys))
 
     def __len__(self) -> int:
         return len(self._entries)
