@@ -85,6 +85,11 @@ class Client:
         self.user_agent = user_agent
         self._transport = transport
 
+    @property
+    def transport(self) -> Transport:
+        """What the requests go through, for one that wraps it."""
+        return self._transport
+
     async def close(self) -> None:
         await self._transport.close()
 

@@ -22,6 +22,9 @@ AGGREGATED = (
 )
 
 
+TIMEOUT = "32s"
+
+
 @dataclass(frozen=True, slots=True)
 class Resource:
     """One resource of one group and version. `preferred` says whether the version is the group's preferred one."""
@@ -176,7 +179,7 @@ async def _read_all(client: Client) -> Documents:
 
 
 async def _get(client: Client, path: str) -> Object:
-    response = await client.send("GET", path, headers={"accept": AGGREGATED})
+    response = await client.send("GET", path, query={"timeout": [TIMEOUT]}, headers={"accept": AGGREGATED})
     if response.status >= 400:
         raise error_of(response)
     body: Object = response.body

@@ -26,6 +26,7 @@ from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.session import Session
 from engine.kubectl.tree import ROOT
+from engine.kubectl.wire_dump import TIMES, WireDump
 from engine.trace import Hop
 from engine.world import World
 
@@ -131,6 +132,8 @@ class _Task:
             client = own = Client(HttpsTransport(connection), user_agent="kubectl/ktui")
             place = folder(connection.server, given=self._flags.text("cache-dir"), environment=environment)
             discovery = Discovery(DiskCache(place, clock) if place is not None else None)
+        if (level := self._flags.number("v")) >= TIMES:
+            client = _told(client, level=level, stderr=streams[2], clock=clock, connection=connection)
         given = self._flags.text("namespace")
         session = Session(
             client=client,
@@ -181,6 +184,18 @@ class _Task:
             if world is not None:
                 await world.latency.pause("client")
             await self._command.run(session)
+
+
+def _told(client: Client, *, level: int, stderr: TextIO, clock: Clock, connection: Connection | None) -> Client:
+    """The client, made to tell what it sends and gets."""
+    scheme = ""
+    if connection is not None and (connection.token or connection.plugin):
+        scheme = "Bearer"
+    elif connection is not None and connection.username:
+        scheme = "Basic"
+    server = connection.server if connection is not None else ""
+    transport = WireDump(client.transport, level=level, stderr=stderr, clock=clock, server=server, scheme=scheme)
+    return Client(transport, user_agent=client.user_agent)
 
 
 def _connect(kubeconfig: KubeConfig, flags: Flags, hidden: set[str]) -> Connection:

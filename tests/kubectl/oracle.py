@@ -20,6 +20,7 @@ from engine.kubectl.main import run
 _KLOG = re.compile(r"^[EWI]\d{4} \d\d:.*\n", re.MULTILINE)
 PATIENCE = 60.0  # seconds, so that a kubectl that hangs fails its test and no more
 NO_CONFIG = "/nonexistent/kubeconfig"
+NO_HOME = "/proc/nonexistent"  # nobody can make this folder, not even root: nothing is cached
 
 
 class Printed(NamedTuple):
@@ -38,10 +39,18 @@ def _find() -> str:
 async def real(
     argv: str, *, kubeconfig: str = NO_CONFIG, stdin: str = "", environment: Mapping[str, str] | None = None
 ) -> Printed:
+    printed = await real_with_log(argv, kubeconfig=kubeconfig, stdin=stdin, environment=environment)
+    return Printed(printed.code, printed.stdout, _KLOG.sub("", printed.stderr))
+
+
+async def real_with_log(
+    argv: str, *, kubeconfig: str = NO_CONFIG, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> Printed:
+    """With the lines of kubectl's own log on stderr."""
     process = await asyncio.create_subprocess_exec(
         _find(),
         *shlex.split(argv),
-        env={"KUBECONFIG": kubeconfig, "HOME": "/nonexistent", "PATH": "/usr/bin:/bin", **(environment or {})},
+        env={"KUBECONFIG": kubeconfig, "HOME": NO_HOME, "PATH": "/usr/bin:/bin", **(environment or {})},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -54,7 +63,7 @@ async def real(
         await process.wait()
         raise
     assert process.returncode is not None
-    return Printed(process.returncode, out.decode(), _KLOG.sub("", err.decode()))
+    return Printed(process.returncode, out.decode(), err.decode())
 
 
 async def ours(
@@ -74,7 +83,7 @@ async def ours(
         stdout=out,
         stderr=err,
         clock=clock,
-        environment={"KUBECONFIG": kubeconfig, "HOME": "/nonexistent", **(environment or {})},
+        environment={"KUBECONFIG": kubeconfig, "HOME": NO_HOME, **(environment or {})},
         program="kubectl",
     )
     return Printed(code, out.getvalue(), err.getvalue())

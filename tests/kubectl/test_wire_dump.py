@@ -1,0 +1,71 @@
+"""`-v`: what goes over the wire is told as kubectl tells it, and no credential is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.kubectl.oracle import NO_CONFIG, ours, real_with_log
+from tests.kubectl.served import Served, served
+
+_LINE = re.compile(r"^I(\d{4} \d\d:\d\d:\d\d\.\d{6}) +(\d+) ([a-z_]+\.go:\d+)\] ")
+_TIMES = re.compile(r" [a-zA-Z]+illiseconds=\d+")
+_SERVER = re.compile(r"https://127\.0\.0\.1:\d+")
+# What differs by right: the encoding that kubectl asks for, its name, and what the server says of the moment.
+_OTHER = re.compile(r"(User-Agent|Accept|Content-Length|Date|Accept-Encoding|Audit-Id)\b[^\n\"]*")
+
+
+def _told(stderr: str) -> list[str]:
+    """The lines about requests, without what is of the moment."""
+    told: list[str] = []
+    for line in stderr.splitlines():
+        if match := _LINE.match(line):
+            told.append(f"{match[3]} {line[match.end() :]}" if "round_trippers" in match[3] else "")
+        elif told and told[-1]:
+            told[-1] += f"\n{line}"
+    text = "\n".join(told)
+    return _OTHER.sub(r"\1", _SERVER.sub("SERVER", _TIMES.sub("", text))).split("\n")
+
+
+async def _both(server: Served, argv: str) -> tuple[list[str], list[str]]:
+    theirs = await real_with_log(argv, kubeconfig=server.kubeconfig)
+    mine = await ours(argv, kubeconfig=server.kubeconfig)
+    return _lines(theirs.stderr), _lines(mine.stderr)
+
+
+def _lines(stderr: str) -> list[str]:
+    """Without what kubectl's cache of answers notes among their headers."""
+    return [line for line in _told(stderr) if line and "X-Varied" not in line]
+
+
+@pytest.mark.parametrize("level", [6, 7, 8])
+async def test_requests_are_told_as_kubectl_tells_them(level: int, tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        theirs, mine = await _both(server, f"get cm -n kube-system -v={level}")
+        assert theirs
+        assert mine == theirs
+
+
+@pytest.mark.parametrize("level", [6, 7, 8, 9, 10])
+async def test_a_token_is_never_told(level: int, tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        printed = await ours(f"get ns default -v={level} --token=s3cret", kubeconfig=server.kubeconfig)
+    assert "s3cret" not in printed.stderr
+    assert ("Authorization: Bearer <masked>" in printed.stderr) == (level >= 7)
+
+
+async def test_bodies_are_told_and_cut(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        printed = await ours("get --raw /apis -v=8", kubeconfig=server.kubeconfig)
+        [body] = [line for line in printed.stderr.splitlines() if '"Response Body"' in line]
+        assert re.search(r" \[truncated \d+ chars\]\"$", body)
+        whole = await ours("get --raw /apis -v=10", kubeconfig=server.kubeconfig)
+        assert "truncated" not in whole.stderr
+
+
+async def test_a_client_in_this_process_is_told_of_too(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        printed = await ours("get ns default -v=6", client=server.client, kubeconfig=NO_CONFIG)
+    assert 'verb="GET" url="/api/v1/namespaces/default" status="200 OK"' in printed.stderr
