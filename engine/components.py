@@ -69,7 +69,12 @@ class Components:
     def _scheduler(self) -> Part:
         file = self._config.scheduler_config
         configuration = load_file(file) if file is not None else SchedulerConfiguration()
-        return Scheduler(self._client_for(SCHEDULER, "kube-scheduler"), self._world, configuration=configuration)
+        return Scheduler(
+            self._client_for(SCHEDULER, "kube-scheduler"),
+            self._world,
+            configuration=configuration,
+            kubernetes_version=self._kubernetes_version,
+        )
 
     def _machines(self) -> Part:
         return Machines(

@@ -5,7 +5,7 @@ Source: upstream's pkg/scheduler/eventhandlers.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from engine.api.types import GVR, NAMESPACES, NODES, PODS, Object
 from engine.client import InformerFactory, Origin, SharedInformer
@@ -16,6 +16,7 @@ from engine.scheduler.framework.events import (
     NODE_ADD,
     NODE_DELETE,
     PLAIN_UPDATE,
+    UNSCHEDULED_POD_ADD,
     Action,
     ClusterEvent,
     EventResource,
@@ -38,6 +39,8 @@ RESOURCES: dict[EventResource, GVR] = {
     EventResource.CSI_DRIVER: GVR("storage.k8s.io", "v1", "csidrivers"),
     EventResource.CSI_STORAGE_CAPACITY: GVR("storage.k8s.io", "v1", "csistoragecapacities"),
     EventResource.VOLUME_ATTACHMENT: GVR("storage.k8s.io", "v1", "volumeattachments"),
+    EventResource.RESOURCE_CLAIM: GVR("resource.k8s.io", "v1", "resourceclaims"),
+    EventResource.DEVICE_CLASS: GVR("resource.k8s.io", "v1", "deviceclasses"),
 }
 
 
@@ -46,7 +49,15 @@ def pod_informer(informers: InformerFactory) -> SharedInformer:
 
 
 class EventHandlers:
-    def __init__(self, cache: Cache, queue: SchedulingQueue, profiles: Mapping[str, Framework]) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        queue: SchedulingQueue,
+        profiles: Mapping[str, Framework],
+        not_served: Collection[GVR] = (),
+    ) -> None:
+        """`not_served` are resources that the API server's version does not have."""
+        self._not_served = not_served
         self._cache = cache
         self._queue = queue
         self._profiles = profiles
@@ -60,15 +71,17 @@ class EventHandlers:
             informers.informer(RESOURCES[resource]).add_handler(self._mover(resource))
 
     def _resources_waited_for(self) -> list[EventResource]:
-        if any(framework.handle.extenders for framework in self._profiles.values()):
-            return list(RESOURCES)  # anything may change what an extender says
         waited = {
             event.resource
             for framework in self._profiles.values()
             for plugin in framework.rejecting
             for event, _ in plugin.events_to_register()
         }
-        return [resource for resource in RESOURCES if resource in waited]
+        if any(framework.handle.extenders for framework in self._profiles.values()):
+            waited |= set(RESOURCES)  # anything may change what an extender says
+        return [
+            resource for resource in RESOURCES if resource in waited and RESOURCES[resource] not in self._not_served
+        ]
 
     def _mover(self, resource: EventResource) -> Callable[[Object | None, Object | None, Origin], None]:
         def on_change(old: Object | None, new: Object | None, origin: Origin) -> None:
@@ -172,6 +185,7 @@ class EventHandlers:
     def _waiting(self, before: PodInfo | None, after: PodInfo, origin: Origin) -> None:
         if before is None:
             self._queue.add(after, origin)
+            self._queue.move_all(UNSCHEDULED_POD_ADD, None, after, origin=origin)
             return
         if before.pod["metadata"].get("resourceVersion") == after.pod["metadata"].get("resourceVersion"):
             return

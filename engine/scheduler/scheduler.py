@@ -21,9 +21,10 @@ from engine.scheduler.extenders import Extender
 from engine.scheduler.extenders.extender import EVENTS, EXTENDER_NAME
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
-from engine.scheduler.framework.profile import Profile
+from engine.scheduler.framework.profile import Profile, has_dynamic_resources
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status, error
+from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
@@ -46,10 +47,12 @@ class Scheduler:
         world: World,
         *,
         configuration: SchedulerConfiguration | None = None,
+        kubernetes_version: str = "",
         registry: Mapping[str, Factory] = REGISTRY,
     ) -> None:
         configuration = configuration or SchedulerConfiguration()
-        profiles = configuration.profiles
+        profiles = [profile.for_version(kubernetes_version) for profile in configuration.profiles]
+        self._not_served = () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, DEVICE_CLASSES)
         self._client = client
         self._world = world
         self._tasks = Supervisor("scheduler")
@@ -100,7 +103,7 @@ class Scheduler:
 
     async def start(self) -> None:
         """Returns when the caches are filled and pods are being scheduled."""
-        EventHandlers(self.cache, self.queue, self.frameworks).register(self._informers)
+        EventHandlers(self.cache, self.queue, self.frameworks, self._not_served).register(self._informers)
         for resource in LISTED:
             self._informers.informer(resource)
         self._informers.start()

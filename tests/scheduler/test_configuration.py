@@ -108,6 +108,7 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             [
                 "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeRestrictions",
                 "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
+                "DynamicResources",
             ],
         ),
         # What a point names again comes first there, in the order of the point.
@@ -125,10 +126,10 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             "PreFilter",
             [
                 "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
-                "PodTopologySpread", "InterPodAffinity",
+                "PodTopologySpread", "InterPodAffinity", "DynamicResources",
             ],
         ),
-        ("postFilter: {disabled: [{name: DefaultPreemption}]}", "PostFilter", []),
+        ("postFilter: {disabled: [{name: DefaultPreemption}]}", "PostFilter", ["DynamicResources"]),
     ],
     ids=["only one score", "only three", "without some", "named first", "named again", "no preemption"],
 )  # fmt: skip

@@ -53,7 +53,7 @@ async def test_why_a_pod_fits_nowhere(stage: Stage) -> None:
     await stage.add_pod("p", cpu="2")
     message = (
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). "
-        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+        "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     )
     assert (await stage.condition("p"))["message"] == message
     assert await stage.events("p") == [("Warning", "FailedScheduling", message)]

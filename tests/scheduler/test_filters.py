@@ -123,7 +123,9 @@ def test_node_affinity_that_names_nodes_in_conflict() -> None:
     fields = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("a", "b")]
     bench = Bench([node("a"), node("b")])
     message = bench.message(pod("p", **required({"matchFields": fields})))
-    assert message.startswith("0/2 nodes are available: pod affinity terms conflict. preemption: ")
+    assert message.startswith(
+        "0/2 nodes are available: pod affinity terms conflict. no new claims to deallocate, preemption: "
+    )
 
 
 def test_nodes_that_a_prefilter_leaves_out_are_counted() -> None:
@@ -132,7 +134,7 @@ def test_nodes_that_a_prefilter_leaves_out_are_counted() -> None:
     message = bench.message(pod("p", cpu="2", **required(term)))
     assert message == (
         "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. "
-        "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+        "no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
     )
 
 

@@ -30,6 +30,8 @@ class EventResource(StrEnum):
     CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
     STORAGE_CLASS = "StorageClass"
     VOLUME_ATTACHMENT = "VolumeAttachment"
+    RESOURCE_CLAIM = "ResourceClaim"
+    DEVICE_CLASS = "DeviceClass"
     WILDCARD = "*"
 
 

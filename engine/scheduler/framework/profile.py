@@ -6,7 +6,7 @@ Source: upstream's pkg/scheduler/apis/config/v1/default_plugins.go (the multi-po
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME
@@ -22,6 +22,8 @@ class EnabledPlugin(NamedTuple):
     def serves(self, point: str) -> bool:
         return self.points is None or point in self.points
 
+
+DYNAMIC_RESOURCES = "DynamicResources"
 
 # The order is that of upstream: filters reject in it, so it decides whose reason a node gets.
 DEFAULT_PLUGINS = (
@@ -39,11 +41,18 @@ DEFAULT_PLUGINS = (
     EnabledPlugin("VolumeZone"),
     EnabledPlugin("PodTopologySpread", 2),
     EnabledPlugin("InterPodAffinity", 2),
+    EnabledPlugin(DYNAMIC_RESOURCES),
     EnabledPlugin("DefaultPreemption"),
     EnabledPlugin("NodeResourcesBalancedAllocation"),
     EnabledPlugin("ImageLocality"),
     EnabledPlugin("DefaultBinder"),
 )
+
+
+def has_dynamic_resources(version: str) -> bool:
+    """Whether a Kubernetes version (`v1.34.1`; "" is the newest) has dynamic resource allocation without asking."""
+    numbers = version.removeprefix("v").split(".")[:2]
+    return not version or tuple(int(number) for number in numbers) >= (1, 34)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +63,9 @@ class Profile:
     plugins: tuple[EnabledPlugin, ...] = DEFAULT_PLUGINS
     plugin_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     percentage_of_nodes_to_score: int = 0
+
+    def for_version(self, version: str) -> Profile:
+        """Less the plugins whose API a Kubernetes version does not serve."""
+        if has_dynamic_resources(version):
+            return self
+        return replace(self, plugins=tuple(p for p in self.plugins if p.name != DYNAMIC_RESOURCES))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from engine.scheduler.framework.plugin import Plugin
+from engine.scheduler.plugins.coscheduling import Coscheduling
 from engine.scheduler.plugins.default_binder import DefaultBinder
 from engine.scheduler.plugins.default_preemption import DefaultPreemption
+from engine.scheduler.plugins.dynamic_resources import DynamicResources
 from engine.scheduler.plugins.image_locality import ImageLocality
 from engine.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from engine.scheduler.plugins.node_affinity import NodeAffinity
@@ -39,9 +41,11 @@ REGISTRY: dict[str, type[Plugin]] = {
         VolumeZone,
         PodTopologySpread,
         InterPodAffinity,
+        DynamicResources,
         DefaultPreemption,
         NodeResourcesBalancedAllocation,
         ImageLocality,
         DefaultBinder,
+        Coscheduling,
     )
 }

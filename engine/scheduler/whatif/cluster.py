@@ -10,6 +10,7 @@ from engine.client import Client
 from engine.client.indexer import join_key, object_key
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.scheduler.plugins.default_preemption import POD_DISRUPTION_BUDGETS
+from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
 from engine.scheduler.plugins.node_volume_limits import CSI_NODES, VOLUME_ATTACHMENTS
 from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, CSI_STORAGE_CAPACITIES
@@ -38,6 +39,8 @@ RESOURCES: dict[tuple[str, str], GVR] = {
     ("scheduling.k8s.io", "PriorityClass"): PRIORITY_CLASSES,
     ("node.k8s.io", "RuntimeClass"): RUNTIME_CLASSES,
     ("", "LimitRange"): LIMIT_RANGES,
+    ("resource.k8s.io", "ResourceClaim"): RESOURCE_CLAIMS,
+    ("resource.k8s.io", "DeviceClass"): DEVICE_CLASSES,
 }
 # What a dump lacks where it was taken with `kubectl get nodes,pods`: classes that every cluster has.
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -52,6 +55,7 @@ _CLUSTER_SCOPED = frozenset(
         VOLUME_ATTACHMENTS,
         PRIORITY_CLASSES,
         RUNTIME_CLASSES,
+        DEVICE_CLASSES,
     )
 )
 

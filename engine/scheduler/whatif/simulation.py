@@ -82,7 +82,10 @@ class Simulation:
         self._admission = Admission(cluster, version)
         configuration = configuration or SchedulerConfiguration()
         self._extenders = [Extender(each) for each in configuration.extenders]
-        self._frameworks = {p.scheduler_name: self._framework(p, registry) for p in configuration.profiles}
+        self._frameworks = {
+            p.scheduler_name: self._framework(p, registry)
+            for p in (each.for_version(version) for each in configuration.profiles)
+        }
         if not preemption:
             for framework in self._frameworks.values():
                 framework.post_filter = []

@@ -1,0 +1,123 @@
+"""Coscheduling, the sample for Permit; DynamicResources and the releases that have it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.api.types import PODS, Object
+from engine.scheduler.configuration.loading import load
+from engine.scheduler.plugins.coscheduling import GROUP_LABEL, MIN_AVAILABLE_LABEL
+from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
+from engine.world import World
+from tests.scheduler.stage import Stage, open_stage
+
+GANGS = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}
+  pluginConfig: [{name: Coscheduling, args: {permitWaitingTimeSeconds: 20}}]
+"""
+
+
+@pytest.fixture
+async def stage(world: World) -> AsyncIterator[Stage]:
+    async with open_stage(world, configuration=load(GANGS)) as made:
+        yield made
+
+
+def member(size: int = 3) -> dict[str, str]:
+    return {GROUP_LABEL: "train", MIN_AVAILABLE_LABEL: str(size)}
+
+
+async def bound(stage: Stage) -> set[str]:
+    pods = (await stage.admin.list(PODS)).items
+    return {p["metadata"]["name"] for p in pods if p["spec"].get("nodeName")}
+
+
+async def test_a_gang_waits_for_its_last_member(stage: Stage) -> None:
+    await stage.add_node("n1")
+    for i in range(2):
+        await stage.add_pod(f"t{i}", cpu="1", labels=member())
+    await stage.add_pod("alone", cpu="1")
+    await stage.bound("alone")
+    await stage.world.clock.sleep(5)
+    assert await bound(stage) == {"alone"}
+    assert (await stage.condition("t0"))["message"].startswith(
+        "0/1 nodes are available: pod group train has 2 of 3 pods."
+    )
+    await stage.add_pod("t2", cpu="1", labels=member())
+    await stage.bound("t2")
+    await stage.bound("t0")
+    assert await bound(stage) == {"alone", "t0", "t1", "t2"}
+
+
+async def test_a_gang_that_does_not_fit_as_a_whole_gives_its_nodes_back(stage: Stage) -> None:
+    await stage.add_node("n1", cpu="2")
+    for i in range(3):
+        await stage.add_pod(f"t{i}", cpu="1", labels=member())
+    await stage.world.clock.sleep(15)
+    assert await bound(stage) == set()
+    # Two members hold both CPUs while they wait for the third; once their time is over others have a turn.
+    await stage.add_pod("other", cpu="2")
+    await stage.until(lambda p: p["spec"].get("nodeName"), "other", seconds=120)
+    await stage.admin.delete(PODS, "other", namespace="default", grace_period_seconds=0)
+    await stage.add_node("n2", cpu="2")
+    for i in range(3):
+        await stage.until(lambda p: p["spec"].get("nodeName"), f"t{i}", seconds=300)
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("1.33.0", "preemption: "), ("1.34.0", "no new claims to deallocate, ")]
+)
+async def test_releases_with_dynamic_resources_say_so(world: World, version: str, words: str) -> None:
+    async with open_stage(world, kubernetes_version=version) as made:
+        await made.add_node("n1", cpu="1")
+        await made.add_pod("p", cpu="2")
+        message = (await made.condition("p"))["message"]
+        assert message.removeprefix("0/1 nodes are available: 1 Insufficient cpu. ").startswith(words)
+
+
+def claim(**status: Any) -> Object:
+    made: Object = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "gpu"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpus"}}]}},
+    }
+    return {**made, "status": status} if status else made
+
+
+CLAIMED = [{"name": "gpu", "resourceClaimName": "gpu"}]
+
+
+async def test_claims_of_a_pod(world: World) -> None:
+    async with open_stage(world) as made:
+        await made.add_node("n1", labels={"gpus": "no"})
+        await made.add_node("n2", labels={"gpus": "yes"})
+        await made.add_pod("p", resourceClaims=CLAIMED)
+        await made.world.clock.sleep(1)
+        found = made.scheduler.queue.find("default/p")
+        assert found is not None
+        assert found[0].gating_plugin == "DynamicResources"
+        written = await made.admin.create(RESOURCE_CLAIMS, claim(), namespace="default")
+        condition = await made.condition("p")
+        assert condition["message"].startswith("0/2 nodes are available: request r: device class gpus does not exist.")
+        kind: Object = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "DeviceClass",
+            "metadata": {"name": "gpus"},
+            "spec": {},
+        }
+        await made.admin.create(DEVICE_CLASSES, kind)
+        await made.until(lambda p: "cannot allocate all claims" in str(p["status"]), "p")
+        term = {"matchExpressions": [{"key": "gpus", "operator": "In", "values": ["yes"]}]}
+        device = {"request": "r", "driver": "example.com", "pool": "n2", "device": "gpu-0"}
+        allocation = {"devices": {"results": [device]}, "nodeSelector": {"nodeSelectorTerms": [term]}}
+        await made.admin.update_status(RESOURCE_CLAIMS, {**written, "status": {"allocation": allocation}})
+        assert await made.bound("p") == "n2"
+        (user,) = (await made.admin.get(RESOURCE_CLAIMS, "gpu", namespace="default"))["status"]["reservedFor"]
+        assert (user["resource"], user["name"]) == ("pods", "p")
