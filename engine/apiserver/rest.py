@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found
+from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found, unavailable
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object
 from engine.api.warnings import deprecation
@@ -77,11 +78,14 @@ class Rest:
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
     definitions: Settling | None = None
+    elsewhere: Callable[[str, str], bool] = lambda group, version: False  # whether it is another server's
 
     def resolve(self, call: Call) -> ResourceInfo:
         """The resource of the request's path. Raises ApiError 404, 405."""
         request = call.info
         info = self.backend.resources.get(request.group, request.version, request.resource)
+        if info is None and self.elsewhere(request.group, request.version):
+            raise unavailable("the server is currently unable to handle the request")
         if info is None:
             raise path_not_found()
         if text := deprecation(info):

@@ -30,6 +30,7 @@ from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
 from engine.apiserver.admission.plugins import default_plugins
+from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
@@ -166,6 +167,9 @@ class ApiServer:
             registry=resources,
         )
         rest.definitions = self._definitions
+        self._api_services = ApiServices(self.backend, self._tasks)
+        self._definitions.on_change = self._api_services.changed
+        rest.elsewhere = self._api_services.served_elsewhere
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
@@ -192,6 +196,7 @@ class ApiServer:
         for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS):
             await self._cache(gvr).start(self._tasks)
         await self._definitions.start()
+        await self._api_services.start()
         self._service_hook.load(self._cache(SERVICES).objects())
         self._nonresource.ready = True
 

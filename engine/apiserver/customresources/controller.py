@@ -8,6 +8,7 @@ customresource_handler.go). Level-triggered: each change of a definition makes i
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
@@ -58,6 +59,7 @@ class CustomResourceDefinitions:
         self._info = registry.get(*DEFINITIONS)
         self._served: dict[str, Served] = {}
         self._waiting: list[asyncio.Future[None]] = []
+        self.on_change: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Serve what there is already, and follow what comes."""
@@ -169,6 +171,7 @@ class CustomResourceDefinitions:
         self._registry.replace(info for each in found.values() for info in each.resources)
         for known in gone:
             self._end_watches(known)
+        self.on_change()
 
     def _compiled(self, definition: Object) -> Served:
         known = self._served.get(definition["metadata"]["name"])

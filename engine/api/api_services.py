@@ -1,0 +1,100 @@
+"""APIService objects: those that stand for what this server serves itself, and whether another server is there.
+
+Sources: pkg/controlplane/apiserver/aggregator.go (DefaultGenericAPIServicePriorities), pkg/controlplane/controller/
+crdregistration, kube-aggregator pkg/controllers/status (local and remote availability).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.crd.naming import condition, with_condition
+from engine.api.types import Object
+
+AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"
+# Of a group the place in discovery; of its versions v1's, where it is not 15.
+_PRIORITIES = {
+    "": (18000, 1),
+    "apps": (17800, 15),
+    "events.k8s.io": (17750, 15),
+    "authentication.k8s.io": (17700, 15),
+    "authorization.k8s.io": (17600, 15),
+    "autoscaling": (17500, 15),
+    "batch": (17400, 15),
+    "certificates.k8s.io": (17300, 15),
+    "networking.k8s.io": (17200, 15),
+    "policy": (17100, 15),
+    "rbac.authorization.k8s.io": (17000, 15),
+    "storage.k8s.io": (16800, 15),
+    "apiextensions.k8s.io": (16700, 15),
+    "admissionregistration.k8s.io": (16700, 15),
+    "scheduling.k8s.io": (16600, 15),
+    "coordination.k8s.io": (16500, 15),
+    "node.k8s.io": (16300, 15),
+    "discovery.k8s.io": (16200, 15),
+    "flowcontrol.apiserver.k8s.io": (16100, 21),
+    "internal.apiserver.k8s.io": (16000, 9),
+    "resource.k8s.io": (15900, 15),
+    "storagemigration.k8s.io": (15800, 15),
+}
+_VERSIONS = {"v2": 30, "v2beta2": 9, "v1beta3": 18, "v1beta2": 12, "v1beta1": 9}
+_CUSTOM = (1000, 100)
+# Served by the aggregator itself, which registers nothing with itself.
+_OWN = "apiregistration.k8s.io"
+
+
+def name_of(group: str, version: str) -> str:
+    return f"{version}.{group}"
+
+
+def local_service(group: str, version: str, *, custom: bool) -> Object | None:
+    """The object for a group version that this server serves; None for one that has none."""
+    if group == _OWN:
+        return None
+    place, order = _CUSTOM if custom else _PRIORITIES.get(group, (1000, 15))
+    spec: Object = {"groupPriorityMinimum": place, "version": version, "versionPriority": _VERSIONS.get(version, order)}
+    if custom:
+        spec["versionPriority"] = order
+    if group:
+        spec["group"] = group
+    return {
+        "apiVersion": f"{_OWN}/v1",
+        "kind": "APIService",
+        "metadata": {"name": name_of(group, version), "labels": {AUTOMANAGED: "true" if custom else "onstart"}},
+        "spec": dict(sorted(spec.items())),
+    }
+
+
+def available_locally(status: Object, *, now: str) -> Object:
+    verdict = condition("Available", "True", "Local", "Local APIServices are always available")
+    return with_condition(status, verdict, now=now)
+
+
+def availability(api_service: Object, service: Object | None, slices: Sequence[Object], *, now: str) -> Object:
+    """The status of an APIService that names a Service, which may be None, with that Service's EndpointSlices."""
+    verdict = condition("Available", *_verdict(api_service["spec"]["service"], service, slices))
+    return with_condition(api_service.get("status") or {}, verdict, now=now)
+
+
+def _verdict(reference: Object, service: Object | None, slices: Sequence[Object]) -> tuple[str, str, str]:
+    name, port = reference["name"], reference.get("port", 443)
+    where = f'service/{name} in "{reference["namespace"]}"'
+    if service is None:
+        return "False", "ServiceNotFound", f"{where} is not present"
+    if service["spec"].get("type") == "ClusterIP":
+        ports = [each for each in service["spec"].get("ports", ()) if each["port"] == port]
+        if not ports:
+            return "False", "ServicePortError", f"{where} is not listening on port {port}"
+        if not slices:
+            return "False", "EndpointsNotFound", f"cannot find endpointslices for {where}"
+        port_name = ports[0].get("name", "")
+        if not any(_ready(each, port_name) for each in slices):
+            text = f'endpointslices for {where} have no addresses with port name "{port_name}"'
+            return "False", "MissingEndpoints", text
+    url = f"https://{reference['name']}.{reference['namespace']}.svc:{port}"
+    return "False", "FailedDiscoveryCheck", f"failing or missing response from {url}: no aggregated API server answers"
+
+
+def _ready(found: Object, port_name: str) -> bool:
+    ready = any(each.get("conditions", {}).get("ready", True) for each in found.get("endpoints") or ())
+    return ready and any(each.get("name", "") == port_name for each in found.get("ports") or ())

@@ -1,0 +1,1 @@
+"""APIServices, as kube-aggregator shows them in front of the API server."""

@@ -1,0 +1,167 @@
+"""Keeps the APIService objects as they should be: one for each group version that is served here, and the condition of
+those that name another server.
+
+Stands where kube-aggregator's autoregister and availability controllers stand. Level-triggered: each change of an
+APIService, a Service, an EndpointSlice or of what is served makes it look at all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from engine.api.api_services import AUTOMANAGED, availability, available_locally, local_service, name_of
+from engine.api.apply import track_update
+from engine.api.defaults import apply_defaults
+from engine.api.resources import ResourceInfo
+from engine.api.strategy import prepare_for_create
+from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
+from engine.apiserver.backend import Backend
+from engine.apiserver.registry.metadata import fill_for_create
+from engine.apiserver.watch_cache import WatchCache
+from engine.store.types import CompactedError, prefix_end
+from engine.tasks import Supervisor
+from engine.trace import Hop
+
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
+_MANAGER = "kube-apiserver"
+
+
+class ApiServices:
+    def __init__(self, backend: Backend, tasks: Supervisor) -> None:
+        self._backend = backend
+        self._tasks = tasks
+        self._info = backend.resources.get(*API_SERVICES)
+        self._changed = asyncio.Event()
+        self._remote: dict[tuple[str, str], str] = {}
+
+    async def start(self) -> None:
+        """Make what is missing and follow what comes."""
+        if self._info is None:
+            return
+        cache = await self._backend.caches.started(self._info)
+        await self._register(self._info)
+        await cache.catch_up(self._backend.storage.store.revision)
+        self._note_remote(cache)
+        for gvr in (API_SERVICES, SERVICES, ENDPOINT_SLICES):
+            info = self._backend.resources.get(*gvr)
+            if info is not None:
+                await self._backend.caches.started(info)
+                self._tasks.spawn(self._follow(info), f"api-services {gvr.resource}")
+        self._tasks.spawn(self._run(self._info, cache), "api-services")
+
+    def served_elsewhere(self, group: str, version: str) -> bool:
+        """Whether a group version is another server's, which does not answer."""
+        return (group, version) in self._remote
+
+    def changed(self) -> None:
+        """What is served here has changed."""
+        self._changed.set()
+
+    # -- following
+
+    async def _follow(self, info: ResourceInfo) -> None:
+        """Look again whenever a resource changes."""
+        first = f"{info.storage_prefix}/".encode()
+        while True:
+            source = await self._backend.storage.store.watch(first, prefix_end(first))
+            try:
+                async for _ in source:
+                    if info.gvr == API_SERVICES or self._remote:
+                        self._changed.set()
+                return
+            except CompactedError:
+                self._changed.set()
+            finally:
+                await source.aclose()
+
+    async def _run(self, info: ResourceInfo, cache: WatchCache) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            await cache.catch_up(self._backend.storage.store.revision)
+            self._note_remote(cache)
+            await self._register(info)
+            await self._unregister(info, cache)
+            for api_service in list(cache.objects()):
+                await self._judge(info, api_service)
+
+    def _note_remote(self, cache: WatchCache) -> None:
+        self._remote = {
+            (each["spec"].get("group", ""), each["spec"]["version"]): each["metadata"]["name"]
+            for each in cache.objects()
+            if each["spec"].get("service")
+        }
+
+    # -- what is served here
+
+    async def _register(self, info: ResourceInfo) -> None:
+        missing = []
+        for group, version, custom in self._served():
+            obj = local_service(group, version, custom=custom)
+            if obj is None or (group, version) in self._remote:
+                continue
+            if await self._backend.storage.get(info, "", obj["metadata"]["name"]) is None:
+                missing.append((info, "", obj["metadata"]["name"], self._complete(info, obj)))
+        await self._backend.storage.create_all(missing)
+
+    def _served(self) -> list[tuple[str, str, bool]]:
+        found: dict[tuple[str, str], bool] = {}
+        for each in self._backend.resources:
+            found.setdefault((each.gvr.group, each.gvr.version), each.custom)
+        return [(group, version, custom) for (group, version), custom in found.items()]
+
+    def _complete(self, info: ResourceInfo, obj: Object) -> Object:
+        clock = self._backend.world.clock
+        fill_for_create(obj, uid=self._backend.uids.uid(), now=clock.timestamp())
+        prepare_for_create(info, obj)
+        apply_defaults(info, obj)
+        obj["status"] = available_locally({}, now=clock.timestamp())
+        return track_update(
+            None,
+            obj,
+            manager=_MANAGER,
+            now=clock.now(),
+            schema=self._backend.definitions.kind(info.gvk),
+            api_version=info.gvr.api_version,
+        )
+
+    async def _unregister(self, info: ResourceInfo, cache: WatchCache) -> None:
+        """Take away the objects of group versions that are no longer served."""
+        served = {name_of(group, version) for group, version, _ in self._served()}
+        for each in list(cache.objects()):
+            metadata = each["metadata"]
+            if (metadata.get("labels") or {}).get(AUTOMANAGED) == "true" and metadata["name"] not in served:
+                revision = int(metadata["resourceVersion"])
+                await self._backend.storage.remove(info, "", metadata["name"], expected=revision, cause="")
+
+    # -- conditions
+
+    async def _judge(self, info: ResourceInfo, api_service: Object) -> None:
+        now, reference = self._backend.world.clock.timestamp(), api_service["spec"].get("service")
+        before = api_service.get("status") or {}
+        if reference is None:
+            status = available_locally(before, now=now)
+        else:
+            service, slices = await self._behind(reference)
+            status = availability(api_service, service, slices, now=now)
+        if status == before:
+            return
+        name, revision = api_service["metadata"]["name"], int(api_service["metadata"]["resourceVersion"])
+        new = {**copy_object(api_service), "status": status}
+        with self._backend.world.tracer.span(
+            Hop.STORE, component=_MANAGER, verb="update", object=f"apiservice/{name}"
+        ) as span:
+            cause = span.context.traceparent
+            await self._backend.storage.replace(info, "", name, new, expected=revision, cause=cause)
+
+    async def _behind(self, reference: Object) -> tuple[Object | None, list[Object]]:
+        """The Service that is referred to, and its EndpointSlices."""
+        resources, storage = self._backend.resources, self._backend.storage
+        services, endpoint_slices = resources.get(*SERVICES), resources.get(*ENDPOINT_SLICES)
+        namespace, name = reference["namespace"], reference["name"]
+        stored = await storage.get(services, namespace, name) if services is not None else None
+        if stored is None or endpoint_slices is None:
+            return None, []
+        page = await storage.page(endpoint_slices, namespace)
+        label = "kubernetes.io/service-name"
+        return stored.object, [obj for _, obj in page.items if (obj["metadata"].get("labels") or {}).get(label) == name]
