@@ -44,6 +44,10 @@ class InformerFactory:
         """The lister of the informer of all objects of a resource."""
         return self.informer(resource).lister
 
+    def forget(self, resource: GVR) -> SharedInformer | None:
+        """Give up the informer of all objects of a resource that is no longer served; the caller stops it."""
+        return self._informers.pop(_Scope(resource, None, "", ""), None)
+
     def start(self) -> None:
         self._world.views.offer(self._view, self._look)
         for informer in self._informers.values():

@@ -129,6 +129,13 @@ class Controller:
 
         self._informer(resource).add_handler(handler)
 
+    def unwatch(self, resource: GVR) -> None:
+        """Follow a resource no longer, which nobody serves any more."""
+        informer = self._informers.forget(resource)
+        if informer is not None:
+            self._watched = [each for each in self._watched if each is not informer]
+            self._tasks.spawn(informer.stop(), f"stop {resource.group_resource}")
+
     def start_informers(self) -> None:
         """Start informers that were asked for after the controller itself was started."""
         self._informers.start()

@@ -64,6 +64,10 @@ class Discovery:
         same = (each for each in self._custom.values() if (each.gvr.group, each.kind) == (gvk.group, gvk.kind))
         return next(same, None)
 
+    def of_crd(self, name: str) -> Resource | None:
+        """What a CustomResourceDefinition is known to have brought."""
+        return self._custom.get(name)
+
     def crd_changed(self, old: Object | None, new: Object | None) -> Resource | None:
         """Follow a CustomResourceDefinition; the resource that it newly established, if it did."""
         name = (new or old or {})["metadata"]["name"]

@@ -78,8 +78,12 @@ class GarbageCollector(Controller):
         return changed
 
     def _crd_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
-        """A new custom resource is followed from now on."""
+        """A new custom resource is followed from now on, and one that is gone no longer."""
+        name = (new or old or {})["metadata"]["name"]
+        before = self._discovery.of_crd(name)
         resource = self._discovery.crd_changed(old, new)
+        if before is not None and self._discovery.of_crd(name) != before:
+            self.unwatch(before.gvr)
         if resource is not None:
             self.watch(resource.gvr, self._follow(resource))
             self.start_informers()
