@@ -6,6 +6,7 @@ Keys are ECDSA P-256: a new one takes a millisecond. Files are written with mode
 from __future__ import annotations
 
 import ipaddress
+import logging
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from engine.api.wire import ClientCertificate
+
+_log = logging.getLogger(__name__)
 
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
@@ -37,11 +41,22 @@ class KeyPair:
 
     @classmethod
     def read(cls, folder: Path, name: str) -> KeyPair | None:
-        """The pair of that name, or None where either file is missing."""
+        """The pair of that name, or None where either file is missing or they are no pair (any more)."""
         certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
         if not (certificate.exists() and key.exists()):
             return None
-        return cls(certificate.read_bytes(), key.read_bytes())
+        pair = cls(certificate.read_bytes(), key.read_bytes())
+        if not pair._fits():
+            _log.warning("%s and %s are no certificate and its key: making new ones", certificate, key.name)
+            return None
+        return pair
+
+    def _fits(self) -> bool:
+        public = _public_key(self.key)
+        try:
+            return public is not None and x509.load_pem_x509_certificate(self.certificate).public_key() == public
+        except (ValueError, UnsupportedAlgorithm):
+            return False
 
 
 def write_private(file: Path, content: bytes) -> None:
@@ -139,7 +154,19 @@ def _alternative(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
 
 
+def _public_key(pem: bytes) -> ec.EllipticCurvePublicKey | None:
+    """Of a private key of the kind made here; None for anything else."""
+    try:
+        key = serialization.load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    return key.public_key() if isinstance(key, ec.EllipticCurvePrivateKey) else None
+
+
 def _ensure_key(file: Path) -> bytes:
+    if file.exists() and _public_key(file.read_bytes()) is None:
+        _log.warning("%s is no private key: making a new one", file)
+        file.unlink()
     if not file.exists():
         write_private(file, _private_pem(ec.generate_private_key(ec.SECP256R1())))
     return file.read_bytes()
@@ -171,7 +198,7 @@ class ClusterPki:
 
     @classmethod
     def ensure(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
-        """Read the folder's certificates; make those that are missing or about to expire."""
+        """Read the folder's certificates; make those that are missing, broken or about to expire."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         pair = KeyPair.read(folder, "ca")
         if pair is None or not is_valid(pair, now):

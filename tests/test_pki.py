@@ -73,6 +73,37 @@ def test_certificates_are_kept_over_a_restart_and_made_again_before_they_expire(
     assert renewed.authority.pair == first.authority.pair
 
 
+@pytest.mark.parametrize(
+    ("broken", "made_again"),
+    [
+        ("admin.crt", {"admin.crt", "admin.key"}),
+        ("admin.key", {"admin.crt", "admin.key"}),
+        ("apiserver.crt", {"apiserver.crt", "apiserver.key"}),
+        ("apiserver.key", {"apiserver.crt", "apiserver.key"}),
+        ("ca.crt", {"ca.crt", "ca.key", "admin.crt", "admin.key", "apiserver.crt", "apiserver.key"}),
+        ("ca.key", {"ca.crt", "ca.key", "admin.crt", "admin.key", "apiserver.crt", "apiserver.key"}),
+        ("sa.key", {"sa.key"}),
+    ],
+)
+@pytest.mark.parametrize("content", ["junk", ""])
+def test_broken_files_are_made_again(tmp_path: Path, broken: str, content: str, made_again: set[str]) -> None:
+    ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    (tmp_path / broken).write_text(content)
+    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    assert {name for name, was in before.items() if (tmp_path / name).read_bytes() != was} == made_again
+    context = client_context(tmp_path, certificate="admin")
+    assert shake_hands(pki.server_context(tmp_path), context, "localhost").getpeercert()
+
+
+def test_a_key_of_another_certificate_is_made_again(tmp_path: Path) -> None:
+    ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    (tmp_path / "admin.key").write_bytes((tmp_path / "apiserver.key").read_bytes())
+    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    context = client_context(tmp_path, certificate="admin")
+    assert shake_hands(pki.server_context(tmp_path), context, "localhost").getpeercert()
+
+
 def test_files_are_their_owners_alone(tmp_path: Path) -> None:
     ClusterPki.ensure(tmp_path / "pki", ["localhost"], NOW)
     assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "pki").iterdir()} == {0o600}

@@ -8,6 +8,8 @@ component reads it but through the debug endpoints.
 from __future__ import annotations
 
 import asyncio
+import logging
+import sqlite3
 from collections import deque
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,6 +45,10 @@ _BY_TRACE = "SELECT body FROM spans WHERE trace = ? ORDER BY number"
 _NEWEST_BIRTH = "SELECT trace, body FROM spans WHERE object = ? AND hop = 7 ORDER BY number DESC LIMIT 200"
 # The newest request of a client about the object: the keystroke that its story starts with.
 _NEWEST_ROOT = "SELECT trace, body FROM spans WHERE object = ? AND hop = 1 ORDER BY number DESC LIMIT 200"
+
+_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+
+_log = logging.getLogger(__name__)
 
 WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
 
@@ -83,6 +89,22 @@ class RecentTraces:
         return ""
 
 
+async def _open(file: Path) -> aiosqlite.Connection:
+    database = await aiosqlite.connect(file)
+    try:
+        await database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {_SCHEMA}")
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+def _set_aside(file: Path) -> None:
+    file.replace(file.with_name(f"{file.name}.damaged"))
+    for suffix in ("-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
 class TraceArchive:
     """The spans of a cluster in a SQLite file."""
 
@@ -99,8 +121,15 @@ class TraceArchive:
 
     async def start(self) -> None:
         with self._clock.hold():
-            self._database = await aiosqlite.connect(self._file)
-            await self._database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; {_SCHEMA}")
+            try:
+                self._database = await _open(self._file)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorname not in _DAMAGED:
+                    raise
+                # Traces tell of the past, no component needs them: begin anew, and leave the file for who wants it.
+                _log.warning("%s is damaged (%s): set aside as %s.damaged", self._file, error, self._file.name)
+                await asyncio.to_thread(_set_aside, self._file)
+                self._database = await _open(self._file)
         self._tracer.add_sink(self._keep)
         self._tasks.spawn(self._write_batches(), "writer")
 

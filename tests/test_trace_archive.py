@@ -1,0 +1,38 @@
+"""Spans on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.trace import Hop
+from engine.trace.archive import TraceArchive
+from engine.world import World
+
+
+async def kept(file: Path, world: World) -> list[str]:
+    """The objects of a trace's spans, written by one archive and read by the next."""
+    archive = TraceArchive(file, world.tracer, world.clock)
+    await archive.start()
+    with world.tracer.span(Hop.CLIENT, component="kubectl", verb="create", object="pod/default/a") as span:
+        pass
+    await archive.stop()
+    archive = TraceArchive(file, world.tracer, world.clock)
+    await archive.start()
+    assert await archive.find("pod/default/a") == span.trace_id
+    found = [each["object"] for each in await archive.spans(span.trace_id)]
+    await archive.stop()
+    return found
+
+
+async def test_spans_outlive_a_restart(world: World, tmp_path: Path) -> None:
+    assert await kept(tmp_path / "traces.db", world) == ["pod/default/a"]
+
+
+async def test_a_damaged_file_is_set_aside(world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "traces.db"
+    file.write_text("junk")
+    assert await kept(file, world) == ["pod/default/a"]
+    assert (tmp_path / "traces.db.damaged").read_text() == "junk"
+    assert "is damaged (file is not a database): set aside as traces.db.damaged" in caplog.text
