@@ -122,6 +122,8 @@ class ApiServer:
                 rbac=rbac,
                 authorizer=authorizer,
                 storage=storage,
+                definitions=definitions,
+                uids=rng.stream("admission-reviews"),
             )
         self._service_hook = ServiceHook(
             AddressPool(self.config.service_cidr, rng.stream("service-ips")), PortPool(rng.stream("node-ports"))

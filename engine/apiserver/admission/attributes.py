@@ -38,6 +38,7 @@ class Attributes:
     options: Object | None = None  # of the verb: CreateOptions and its like
     reinvoked: bool = False  # whether this is the second round of mutating plugins
     wants_reinvocation: bool = False
+    reinvocable: dict[str, str] = field(default_factory=dict)  # who asks for a second round, and what they left
 
     @property
     def key(self) -> str:

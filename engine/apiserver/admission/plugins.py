@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
+from engine.api.schema import Definitions
 from engine.api.types import PODS
 from engine.apiserver.admission.attributes import Plugin
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
+from engine.apiserver.admission.matching import Matcher
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
 from engine.apiserver.admission.pod_security import PodSecurity
@@ -16,6 +18,7 @@ from engine.apiserver.admission.pods import (
     Priority,
     TaintNodesByCondition,
 )
+from engine.apiserver.admission.policies import MutatingAdmissionPolicy, Sources, ValidatingAdmissionPolicy
 from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
 from engine.apiserver.admission.service_accounts import ServiceAccount
 from engine.apiserver.admission.storage_objects import (
@@ -26,11 +29,18 @@ from engine.apiserver.admission.storage_objects import (
     PersistentVolumeClaimResize,
     StorageObjectInUseProtection,
 )
+from engine.apiserver.admission.webhooks import (
+    MUTATING,
+    VALIDATING,
+    MutatingAdmissionWebhook,
+    ValidatingAdmissionWebhook,
+)
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.storage import Storage
+from engine.apiserver.webhook_client import WebhookClient
 from engine.rng import Rng
 
 
@@ -43,7 +53,11 @@ def default_plugins(
     rbac: RBACAuthorizer,
     authorizer: UnionAuthorizer,
     storage: Storage,
+    definitions: Definitions,
+    uids: Rng,
 ) -> list[Plugin]:
+    matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
+    policies = Sources(caches, resources, matcher, definitions)
     return [
         NamespaceLifecycle(lookup),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),
@@ -58,5 +72,9 @@ def default_plugins(
         PersistentVolumeClaimResize(lookup),
         DefaultIngressClass(caches, resources.get(*INGRESS_CLASSES)),
         RBACEscalation(rbac, authorizer),
+        MutatingAdmissionPolicy(policies),
+        MutatingAdmissionWebhook(caches, resources.get(*MUTATING), matcher=matcher, client=client, uids=uids),
+        ValidatingAdmissionPolicy(policies),
+        ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), matcher=matcher, client=client, uids=uids),
         ResourceQuota(caches, storage, resources.get(*QUOTAS)),
     ]

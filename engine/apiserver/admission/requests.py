@@ -1,0 +1,72 @@
+"""An admission request as webhooks and expressions see it (admission.k8s.io/v1 AdmissionRequest)."""
+
+from __future__ import annotations
+
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVK, GVR, Object
+from engine.apiserver.admission.attributes import Attributes, Operation
+from engine.apiserver.registry.conversion import from_storage, to_storage
+
+_CONNECTED = {"exec": "PodExecOptions", "attach": "PodAttachOptions", "portforward": "PodPortForwardOptions"}
+
+
+def shown_as(attributes: Attributes, resource: ResourceInfo, obj: Object | None) -> Object | None:
+    """An object of the request in the version of the resource that matched."""
+    if obj is None or resource.gvr == attributes.resource.gvr or attributes.operation is Operation.CONNECT:
+        return obj
+    return from_storage(resource, to_storage(attributes.resource, obj))
+
+
+def read_back(attributes: Attributes, resource: ResourceInfo, obj: Object) -> Object:
+    """What `shown_as` gave, and somebody changed, in the version of the request."""
+    if resource.gvr == attributes.resource.gvr:
+        return obj
+    return from_storage(attributes.resource, to_storage(resource, obj))
+
+
+def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> Object:
+    """All but the objects."""
+    request: Object = {
+        "uid": uid,
+        "kind": _kind(_gvk(attributes, resource)),
+        "resource": _resource(resource.gvr),
+        "requestKind": _kind(_gvk(attributes, attributes.resource)),
+        "requestResource": _resource(attributes.resource.gvr),
+        "operation": attributes.operation.value,
+        "userInfo": attributes.user.to_json(),
+        "dryRun": attributes.dry_run,
+        "options": attributes.options or _options(attributes),
+    }
+    if attributes.subresource:
+        request["subResource"] = request["requestSubResource"] = attributes.subresource
+    if attributes.name:
+        request["name"] = attributes.name
+    if attributes.namespace:
+        request["namespace"] = attributes.namespace
+    return request
+
+
+def _gvk(attributes: Attributes, resource: ResourceInfo) -> GVK:
+    if attributes.operation is Operation.CONNECT:
+        return GVK("", "v1", _CONNECTED.get(attributes.subresource, resource.kind))
+    sub = resource.subresources.get(attributes.subresource) if attributes.subresource else None
+    return sub.gvk if sub is not None else resource.gvk
+
+
+def _options(attributes: Attributes) -> Object | None:
+    kinds = {Operation.CREATE: "CreateOptions", Operation.UPDATE: "UpdateOptions", Operation.DELETE: "DeleteOptions"}
+    kind = kinds.get(attributes.operation)
+    if kind is None:
+        return None
+    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    if attributes.dry_run:
+        options["dryRun"] = ["All"]
+    return options
+
+
+def _kind(gvk: GVK) -> Object:
+    return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+
+
+def _resource(gvr: GVR) -> Object:
+    return {"group": gvr.group, "version": gvr.version, "resource": gvr.resource}

@@ -1,0 +1,122 @@
+"""Calling a webhook over HTTPS: what a clientConfig names, and what goes wrong in Go's words.
+
+Source: apiserver pkg/util/webhook client.go. A Service leads to a webhook only where something really listens: an
+ExternalName, or endpoints that were written by hand. Behind a Service with a selector stand simulated Pods, in which no
+server runs; that is said at once instead of after a timeout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from base64 import b64decode
+
+import aiohttp
+import orjson
+
+from engine.api.types import ENDPOINTS, SERVICES, Object
+from engine.apiserver.lookup import Lookup
+
+
+class WebhookError(Exception):
+    """The webhook could not be asked; the message is that of client-go."""
+
+
+class WebhookClient:
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    async def post(self, config: Object, body: Object, *, timeout: int) -> Object:
+        """The JSON object that the webhook answers with. Raises WebhookError."""
+        shown, url, server_name = await self._address(config, timeout)
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
+                return await self._ask(config, url, server_name, body)
+        except TimeoutError:
+            raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise WebhookError(f'Post "{shown}": tls: failed to verify certificate: x509: {_reason(error)}') from None
+        except aiohttp.ClientConnectorSSLError as error:
+            raise WebhookError(f'Post "{shown}": {error.os_error}') from None
+        except aiohttp.ClientConnectorError as error:
+            raise WebhookError(f'Post "{shown}": dial tcp {error.host}:{error.port}: {_dial(error)}') from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise WebhookError(f'Post "{shown}": {str(error) or "EOF"}') from None
+
+    async def _ask(self, config: Object, url: str, server_name: str | None, body: Object) -> Object:
+        bundle = config.get("caBundle")
+        context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
+        headers = {"content-type": "application/json", "accept": "application/json, */*"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(
+                url, data=orjson.dumps(body), headers=headers, ssl=context, server_hostname=server_name
+            ) as answer,
+        ):
+            data = await answer.read()
+        if answer.status == 404:
+            raise WebhookError("the server could not find the requested resource")
+        if not 200 <= answer.status < 300:
+            text = data[:200].decode(errors="replace").strip() or "unknown"
+            raise WebhookError(f'an error on the server ("{text}") has prevented the request from succeeding')
+        try:
+            found = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            raise WebhookError("couldn't get version/kind; json parse error") from None
+        return found if isinstance(found, dict) else {}
+
+    async def _address(self, config: Object, timeout: int) -> tuple[str, str, str | None]:
+        """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
+        query = f"timeout={timeout}s"
+        if "url" in config:
+            url = str(config["url"])
+            url += f"{'&' if '?' in url else '?'}{query}"
+            return url, url, None
+        service = config["service"]
+        namespace, name, port = service["namespace"], service["name"], service.get("port", 443)
+        path = f"/{service.get('path', '').lstrip('/')}?{query}"
+        server_name = f"{name}.{namespace}.svc"
+        shown = f"https://{server_name}:{port}{path}"
+        host, real_port = await self._endpoint(shown, namespace, name, port)
+        return shown, f"https://{host}:{real_port}{path}", server_name
+
+    async def _endpoint(self, shown: str, namespace: str, name: str, port: int) -> tuple[str, int]:
+        service = await self._lookup.find(SERVICES, namespace, name)
+        if service is None:
+            raise WebhookError(f'Post "{shown}": service "{name}" not found')
+        spec = service["spec"]
+        if spec.get("type") == "ExternalName":
+            return str(spec["externalName"]), port
+        wanted = next((each for each in spec.get("ports") or () if each["port"] == port), None)
+        if wanted is None:
+            raise WebhookError(f'Post "{shown}": no service port {port} found for service "{name}"')
+        endpoints = await self._lookup.find(ENDPOINTS, namespace, name)
+        for subset in (endpoints or {}).get("subsets") or ():
+            for found in subset.get("ports") or ():
+                for address in subset.get("addresses") or ():
+                    if found.get("name", "") == wanted.get("name", ""):
+                        return _real(shown, name, address), int(found["port"])
+        raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+
+
+def _real(shown: str, service: str, address: Object) -> str:
+    target = address.get("targetRef") or {}
+    if target.get("kind") == "Pod":
+        raise WebhookError(
+            f'Post "{shown}": service "{service}" leads to pod "{target.get("name")}", which is simulated by ktui: no '
+            "server runs in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
+        )
+    return str(address["ip"])
+
+
+def _reason(error: aiohttp.ClientConnectorCertificateError) -> str:
+    inner = error.certificate_error
+    text = str(getattr(inner, "verify_message", "") or inner)
+    unknown = "self-signed" in text or "self signed" in text or "unable to get" in text
+    return "certificate signed by unknown authority" if unknown else text
+
+
+def _dial(error: aiohttp.ClientConnectorError) -> str:
+    if isinstance(error.os_error, ConnectionRefusedError):
+        return "connect: connection refused"
+    return error.os_error.strerror or str(error.os_error)
