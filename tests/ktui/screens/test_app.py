@@ -1,0 +1,265 @@
+"""What all screens share: the bar, the keys, the command line, the clock, leaving, and an engine that is away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Input
+
+from engine.api.types import GVR
+from engine.client import Client
+from engine.client.transport import InProcessTransport
+from engine.cluster import Cluster
+from engine.pki import ADMIN
+from engine.world import World
+from ktui.app import KtuiApp
+from ktui.screens.flow import FlowScreen
+from ktui.screens.help import Help
+from ktui.screens.objects import ObjectsScreen
+from ktui.screens.output import Output
+from ktui.screens.store import StoreScreen
+from ktui.session import LateTransport, Session
+from ktui.widgets.command_line import CommandLine
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import Driver
+
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+
+
+async def test_the_bar_tells_the_cluster_in_a_line(show: Show) -> None:
+    async with show() as driver:
+        await driver.sees(" ktui  default ", "nodes 3/3", "pods 0● 0◐ 0✖", "▶ 4×", "instant~", "v1.")
+
+
+async def test_a_key_for_each_screen(show: Show) -> None:
+    async with show() as driver:
+        for key, screen in (("2", ObjectsScreen), ("3", StoreScreen), ("1", FlowScreen)):
+            await driver.press(key)
+            assert isinstance(driver.app.screen, screen)
+
+
+async def test_screens_resources_and_themes_by_name(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("store")
+        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.command("nodes")
+        await driver.sees("node-3", "Ready")
+        await driver.command("theme light")
+        assert driver.app.theme == "ktui-light"
+        await driver.command("theme mauve")
+        await driver.sees('there is no theme "mauve"', "high-contrast")
+        await driver.press("T")
+        assert driver.app.theme != "ktui-light"
+
+
+@pytest.mark.parametrize("screen", ["1", "2", "3"])
+async def test_help_names_every_key(show: Show, screen: str) -> None:
+    async with show(size=(120, 60)) as driver:
+        await driver.press(screen, "question_mark")
+        assert isinstance(driver.app.screen, Help)
+        await driver.sees("this screen", "moving", "everywhere", "reading", "Esc closes", "pause the engine's clock")
+        await driver.press("escape")
+        assert not isinstance(driver.app.screen, Help)
+
+
+# -- the command line
+
+
+async def test_kubectl_s_words_print_into_a_pane(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("get nodes")
+        await driver.sees(":get nodes", "node-1", "STATUS", "✓ done")
+        await driver.press("escape")
+        await driver.command("kubectl get gizmos")
+        await driver.sees("the server doesn't have a resource type", "✖ exit code 1")
+        await driver.press("q")
+        assert isinstance(driver.app.screen, FlowScreen)
+
+
+async def test_a_watch_goes_on_until_escape_ends_it(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("get cm -w")
+        await driver.sees("◐ running · Esc ends it")
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "watched"}}, namespace="default")
+        await driver.sees("watched")
+        output = driver.app.screen
+        assert isinstance(output, Output)
+        await driver.press("escape")
+        await driver.until(lambda: not any(worker.node is output for worker in driver.app.workers))
+        assert isinstance(driver.app.screen, FlowScreen)
+
+
+async def test_a_command_that_fails_says_what_kubectl_says(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("scale deploy/web --replicas=5")
+        await driver.sees('deployments.apps "web" not found', "✖ exit code 1")
+
+
+async def test_history_and_the_ways_out_of_the_line(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("store")
+        await driver.command("flow")
+        await driver.press("colon", "up", "up")
+        assert driver.find(Input, "#command").value == "store"
+        await driver.press("down", "down")
+        assert driver.find(Input, "#command").value == ""
+        await driver.type("get 'pods")
+        await driver.press("enter")
+        await driver.sees("No closing quotation")
+        await driver.press("colon", "escape")
+        assert not driver.find(CommandLine).has_class("-open")
+        await driver.press("colon", "enter")
+        assert isinstance(driver.app.screen, FlowScreen)
+
+
+# -- the clock
+
+
+async def test_pause_resume_step_and_speed(show: Show, cluster: Cluster) -> None:
+    clock = cluster.world.clock
+    async with show() as driver:
+        await driver.press("space")
+        await driver.until(lambda: clock.mode == "paused")
+        await driver.sees("⏸ paused")
+        before = clock.monotonic()
+        await driver.press("s")
+        await driver.until(lambda: clock.monotonic() > before)
+        assert clock.mode == "paused"
+        await driver.press("space")
+        await driver.until(lambda: clock.speed == 4)
+        await driver.press("plus")
+        await driver.until(lambda: clock.speed == 5)
+        await driver.press("minus", "minus")
+        await driver.until(lambda: clock.speed == 1)
+        await driver.sees("▶ 1×")
+
+
+# -- terminals
+
+
+async def test_a_terminal_that_is_too_small_says_so_and_recovers(show: Show) -> None:
+    async with show() as driver:
+        await driver.pilot.resize_terminal(60, 20)
+        await driver.sees("This terminal is 60×20; ktui needs 80×24.")
+        await driver.pilot.resize_terminal(100, 30)
+        await driver.misses("This terminal is")
+        await driver.sees("client", "nodes")
+
+
+# -- leaving
+
+
+async def test_q_leaves_at_once_where_the_engine_is_not_this_person_s(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("q")
+        await driver.until(lambda: not driver.app.is_running)
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_stopped", "is_left"),
+    [
+        pytest.param(["k"], False, True, id="keep"),
+        pytest.param(["s"], True, True, id="stop"),
+        pytest.param(["escape"], False, False, id="stay"),
+        pytest.param(["enter"], False, True, id="an engine that was there before goes on by default"),
+    ],
+)
+async def test_q_asks_what_becomes_of_the_cluster(
+    session: Session, keys: list[str], is_stopped: bool, is_left: bool
+) -> None:
+    stopped: list[str] = []
+    app = KtuiApp(replace(session, stop_engine=lambda: stopped.append("it")))
+    async with app.run_test() as pilot:
+        driver = Driver(app, pilot)
+        await driver.press("q")
+        await driver.sees("What becomes of cluster default?")
+        await pilot.press(*keys)
+        await driver.until(lambda: app.is_running != is_left)
+    assert bool(stopped) == is_stopped
+
+
+async def test_control_c_leaves_and_the_cluster_goes_on(session: Session) -> None:
+    stopped: list[str] = []
+    app = KtuiApp(replace(session, stop_engine=lambda: stopped.append("it")))
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+c")
+        await Driver(app, pilot).until(lambda: not app.is_running)
+    assert not stopped
+
+
+# -- an engine that is away
+
+
+class Engine:
+    """A session whose engine can go and come back."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.transport = LateTransport()
+        self.alive = True
+        self._cluster = cluster
+        self.session = Session(
+            name="default",
+            client=Client(self.transport, user_agent="ktui"),
+            world=World.create(),
+            begin=self.begin,
+            is_alive=lambda: self.alive,
+        )
+
+    async def begin(self) -> None:
+        if self.alive:
+            await self.transport.attach(InProcessTransport(self._cluster.api_server, ADMIN))
+
+
+async def test_the_screen_is_there_before_the_engine_is(cluster: Cluster) -> None:
+    engine = Engine(cluster)
+    engine.alive = False
+    app = KtuiApp(engine.session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("◐ starting the engine", "client", "nodes", "Nothing has happened yet")
+        engine.alive = True
+        await engine.begin()
+        await driver.sees("nodes 3/3")
+
+
+async def test_an_engine_that_has_ended_is_said_and_up_starts_it_again(cluster: Cluster) -> None:
+    engine = Engine(cluster)
+    app = KtuiApp(engine.session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("nodes 3/3")
+        engine.alive = False
+        engine.transport.fail("connection refused")
+        await driver.sees("✖ the engine has ended · :up starts it again")
+        engine.alive = True
+        await driver.command("up")
+        await driver.sees("nodes 3/3")
+
+
+async def test_a_lost_connection_is_said_and_taken_up_again(cluster: Cluster) -> None:
+    engine = Engine(cluster)
+    app = KtuiApp(engine.session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("nodes 3/3")
+        engine.transport.fail("connection reset")
+        await driver.sees("✖ lost the connection")
+        await engine.begin()
+        await driver.sees("nodes 3/3")
+        client = cluster.client(user_agent="kubectl/v1.37.1")
+        await client.create(CONFIG_MAPS, {"metadata": {"name": "back"}}, namespace="default")
+        await driver.sees("cm/back")
+
+
+async def test_an_engine_that_does_not_start_ends_the_screen_with_its_words(cluster: Cluster) -> None:
+    engine = Engine(cluster)
+
+    async def fail() -> None:
+        raise ConnectionError("no room on the disk")
+
+    app = KtuiApp(replace(engine.session, begin=fail))
+    async with app.run_test() as pilot:
+        await Driver(app, pilot).until(lambda: not app.is_running)
+    assert app.return_value == "no room on the disk"
+    assert app.return_code == 1

@@ -1,0 +1,187 @@
+"""Pictures of each screen in its main states; each theme at one size.
+
+After a change that is meant: `pytest tests/ktui/test_snapshots.py --snapshot-update`, and look at what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from engine.api.types import PODS
+from ktui.app import KtuiApp
+from ktui.screens.editor import CONFLICT, Editor
+from ktui.themes import load_themes
+from ktui.widgets.flow_canvas import FlowCanvas
+from ktui.widgets.grid import Grid
+from tests.ktui.still import StillApp, refresh, settle
+
+Compare = Callable[..., bool]
+State = Callable[[Pilot[Any]], Awaitable[None]]
+SIZES = [pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (120, 40), (200, 60))]
+
+
+@pytest.fixture
+def compare(snap_compare: Compare) -> Callable[[State, tuple[int, int]], bool]:
+    return lambda state, size: snap_compare(StillApp(), terminal_size=size, run_before=state)
+
+
+async def flow_live(pilot: Pilot[Any]) -> None:
+    await settle(pilot)
+
+
+async def flow_pinned(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("p", "g", "down")
+    await driver.sees("pinned", "x509")
+
+
+async def flow_inspected(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("p")
+    canvas = driver.find(FlowCanvas)
+    await driver.until(lambda: canvas.model.rows)
+    canvas.move_to(next(row for row in canvas.model.rows if row.label == "POST pods"))
+    await driver.press("enter")
+    await driver.sees("authentication", "RBAC")
+
+
+async def flow_with_everything(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("r", "e", "h", "i", "c")
+    await driver.misses("hidden:")
+
+
+async def flow_empty(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot, spans=False)
+    await driver.sees("Nothing has happened yet")
+
+
+async def starting(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot, spans=False)
+    driver.app.summary.state, driver.app.summary.is_starting = "starting the engine …", True
+    refresh(driver.app)
+    await driver.sees("starting the engine")
+    driver.app.summary.state, driver.app.summary.is_starting = "", False
+
+
+async def pods(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("2")
+    refresh(driver.app)
+    await driver.sees("web-", "Running", "12s")
+
+
+async def pod_yaml(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("2")
+    refresh(driver.app)
+    await driver.sees("Running")
+    await driver.press("y")
+    await driver.sees("kind: Pod")
+
+
+async def deleting(pilot: Pilot[Any]) -> None:
+    await pods(pilot)
+    await pilot.press("d")
+    await pilot.pause()
+
+
+async def editing_after_a_conflict(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default"}, "spec": {"a": 1}}
+    editor = Editor(driver.client, PODS, pod)
+    await driver.app.push_screen(editor)
+    editor._say(f"✖ 409 Conflict: the object has been modified\n{CONFLICT}")
+    await driver.sees("Ctrl+R takes")
+
+
+async def keys(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("3", "slash")
+    await driver.type("pods/")
+    await driver.press("enter")
+    refresh(driver.app)
+    await driver.sees("3 keys")
+    grid = driver.find(Grid)
+    grid.move_to(grid.rows[0].key)
+    await driver.sees("kind: Pod")
+
+
+async def command_line(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("colon")
+    driver.find(Input, "#command").cursor_blink = False
+    await driver.sees("apply -f samples/web.yaml")
+
+
+async def asking(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    driver.app.session.stop_engine = lambda: None
+    await driver.press("q")
+    await driver.sees("What becomes of cluster default?")
+
+
+async def help(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("question_mark")
+    await driver.sees("Esc closes")
+
+
+STATES = [
+    pytest.param(state, id=state.__name__)
+    for state in (flow_live, flow_pinned, flow_inspected, pods, pod_yaml, keys, help)
+]
+SINGLE = [
+    pytest.param(state, id=state.__name__)
+    for state in (
+        flow_with_everything,
+        flow_empty,
+        starting,
+        deleting,
+        editing_after_a_conflict,
+        command_line,
+        asking,
+    )
+]
+THEMES = sorted(theme.name for theme in load_themes())
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("state", STATES)
+def test_screens(compare: Callable[[State, tuple[int, int]], bool], state: State, size: tuple[int, int]) -> None:
+    assert compare(state, size)
+
+
+@pytest.mark.parametrize("state", SINGLE)
+def test_states(compare: Callable[[State, tuple[int, int]], bool], state: State) -> None:
+    assert compare(state, (120, 40))
+
+
+def test_a_terminal_that_is_too_small(compare: Callable[[State, tuple[int, int]], bool]) -> None:
+    async def nothing(pilot: Pilot[Any]) -> None:
+        await pilot.pause()
+
+    assert compare(nothing, (60, 16))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_themes(compare: Callable[[State, tuple[int, int]], bool], theme: str) -> None:
+    async def in_theme(pilot: Pilot[Any]) -> None:
+        assert isinstance(pilot.app, KtuiApp)
+        pilot.app.theme = theme
+        await flow_pinned(pilot)
+
+    assert compare(in_theme, (120, 40))
+
+
+def test_there_is_no_picture_too_many() -> None:
+    """A picture whose test has gone would never be compared again."""
+    folder = Path(__file__).parent / "__snapshots__" / "test_snapshots"
+    expected = len(SIZES) * len(STATES) + len(SINGLE) + 1 + len(THEMES)
+    assert len(list(folder.iterdir())) == expected
