@@ -86,6 +86,12 @@ class Latency:
         bounds = self._profile.get(step)
         return self._rng.uniform(*bounds) * times / 1000 if bounds else 0.0
 
+    def hand_over(self, step: str) -> tuple[float, float] | None:
+        """Leave a step to somebody who knows better how long it takes; its bounds in milliseconds, if it has any."""
+        bounds = self._profile.get(step)
+        self._profile = {name: of for name, of in self._profile.items() if name != step}
+        return bounds
+
     async def pause(self, step: str, times: float = 1.0) -> float:
         """Wait a step out on the model clock and book it to the open span and those around it; its model seconds."""
         seconds = self.draw(step, times)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.config import ClusterConfig
 from engine.folder import ClusterFolder
 from engine.store import Compare, Put, Range, SqliteStore, Store
+from engine.store.quorum import Quorum, QuorumStore
 from engine.world import World
 
 # What the processes on one etcd share besides the objects.
@@ -20,7 +21,22 @@ async def open_store(config: ClusterConfig, folder: ClusterFolder | None, world:
         tls = EtcdTls(config.etcd_cafile, config.etcd_certfile, config.etcd_keyfile)
         return await EtcdStore.open(config.etcd_endpoints, clock=world.clock, tls=tls)
     path = folder.store if folder else None
-    return await SqliteStore.open(path, clock=world.clock, rng=world.rng.stream("store"))
+    store = await SqliteStore.open(path, clock=world.clock, rng=world.rng.stream("store"))
+    return store if config.etcd_members == 1 else _with_quorum(store, config.etcd_members, world)
+
+
+def _with_quorum(store: SqliteStore, members: int, world: World) -> Store:
+    """The store behind simulated members; what a write takes is theirs to say from now on."""
+    quorum = Quorum(
+        members,
+        clock=world.clock,
+        rng=world.rng.stream("quorum"),
+        cluster_id=store.identity().cluster_id,
+        fsync=world.latency.hand_over("store"),
+        index=store.revision,
+    )
+    world.views.offer("etcd", lambda _: quorum.describe())
+    return QuorumStore(store, quorum, world.latency)
 
 
 def seed_of(config: ClusterConfig) -> int | str | None:

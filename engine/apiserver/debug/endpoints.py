@@ -9,7 +9,7 @@
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
 | watches | every cache with its ring and its open watches |
 | views, views/NAME | the views that components offer |
-| store/... | see `debug.store` and `debug.etcd` |
+| store/... | see `debug.store`, `debug.etcd` and `debug.members` |
 """
 
 from __future__ import annotations
@@ -138,6 +138,7 @@ _PATHS = [
         "store/endpoints",
         "store/keys",
         "store/log",
+        "store/members",
         "store/range",
         "store/snapshot",
         "store/status",

@@ -8,7 +8,7 @@
 | store/log | after (a revision), prefix, limit | what changed since, oldest first, with causes |
 | store/transactions | | the newest transactions, those whose comparison failed too |
 
-All others are `debug.etcd`'s.
+All others are `debug.etcd`'s and `debug.members`'.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import orjson
 from engine.api.errors import ApiError, bad_request, expired, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd import EtcdEndpoints
+from engine.apiserver.debug.members import MemberEndpoints
 from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
 
@@ -40,9 +41,12 @@ class StoreEndpoints:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._etcd = EtcdEndpoints(store)
+        self._members = MemberEndpoints(store)
 
     async def answer(self, name: str, request: Request) -> Response:
         """Raises ApiError 404, 405, 410."""
+        if name == "members":
+            return await self._members.answer(request)
         answer = await self._etcd.answer(name, request)
         if answer is not None:
             return answer

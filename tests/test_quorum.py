@@ -1,0 +1,129 @@
+"""A cluster on a simulated quorum (`ktui up --etcd-members 3`), steered through the debug endpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS
+from engine.client import Client
+from engine.clock import VirtualClock
+from engine.cluster import Cluster
+from engine.config import ClusterConfig, Component
+from engine.store.quorum.raft import ELECTION_TIMEOUT, REQUEST_TIMEOUT
+from engine.trace import Hop
+
+MEMBERS = "/debug/ktui/store/members"
+
+
+def cluster(clock: VirtualClock, **options: Any) -> Cluster:
+    config = ClusterConfig(components=frozenset({Component.APISERVER}), etcd_members=3, seed=1, **options)
+    return Cluster(config, clock=clock)
+
+
+async def create(client: Client, name: str) -> None:
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+    await client.create(CONFIGMAPS, obj, namespace="default")
+
+
+async def befall(client: Client, **fault: Any) -> dict[str, Any]:
+    found: dict[str, Any] = await client.request("PUT", MEMBERS, body=fault)
+    return found
+
+
+async def test_without_quorum_the_cluster_is_read_only_and_comes_back(virtual_clock: VirtualClock) -> None:
+    async with cluster(virtual_clock) as running:
+        client = running.client()
+        await create(client, "before")
+        await client.list(CONFIGMAPS, namespace="default")
+        await befall(client, action="stop", member="etcd-0")
+        found = await befall(client, action="stop", member="etcd-1")
+        assert (found["simulated"], found["leader"], found["hasQuorum"]) == (True, "", False)
+
+        began = virtual_clock.monotonic()
+        with pytest.raises(ApiError) as refused:
+            await create(client, "refused")
+        error = refused.value
+        assert (error.code, error.reason, error.message) == (503, "ServiceUnavailable", "etcdserver: request timed out")
+        assert virtual_clock.monotonic() - began == pytest.approx(REQUEST_TIMEOUT)
+
+        assert (await client.get(CONFIGMAPS, "before", namespace="default"))["metadata"]["name"] == "before"
+        names = [item["metadata"]["name"] for item in (await client.list(CONFIGMAPS, namespace="default")).items]
+        assert "before" in names
+
+        await befall(client, action="start", member="etcd-1")
+        await create(client, "after")
+        names = [item["metadata"]["name"] for item in (await client.list(CONFIGMAPS, namespace="default")).items]
+        assert {"before", "after"} <= set(names)
+        assert "refused" not in names
+
+
+async def test_the_hop_of_the_store_takes_the_time_of_the_quorum(virtual_clock: VirtualClock) -> None:
+    async with cluster(virtual_clock, profile="realistic") as running:
+        client = running.client()
+        await create(client, "web")
+        (span,) = [
+            span
+            for span in running.world.tracer.recent
+            if span.hop == Hop.STORE and span.object == "configmap/default/web"
+        ]
+        members = (await client.request("GET", MEMBERS))["members"]
+        assert span.model_ms == pytest.approx(sorted(member["fsyncMs"] for member in members)[1], abs=0.01)
+
+
+async def test_members_are_shown_wherever_one_looks(virtual_clock: VirtualClock) -> None:
+    async with cluster(virtual_clock) as running:
+        client = running.client()
+        await befall(client, action="slow", member="etcd-2", milliseconds=400)
+        await create(client, "web")
+        shown = await client.request("GET", MEMBERS)
+        assert [member["state"] for member in shown["members"]] == ["leader", "follower", "follower"]
+        assert shown["members"][2]["slowMs"] == 400
+        assert shown["members"][2]["lag"] > 0
+        status = await client.request("GET", "/debug/ktui/store/status")
+        view = await client.request("GET", "/debug/ktui/views/etcd")
+        assert status["details"]["quorum"] == view == shown
+        endpoints = await client.request("GET", "/debug/ktui/store/endpoints")
+        assert [endpoint["Simulated"] for endpoint in endpoints] == [True, True, True]
+        await befall(client, action="partition", members=["etcd-0"])
+        await virtual_clock.sleep(2 * ELECTION_TIMEOUT)
+        healed = await befall(client, action="heal")
+        assert (healed["term"], healed["leader"] != "etcd-0") == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        pytest.param({"action": "burn"}, 'give an "action" of stop, start, slow, partition or heal', id="action"),
+        pytest.param(
+            {"action": "stop", "member": "x"}, 'there is no member "x"; there are: etcd-0, etcd-1, etcd-2', id="member"
+        ),
+        pytest.param({"action": "slow", "member": "etcd-0"}, 'give the "milliseconds"', id="how slow"),
+        pytest.param(
+            {"action": "slow", "member": "etcd-0", "milliseconds": -1},
+            "a member cannot be slowed by less than nothing",
+            id="less than nothing",
+        ),
+        pytest.param({"action": "partition"}, 'give the names of the "members" to cut off', id="whom to cut off"),
+    ],
+)
+async def test_a_fault_that_cannot_be_is_refused(
+    virtual_clock: VirtualClock, fault: dict[str, Any], message: str
+) -> None:
+    async with cluster(virtual_clock) as running:
+        with pytest.raises(ApiError) as refused:
+            await befall(running.client(), **fault)
+        assert (refused.value.code, refused.value.message) == (400, message)
+
+
+async def test_a_store_without_simulated_members_has_none_to_fail(virtual_clock: VirtualClock) -> None:
+    config = ClusterConfig(components=frozenset({Component.APISERVER}), seed=1)
+    async with Cluster(config, clock=virtual_clock) as running:
+        client = running.client()
+        shown = await client.request("GET", MEMBERS)
+        assert (shown["simulated"], [member["state"] for member in shown["members"]]) == (False, ["leader"])
+        with pytest.raises(ApiError) as refused:
+            await befall(client, action="stop", member="default")
+        assert refused.value.code == 501
