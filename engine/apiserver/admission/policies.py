@@ -53,6 +53,7 @@ class Bound(NamedTuple):
 
 class _Policies(Plugin):
     kind = ""
+    denier = "policy"
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -108,9 +109,12 @@ class _Policies(Plugin):
                     yield Bound(policy, binding, resource, values)
         except ExpressionError as error:
             if policy["spec"].get("failurePolicy") != "Ignore":
-                name = policy["metadata"]["name"]
-                yield forbidden(attributes.resource.gvr, attributes.name, f"policy '{name}' with binding "
-                                f"'{binding['metadata']['name']}' denied request: {error}")  # fmt: skip
+                yield self._undecided(attributes, Bound(policy, binding, resource, {}), error)
+
+    def _undecided(self, attributes: Attributes, bound: Bound, error: ExpressionError) -> ApiError:
+        """A policy that cannot be asked refuses, unless its failure policy says otherwise."""
+        text = f"{self.denier} {bound.named} denied request: {error}"
+        return forbidden(attributes.resource.gvr, attributes.name, text)
 
     async def _values(self, attributes: Attributes, resource: ResourceInfo, params: Object | None) -> Object:
         values = values_of(
@@ -158,6 +162,7 @@ def _referred(obj: Object, reference: Object) -> bool:
 class ValidatingAdmissionPolicy(_Policies):
     name = "ValidatingAdmissionPolicy"
     kind = "validatingadmission"
+    denier = "ValidatingAdmissionPolicy"
 
     async def validate(self, attributes: Attributes) -> None:
         refusals: list[ApiError] = []
