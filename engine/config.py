@@ -64,6 +64,7 @@ class ClusterConfig(BaseModel):
     host: str = "127.0.0.1"
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"
+    root_ca: str = ""  # the CA that the API's certificate is from, in PEM; "" for a cluster that is not served
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"

@@ -82,6 +82,7 @@ async def _serve_held(
     stop = asyncio.Event()
     with _signals(stop):
         pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
+        config = config.model_copy(update={"root_ca": pki.authority.pair.certificate.decode()})
         cluster = Cluster(config, service_account_key=pki.service_account_key)
         try:
             await cluster.start_api_server()

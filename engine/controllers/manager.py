@@ -29,9 +29,11 @@ from engine.controllers.persistentvolume import (
     PVProtectionController,
     SimulatedProvisioner,
 )
+from engine.controllers.podautoscaler import HorizontalPodAutoscaler
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.resourcequota import ResourceQuotaController
+from engine.controllers.rootca import RootCACertPublisher
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
@@ -62,6 +64,8 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     PVCProtectionController,
     PVProtectionController,
     EphemeralVolumeController,
+    HorizontalPodAutoscaler,
+    RootCACertPublisher,
     PodGarbageCollector,
     GarbageCollector,
 )

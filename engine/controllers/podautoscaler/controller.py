@@ -1,0 +1,276 @@
+"""The HorizontalPodAutoscaler controller (pkg/controller/podautoscaler/horizontal.go).
+
+Every fifteen seconds each autoscaler compares what its target's Pods use with what it wants. Use is simulated
+(`metrics`); metrics of other kinds need an API that nobody serves, and fail as they do in a cluster without adapters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from engine.api.errors import ApiError
+from engine.api.quantity import Format, Quantity
+from engine.api.selectors import LabelSelector
+from engine.api.types import GVR, PODS, Object
+from engine.client import NORMAL, WARNING, object_key
+from engine.controllers.conditions import Conditions, conditions_of, find_condition
+from engine.controllers.controller import Controller
+from engine.controllers.discovery import Discovery, parse_api_version
+from engine.controllers.podautoscaler.limits import History, normalize
+from engine.controllers.podautoscaler.metrics import usage
+from engine.controllers.podautoscaler.replicas import MetricError, Proposal, propose
+
+AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
+PERIOD = 15.0  # --horizontal-pod-autoscaler-sync-period
+_OTHER = {
+    "Pods": ("FailedGetPodsMetric", "pods", "custom"),
+    "Object": ("FailedGetObjectMetric", "object", "custom"),
+    "External": ("FailedGetExternalMetric", "external", "external"),
+}
+
+
+class Computed(NamedTuple):
+    """What one metric asks for; `name` is as conditions and events call the metric."""
+
+    proposal: Proposal
+    name: str
+    status: Object
+
+
+class HorizontalPodAutoscaler(Controller):
+    name = "horizontal-pod-autoscaler"
+    kind = "horizontalpodautoscaler"
+
+    def set_up(self) -> None:
+        self._autoscalers = self.lister(AUTOSCALERS)
+        self._pods = self.lister(PODS)
+        self._discovery = Discovery(self.config.kubernetes_version)
+        self._histories: dict[str, History] = {}
+        self.watch(AUTOSCALERS, _changed)
+
+    async def reconcile(self, key: str) -> None:
+        autoscaler = self._autoscalers.by_key(key)
+        if autoscaler is None:
+            self._histories.pop(key, None)
+            return
+        try:
+            await self._sync(key, autoscaler)
+        finally:
+            self.queue.add_after(key, PERIOD)
+
+    # -- one look
+
+    async def _sync(self, key: str, autoscaler: Object) -> None:
+        status = dict(autoscaler.get("status") or {})
+        status["conditions"] = list(conditions_of(status))
+        try:
+            resource, scale = await self._scale(autoscaler)
+        except (ApiError, MetricError) as error:
+            self.recorder.event(autoscaler, WARNING, "FailedGetScale", str(error))
+            text = f"the HPA controller was unable to get the target's current scale: {error}"
+            self._set(status, "AbleToScale", "False", "FailedGetScale", text)
+            await self._write(autoscaler, status)
+            return
+        text = "the HPA controller was able to get the target's current scale"
+        self._set(status, "AbleToScale", "True", "SucceededGetScale", text)
+        current = int((scale.get("spec") or {}).get("replicas", 0))
+        history = self._histories.setdefault(key, History(current, self.clock.monotonic()))
+        decided = self._decide(autoscaler, scale, status, history)
+        status["currentReplicas"] = current
+        if decided is None:
+            status.setdefault("desiredReplicas", 0)
+            await self._write(autoscaler, status)
+            return
+        desired, reason = decided
+        status["desiredReplicas"] = desired
+        self.note(desired=desired, actual=current)
+        if desired != current:
+            await self._rescale(autoscaler, resource, scale, status=status, history=history, reason=reason)
+        await self._write(autoscaler, status)
+
+    async def _scale(self, autoscaler: Object) -> tuple[GVR, Object]:
+        reference = autoscaler["spec"]["scaleTargetRef"]
+        gvk = parse_api_version(reference.get("apiVersion", ""), reference["kind"])
+        resource = self._discovery.by_kind(gvk)
+        if resource is None:
+            shown = f'no matches for kind "{gvk.kind}" in group "{gvk.group}"'
+            raise MetricError(shown)
+        namespace = autoscaler["metadata"]["namespace"]
+        found = await self.client.get(resource.gvr, reference["name"], namespace=namespace, subresource="scale")
+        return resource.gvr, found
+
+    def _decide(self, autoscaler: Object, scale: Object, status: Object, history: History) -> tuple[int, str] | None:
+        """The wanted size and why; None if that cannot be told."""
+        spec, current = autoscaler["spec"], int((scale.get("spec") or {}).get("replicas", 0))
+        least, most = int(spec.get("minReplicas", 1)), int(spec["maxReplicas"])
+        if current == 0 and least != 0:
+            text = "scaling is disabled since the replica count of the target is zero"
+            self._set(status, "ScalingActive", "False", "ScalingDisabled", text)
+            return 0, ""
+        if current > most:
+            return most, "Current number of replicas above Spec.MaxReplicas"
+        if current < least:
+            return least, "Current number of replicas below Spec.MinReplicas"
+        computed = self._compute(autoscaler, scale, status, current)
+        if computed is None:
+            return None
+        wanted = computed.proposal.replicas
+        reason = f"{computed.name} above target" if wanted > current else "All metrics below target"
+        now = self.clock.monotonic()
+        verdict = normalize(autoscaler, history, current=current, desired=wanted, now=now)
+        self._set(status, "AbleToScale", *verdict.able)
+        self._set(status, "ScalingLimited", *verdict.limited)
+        return verdict.replicas, reason
+
+    # -- metrics
+
+    def _compute(self, autoscaler: Object, scale: Object, status: Object, current: int) -> Computed | None:
+        """The metric that asks for the most; a metric that cannot be had forbids to shrink."""
+        best: Computed | None = None
+        statuses: list[Object] = []
+        failures: list[tuple[str, str, str]] = []
+        metrics = autoscaler["spec"].get("metrics") or ()
+        for metric in metrics:
+            try:
+                computed = self._one(autoscaler, scale, metric, current)
+            except MetricError as error:
+                failures.append((*_failure(metric), str(error)))
+                continue
+            statuses.append(computed.status)
+            if best is None or computed.proposal.replicas > best.proposal.replicas:
+                best = computed
+        if failures and (best is None or best.proposal.replicas < current):
+            self._fail(autoscaler, status, failures, len(metrics))
+            return None
+        if best is None:
+            return None
+        text = f"the HPA was able to successfully calculate a replica count from {best.name}"
+        self._set(status, "ScalingActive", "True", "ValidMetricFound", text)
+        status["currentMetrics"] = statuses
+        return best
+
+    def _fail(self, autoscaler: Object, status: Object, failures: list[tuple[str, str, str]], count: int) -> None:
+        for reason, _, text in failures:
+            self.recorder.event(autoscaler, WARNING, reason, text)
+        reason, prefix, text = failures[0]
+        self._set(status, "ScalingActive", "False", reason, f"the HPA was unable to compute the replica count: {text}")
+        what = f"invalid metrics ({len(failures)} invalid out of {count}), first error is: {prefix}: {text}"
+        self.recorder.event(autoscaler, WARNING, "FailedComputeMetricsReplicas", what)
+
+    def _one(self, autoscaler: Object, scale: Object, metric: Object, current: int) -> Computed:
+        kind = metric["type"]
+        if kind in _OTHER:
+            raise MetricError(_not_served(metric, kind))
+        source = metric["resource" if kind == "Resource" else "containerResource"]
+        resource, container, target = source["name"], source.get("container", ""), source["target"]
+        average = Quantity.parse(target["averageValue"]).milli if target.get("averageValue") is not None else None
+        pods = self._target_pods(autoscaler, scale)
+        try:
+            proposal = propose(
+                pods,
+                usage(pods, autoscaler, resource),
+                resource=resource,
+                container=container,
+                current=current,
+                utilization=target.get("averageUtilization"),
+                average=average,
+            )
+        except MetricError as error:
+            what = "utilization" if average is None else "usage"
+            raise MetricError(f"failed to get {resource} {what}: {error}") from None
+        return Computed(proposal, _name(resource, container, proposal), _metric_status(metric, source, proposal))
+
+    def _target_pods(self, autoscaler: Object, scale: Object) -> list[Object]:
+        text = (scale.get("status") or {}).get("selector", "")
+        if not text:
+            raise MetricError("selector is required")
+        found = self._pods.list(autoscaler["metadata"]["namespace"], LabelSelector.parse(text))
+        return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
+
+    # -- acting
+
+    async def _rescale(
+        self, autoscaler: Object, resource: GVR, scale: Object, *, status: Object, history: History, reason: str
+    ) -> None:
+        desired, current = status["desiredReplicas"], status["currentReplicas"]
+        try:
+            changed = {**scale, "spec": {**(scale.get("spec") or {}), "replicas": desired}}
+            await self.client.update(resource, changed, subresource="scale")
+        except ApiError as error:
+            text = f"New size: {desired}; reason: {reason}; error: {error}"
+            self.recorder.event(autoscaler, WARNING, "FailedRescale", text)
+            text = f"the HPA controller was unable to update the target scale: {error}"
+            self._set(status, "AbleToScale", "False", "FailedUpdateScale", text)
+            return
+        text = f"the HPA controller was able to update the target scale to {desired}"
+        self._set(status, "AbleToScale", "True", "SucceededRescale", text)
+        self.recorder.event(autoscaler, NORMAL, "SuccessfulRescale", f"New size: {desired}; reason: {reason}")
+        history.scaled(current, desired, self.clock.monotonic())
+        status["lastScaleTime"] = self.clock.timestamp()
+
+    def _set(self, status: Object, kind: str, value: str, reason: str, message: str) -> None:
+        conditions: Conditions = status["conditions"]
+        known = find_condition(conditions, kind)
+        since = known["lastTransitionTime"] if known is not None and known["status"] == value else ""
+        made: dict[str, Any] = {
+            "type": kind,
+            "status": value,
+            "lastTransitionTime": since or self.clock.timestamp(),
+            "reason": reason,
+            "message": message,
+        }
+        if known is None:
+            conditions.append(made)
+        else:
+            conditions[conditions.index(known)] = made
+
+    async def _write(self, autoscaler: Object, status: Object) -> None:
+        if status != (autoscaler.get("status") or {}):
+            await self.client.update_status(AUTOSCALERS, {**autoscaler, "status": status})
+
+
+def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
+    if old is not None and new is not None and old["spec"] == new["spec"]:
+        return []
+    return [object_key(new or old or {})]
+
+
+def _name(resource: str, container: str, proposal: Proposal) -> str:
+    what = f"{resource} container resource" if container else f"{resource} resource"
+    return f"{what} utilization (percentage of request)" if proposal.utilization is not None else what
+
+
+def _metric_status(metric: Object, source: Object, proposal: Proposal) -> Object:
+    resource = source["name"]
+    form = Format.DECIMAL_SI if resource == "cpu" else Format.BINARY_SI
+    current: Object = {"averageValue": str(Quantity.of_milli(proposal.value, form))}
+    if proposal.utilization is not None:
+        current["averageUtilization"] = proposal.utilization
+    shown: Object = {"name": resource, "current": current}
+    if source.get("container"):
+        shown["container"] = source["container"]
+    return {"type": metric["type"], "resource" if metric["type"] == "Resource" else "containerResource": shown}
+
+
+def _failure(metric: Object) -> tuple[str, str]:
+    """The reason of the condition, and what the event says before the error."""
+    kind = metric["type"]
+    if kind in _OTHER:
+        return _OTHER[kind][0], f"failed to get {_OTHER[kind][1]} metric value"
+    if kind == "Resource":
+        return "FailedGetResourceMetric", f"failed to get {metric['resource']['name']} resource metric value"
+    name = metric["containerResource"]["name"]
+    return "FailedGetContainerResourceMetric", f"failed to get {name} container metric value"
+
+
+def _not_served(metric: Object, kind: str) -> str:
+    source = metric[kind.lower()]
+    name, api = source["metric"]["name"], _OTHER[kind][2]
+    resource = {"Pods": "pods", "External": name}.get(
+        kind, (source.get("describedObject") or {}).get("kind", "").lower()
+    )
+    return (
+        f"unable to get metric {name}: unable to fetch metrics from {api} metrics API: the server could not find the "
+        f"requested resource (get {resource}.{api}.metrics.k8s.io)"
+    )
