@@ -14,6 +14,7 @@ from tests.kubectl.served import Served, served
 _VARYING = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UID"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC"), "TIME"),
     (re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"), "DATE"),
     (re.compile(r"(resourceVersion\"?: \"?)\d+"), r"\1N"),
     (re.compile(r"\b\d+(ms|s)\b"), "AGE"),

@@ -11,7 +11,7 @@ from itertools import product
 from engine.api.errors import ApiError
 from engine.api.selectors import format_labels
 from engine.api.types import Object
-from engine.kubectl.describe import events
+from engine.kubectl.describe import events, quotas
 from engine.kubectl.describe.writer import NONE, Page, true_false
 from engine.kubectl.session import Session
 
@@ -29,14 +29,14 @@ async def namespace(session: Session, obj: Object, *, show_events: bool) -> str:
         for c in conditions:
             when = page.date(c.get("lastTransitionTime"))
             page.row(c["type"], c["status"], when, c.get("reason", ""), c.get("message", ""), level=1)
-    quotas = await _within(session, "resourcequotas", obj["metadata"]["name"])
-    if quotas is not None:
+    found = await _within(session, "resourcequotas", obj["metadata"]["name"])
+    if found is not None:
         page.line()
-        _quotas(page, quotas)
+        quotas.quotas_within(page, found)
     ranges = await _within(session, "limitranges", obj["metadata"]["name"])
     if ranges is not None:
         page.line()
-        _limit_ranges(page, ranges)
+        quotas.limits_within(page, ranges)
     return page.text()
 
 
@@ -47,39 +47,6 @@ async def _within(session: Session, word: str, name: str) -> list[Object] | None
         if error.reason == "NotFound":
             return None
         raise
-
-
-def _quotas(page: Page, quotas: list[Object]) -> None:
-    if not quotas:
-        page.line("No resource quota.")
-        return
-    page.line("Resource Quotas")
-    for quota in sorted(quotas, key=lambda item: str(item["metadata"]["name"])):
-        page.field("Name", quota["metadata"]["name"], 1)
-        if scopes := (quota.get("spec") or {}).get("scopes"):
-            page.field("Scopes", ", ".join(sorted(scopes)), 1)
-        page.row("Resource", "Used", "Hard", level=1)
-        page.row("--------", "---", "---", level=1)
-        status = quota.get("status") or {}
-        for name, hard in sorted((status.get("hard") or {}).items()):
-            page.row(name, (status.get("used") or {}).get(name, "0"), hard, level=1)
-
-
-LIMIT_KEYS = ("min", "max", "defaultRequest", "default", "maxLimitRequestRatio")
-
-
-def _limit_ranges(page: Page, ranges: list[Object]) -> None:
-    if not ranges:
-        page.line("No LimitRange resource.")
-        return
-    page.line("Resource Limits\n Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio")
-    page.line(" ----\t--------\t---\t---\t---------------\t-------------\t-----------------------")
-    for one in ranges:
-        for item in (one.get("spec") or {}).get("limits") or ():
-            names = sorted({name: None for key in LIMIT_KEYS for name in item.get(key) or {}})
-            for name in names:
-                cells = [(item.get(key) or {}).get(name, "-") for key in LIMIT_KEYS]
-                page.line(" " + "\t".join([item.get("type", ""), name, *cells]))
 
 
 async def config_map(session: Session, obj: Object, *, show_events: bool) -> str:

@@ -19,7 +19,7 @@ SHOWN_ENDPOINTS = 3
 async def service(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
     spec, status = obj["spec"], obj.get("status") or {}
-    slices = await _slices(session, obj["metadata"]["namespace"], obj["metadata"]["name"])
+    slices = await slices_of(session, obj["metadata"]["namespace"], obj["metadata"]["name"])
     page.head(obj)
     page.labels_and_annotations(obj)
     page.field("Selector", format_labels(spec.get("selector")))
@@ -56,7 +56,7 @@ async def service(session: Session, obj: Object, *, show_events: bool) -> str:
     return page.text()
 
 
-async def _slices(session: Session, namespace: str, name: str) -> list[Object]:
+async def slices_of(session: Session, namespace: str, name: str) -> list[Object]:
     resource = await session.resolve("endpointslices.discovery.k8s.io")
     return await session.list(resource, namespace, labelSelector=f"kubernetes.io/service-name={name}")
 

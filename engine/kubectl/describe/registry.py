@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from engine.api.types import Object
-from engine.kubectl.describe import cluster, generic, network, nodes, pods, workloads
+from engine.kubectl.describe import (
+    autoscaling,
+    batch,
+    certificates,
+    cluster,
+    generic,
+    ingress,
+    network,
+    nodes,
+    pods,
+    quotas,
+    storage,
+    workloads,
+)
 from engine.kubectl.session import Session
 
 RBAC = "rbac.authorization.k8s.io"
@@ -30,7 +43,20 @@ DESCRIBERS: Mapping[tuple[str, str], Describer] = {
     ("apps", "ReplicaSet"): workloads.replica_set,
     ("apps", "StatefulSet"): workloads.stateful_set,
     ("apps", "DaemonSet"): workloads.daemon_set,
-    ("batch", "Job"): workloads.job,
+    ("", "PersistentVolume"): storage.persistent_volume,
+    ("", "PersistentVolumeClaim"): storage.persistent_volume_claim,
+    ("", "ResourceQuota"): quotas.quota,
+    ("", "LimitRange"): quotas.limit_range,
+    ("autoscaling", "HorizontalPodAutoscaler"): autoscaling.autoscaler,
+    ("batch", "CronJob"): batch.cron_job,
+    ("batch", "Job"): batch.job,
+    ("certificates.k8s.io", "CertificateSigningRequest"): certificates.signing_request,
+    ("networking.k8s.io", "Ingress"): ingress.ingress,
+    ("networking.k8s.io", "IngressClass"): ingress.ingress_class,
+    ("networking.k8s.io", "NetworkPolicy"): ingress.network_policy,
+    ("policy", "PodDisruptionBudget"): autoscaling.disruption_budget,
+    ("storage.k8s.io", "CSINode"): storage.csi_node,
+    ("storage.k8s.io", "StorageClass"): storage.storage_class,
     ("discovery.k8s.io", "EndpointSlice"): network.endpoint_slice,
     ("scheduling.k8s.io", "PriorityClass"): cluster.priority_class,
     (RBAC, "Role"): cluster.role,

@@ -119,3 +119,36 @@ SOURCES: Mapping[str, tuple[str, Callable[[Object], Fields]]] = {
     "csi": ("CSI (a Container Storage Interface (CSI) volume source)", _csi),
     "image": ("Image (a container image or OCI artifact)", _image),
 }
+
+
+def _persistent_csi(source: Object) -> Fields:
+    attributes = source.get("volumeAttributes") or {}
+    lines = "".join(f"\n\t    {key}={attributes[key]}" for key in sorted(attributes))
+    return [
+        ("Driver", source.get("driver", "")),
+        ("FSType", source.get("fsType", "")),
+        ("VolumeHandle", source.get("volumeHandle", "")),
+        ("ReadOnly", true_false(source.get("readOnly"))),
+        ("VolumeAttributes", lines.removeprefix("\n\t") or NONE),
+    ]
+
+
+def _local(source: Object) -> Fields:
+    return [("Path", source.get("path", ""))]
+
+
+def persistent_source(page: Page, spec: Object) -> None:
+    """What a PersistentVolume is made of."""
+    sources: Mapping[str, tuple[str, Callable[[Object], Fields]]] = {
+        **SOURCES,
+        "csi": (SOURCES["csi"][0], _persistent_csi),
+        "local": ("LocalVolume (a persistent volume backed by local storage on a node)", _local),
+    }
+    kind = next((key for key in spec if key in sources), "")
+    if not kind:
+        page.line("<unknown>", 1)
+        return
+    text, fields = sources[kind]
+    page.field("Type", text, 2)
+    for name, value in fields(spec[kind]):
+        page.field(name, value, 2)

@@ -11,8 +11,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector, format_label_selector, format_labels
 from engine.api.types import Object
 from engine.kubectl.describe import events, pods
-from engine.kubectl.describe.writer import NONE, UNSET, Page
-from engine.kubectl.flags import duration_text
+from engine.kubectl.describe.writer import NONE, Page
 from engine.kubectl.rollouts import owned_replica_sets, template_of
 from engine.kubectl.session import Session
 
@@ -169,45 +168,6 @@ async def daemon_set(session: Session, obj: Object, *, show_events: bool) -> str
     ):
         page.field(title, status.get(key, 0))
     page.field("Pods Status", await _pod_counts(session, obj, selector))
-    pods.template(page, spec.get("template"))
-    if show_events:
-        events.write(page, await events.search(session, obj))
-    return page.text()
-
-
-JOB_FIELDS = (("Completion Mode", "completionMode"), ("Suspend", "suspend"), ("Backoff Limit", "backoffLimit"))
-
-
-async def job(session: Session, obj: Object, *, show_events: bool) -> str:
-    page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
-    page.head(obj)
-    page.field("Selector", LabelSelector.from_object(spec.get("selector")))
-    page.labels_and_annotations(obj)
-    if controller := pods.controlled_by(obj):
-        page.field("Controlled By", controller)
-    page.field("Parallelism", spec.get("parallelism", UNSET))
-    page.field("Completions", spec.get("completions", UNSET))
-    for title, key in (
-        ("Completion Mode", "completionMode"),
-        ("Suspend", "suspend"),
-        ("Backoff Limit", "backoffLimit"),
-    ):
-        if spec.get(key) is not None:
-            value = spec[key]
-            page.field(title, str(value).lower() if isinstance(value, bool) else value)
-    if spec.get("ttlSecondsAfterFinished") is not None:
-        page.field("TTL Seconds After Finished", spec["ttlSecondsAfterFinished"])
-    if status.get("startTime"):
-        page.field("Start Time", page.date(status["startTime"]))
-    if status.get("completionTime"):
-        page.field("Completed At", page.date(status["completionTime"]))
-    if spec.get("activeDeadlineSeconds") is not None:
-        page.field("Active Deadline Seconds", duration_text(spec["activeDeadlineSeconds"]))
-    ready = f"{status.get('active', 0)} Active ({status.get('ready', 0)} Ready)"
-    page.field("Pods Statuses", f"{ready} / {status.get('succeeded', 0)} Succeeded / {status.get('failed', 0)} Failed")
-    if status.get("completedIndexes"):
-        page.field("Completed Indexes", status["completedIndexes"])
     pods.template(page, spec.get("template"))
     if show_events:
         events.write(page, await events.search(session, obj))
