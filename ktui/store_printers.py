@@ -122,7 +122,7 @@ def endpoint_row(endpoint: Document) -> list[str]:
     status = endpoint["Status"]
     member = status["header"]["member_id"]
     return [
-        endpoint_name(endpoint),
+        endpoint["Endpoint"],
         f"{member:x}",
         status["version"],
         human_size(status["dbSize"]),
@@ -133,10 +133,6 @@ def endpoint_row(endpoint: Document) -> list[str]:
         str(status["raftAppliedIndex"]),
         ", ".join(status.get("errors", ())),
     ]
-
-
-def endpoint_name(endpoint: Document) -> str:
-    return f"{endpoint['Endpoint']} (simulated)" if endpoint.get("Simulated") else str(endpoint["Endpoint"])
 
 
 def fields_endpoint(endpoint: Document) -> Iterator[str]:
@@ -150,7 +146,7 @@ def fields_endpoint(endpoint: Document) -> Iterator[str]:
     yield _field("RaftTerm", status["raftTerm"])
     yield _field("RaftAppliedIndex", status["raftAppliedIndex"])
     yield _field("Errors", f"[{' '.join(status.get('errors', ()))}]")
-    yield _field("Endpoint", go_quoted(endpoint_name(endpoint).encode()))
+    yield _field("Endpoint", go_quoted(endpoint["Endpoint"].encode()))
     yield ""
 
 

@@ -200,6 +200,8 @@ class ApiServer:
         await self._definitions.start()
         await self._api_services.start()
         self._service_hook.load(self._cache(SERVICES).objects())
+        if self.config.store == "etcd":
+            self._service_hook.follow(self._cache(SERVICES).objects)
         self._nonresource.ready = True
 
     async def advertise(self, host: str, port: int) -> None:

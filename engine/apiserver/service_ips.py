@@ -7,7 +7,7 @@ left to those who ask for an address by number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
 from engine.api.errors import Cause, field_invalid, invalid
@@ -118,6 +118,29 @@ class ServiceHook:
     def __init__(self, addresses: AddressPool, ports: PortPool) -> None:
         self.addresses = addresses
         self.ports = ports
+        self._stored: Callable[[], Iterable[Object]] | None = None
+        self._seen_addresses: set[str] = set()
+        self._seen_ports: set[int] = set()
+
+    def follow(self, stored: Callable[[], Iterable[Object]]) -> None:
+        """Before each allocation look at the Services that are stored now: another server may have made some."""
+        self._stored = stored
+
+    def _look_at_others(self) -> None:
+        if self._stored is None:
+            return
+        services = list(self._stored())
+        addresses = {address for service in services for address in _addresses(service)}
+        ports = {port for service in services for port in _node_ports(service)}
+        for address in self._seen_addresses - addresses:
+            self.addresses.release(address)
+        for address in addresses - self._seen_addresses:
+            self.addresses.take(address)
+        for port in self._seen_ports - ports:
+            self.ports.release(port)
+        for port in ports - self._seen_ports:
+            self.ports.take(port)
+        self._seen_addresses, self._seen_ports = addresses, ports
 
     def load(self, services: Iterable[Object]) -> None:
         for service in services:
@@ -155,6 +178,7 @@ class ServiceHook:
                 self.ports.release(port)
 
     def _allocate(self, obj: Object, *, held_addresses: list[str], held_ports: list[int]) -> None:
+        self._look_at_others()
         taken_addresses: list[str] = []
         taken_ports: list[int] = []
         try:

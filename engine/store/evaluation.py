@@ -58,7 +58,7 @@ def decide(
     compacted: int,
 ) -> Decision:
     """Decide a transaction and stage its changes in the draft. Raises StoreError and then has changed nothing."""
-    _check_request(compare, success, failure)
+    check_request(compare, success, failure)
     succeeded = True
     for condition in compare:
         if not _holds(draft, condition):
@@ -92,7 +92,8 @@ def check_revision(revision: int, *, newest: int, compacted: int) -> None:
         raise CompactedError(compacted)
 
 
-def _check_request(compare: Sequence[Compare], success: Sequence[Operation], failure: Sequence[Operation]) -> None:
+def check_request(compare: Sequence[Compare], success: Sequence[Operation], failure: Sequence[Operation]) -> None:
+    """Raises StoreError for a transaction that no state could make right."""
     if len(compare) > MAX_OPERATIONS or len(success) > MAX_OPERATIONS or len(failure) > MAX_OPERATIONS:
         raise StoreError("etcdserver: too many operations in txn request")
     size = 0
@@ -110,7 +111,10 @@ def _check_request(compare: Sequence[Compare], success: Sequence[Operation], fai
 
 
 def _check_duplicates(operations: Sequence[Operation]) -> None:
-    """No key may be put twice, or put and deleted, in one branch."""
+    """No key may be put twice, or put and deleted, in one branch.
+
+    Etcd's own check overlooks a deletion to the end of all keys: it takes the range end b"\\0" for a key.
+    """
     puts: dict[bytes, None] = {}
     for operation in operations:
         if type(operation) is Put:

@@ -79,6 +79,7 @@ class Index:
         self.written_bytes = 0
         self.live_bytes = 0
         self.history_bytes = 0
+        self._quieted = 0
         self._live = SortedList()
         self._gone = SortedList()  # deleted keys that still have history
         # Keys changed since the floor: their versions, oldest first, from the one that stood at the floor on.
@@ -142,6 +143,27 @@ class Index:
         del self._log[:keep]
         return not self._log or self.floor >= min(target, self.revision)
 
+    def quiet(self, target: int, limit: int, *, prefixes: tuple[bytes, ...]) -> bool:
+        """Forget what quiet keys were before revision `target`, at most `limit` revisions at once; whether it is done.
+
+        Revisions that changed nothing else stay, empty.
+        """
+        if not self._log:
+            return True
+        oldest = self._log[0].revision
+        first = max(self._quieted + 1, self.floor + 1, oldest)
+        last = min(target, self.revision, first + limit - 1)
+        for position in range(first - oldest, last - oldest + 1):
+            revision = self._log[position]
+            if any(change.kv.key.startswith(prefixes) for change in revision.changes):
+                for change in revision.changes:
+                    if change.kv.key.startswith(prefixes):
+                        self._forget_before(change.kv)
+                loud = [change for change in revision.changes if not change.kv.key.startswith(prefixes)]
+                self._log[position] = revision._replace(changes=loud)
+        self._quieted = max(last, self._quieted)
+        return last >= min(target, self.revision)
+
     def _forget_before(self, kv: KeyValue) -> None:
         versions = self._history[kv.key]
         if versions[0] is not kv:
@@ -184,7 +206,7 @@ class Index:
             kv = self.current.get(request.key) if newest else self.at(request.key, request.revision)
             return arrange([] if kv is None else [kv], request)
         if not newest:
-            return arrange(self._all_at(request.key, request.range_end, request.revision), request)
+            return arrange(self.state(request.key, request.range_end, request.revision), request)
         if request.count_only:
             return [], self.count(request.key, request.range_end)
         current = self.current
@@ -195,15 +217,12 @@ class Index:
             return without_values(kvs) if request.keys_only else kvs, count
         return arrange([current[key] for key in self.keys(request.key, request.range_end)], request)
 
-    def _all_at(self, key: bytes, range_end: bytes, revision: int) -> list[KeyValue]:
+    def state(self, key: bytes, range_end: bytes, revision: int) -> list[KeyValue]:
+        """The key-values of an interval that stood at a revision not below the floor, in key order."""
         start, end = bounds(key, range_end)
         gone = self._gone.irange(start, end, inclusive=(True, False))
         keys = sorted([*self.keys(key, range_end), *gone])
         return [kv for key in keys if (kv := self.at(key, revision)) is not None]
-
-    def state_at_floor(self) -> list[KeyValue]:
-        """The key-values that stood at the floor, in key order."""
-        return self._all_at(b"", b"\0", self.floor)
 
     def revisions(self, start: int, limit: int) -> list[Revision]:
         """What is in memory of the `limit` revisions from `start` on."""

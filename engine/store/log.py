@@ -69,6 +69,7 @@ class Loaded(NamedTuple):
     compact_revision: int
     kvs: list[KeyValue]
     leases: list[LeaseChange]
+    quiet_revision: int = 0
 
 
 # -- opening
@@ -110,18 +111,19 @@ def load(connection: sqlite3.Connection, path: Path) -> Loaded:
     while index_step(connection, _ROWS_PER_INDEXING).rows:
         pass
     meta = dict(connection.execute("SELECT name, value FROM meta"))
-    compact_revision = meta.get("compact_revision", 0)
+    compact_revision, quiet_revision = meta.get("compact_revision", 0), meta.get("quiet_revision", 0)
+    kept = max(compact_revision, quiet_revision)  # from here on every revision is there
     last = connection.execute("SELECT max(id) FROM log").fetchone()[0] or 0
     revision = max(1, last >> SUB_BITS)
-    check_complete(connection, path, first=max(compact_revision + 1, revision - _CHECKED_TAIL, 2), last=revision)
-    _check_gaps(connection, path, first=max(compact_revision, 1) + 1, last=revision)
+    check_complete(connection, path, first=max(kept + 1, revision - _CHECKED_TAIL, 2), last=revision)
+    _check_gaps(connection, path, first=max(kept, 1) + 1, last=revision)
     tail = f"SELECT {_COLUMNS} FROM log WHERE id IN (SELECT id FROM log ORDER BY id DESC LIMIT {_CHECKED_TAIL})"
     for _ in _checked(connection.execute(tail), path):
         pass
     newest = [row[0] for row in connection.execute("SELECT max(id) FROM log_key GROUP BY key")]
     kvs = [key_value(row) for row in fetch(connection, path, newest) if row[1]]
     leases = [LeaseChange(*row) for row in connection.execute("SELECT id, ttl FROM lease ORDER BY id")]
-    return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases)
+    return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases, quiet_revision)
 
 
 def _check_gaps(connection: sqlite3.Connection, path: Path, *, first: int, last: int) -> None:
@@ -303,8 +305,9 @@ def revisions(
     connection: sqlite3.Connection, path: Path, *, first: int, last: int, interval: tuple[bytes, bytes | None]
 ) -> list[Revision]:
     """What the revisions from `first` to `last` changed in an interval, each with what was there before."""
-    compacted = dict(connection.execute("SELECT name, value FROM meta")).get("compact_revision", 0)
-    check_complete(connection, path, first=max(first, compacted + 1, 2), last=last)
+    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    compacted = meta.get("compact_revision", 0)
+    check_complete(connection, path, first=max(first, compacted + 1, meta.get("quiet_revision", 0) + 1, 2), last=last)
     start, end = interval
     below = "key < :end" if end is not None else ":end IS NULL"
     where = f"id >= :first AND id < :last AND key >= :start AND {below}"

@@ -2,7 +2,7 @@
 
 A revision is let go once it is both old enough and followed by enough others. Writes under the quiet prefixes (node
 heartbeats) do not count as others: they never push the history that people look at out of the window. When the space
-runs short, history goes first.
+runs short, history goes first. Their own history is kept for a shorter time (`quieting`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from engine.clock import Clock
 from engine.store.index import Revision
 
 _MARKS = 240  # marks per period: how finely time is divided
+_QUIET_MARKS = 24  # the quiet period is divided into a tenth as many
 _MIN_STEP = 100  # revisions that make a compaction worth its commit
 
 
@@ -31,6 +32,7 @@ class Retention:
     disk: int = 256 << 20
     memory: int = 64 << 20
     quiet: tuple[bytes, ...] = (b"/registry/leases/",)
+    quiet_period: float = 600  # model seconds that the history of quiet keys is kept
     automatic: bool = True
 
 
@@ -46,6 +48,7 @@ class RetentionKeeper:
     def __init__(self, retention: Retention, clock: Clock, *, revision: int) -> None:
         self.retention = retention
         self._clock = clock
+        self.quiet_target = 0  # up to here the history of quiet keys may go
         self._counted = 0
         self._marks: deque[_Mark] = deque([_Mark(clock.monotonic(), revision, 0)])
 
@@ -75,12 +78,20 @@ class RetentionKeeper:
         """Whether time or writes have moved on enough since the last mark to look again."""
         now, last = self._clock.monotonic(), self._marks[-1]
         step = max(_MIN_STEP, self.retention.revisions // _MARKS)
-        if not pressed and now - last.at < self.retention.period / _MARKS and self._counted - last.counted < step:
+        pause = min(self.retention.period, self.retention.quiet_period * _QUIET_MARKS) / _MARKS
+        if not pressed and now - last.at < pause and self._counted - last.counted < step:
             return False
         if revision == last.revision:
             return False
         self._marks.append(_Mark(now, revision, self._counted))
+        self._let_quiet_go(now)
         return True
+
+    def _let_quiet_go(self, now: float) -> None:
+        for mark in reversed(self._marks):
+            if now - mark.at >= self.retention.quiet_period:
+                self.quiet_target = max(self.quiet_target, mark.revision)
+                return
 
     def _unneeded(self) -> int:
         now, found = self._clock.monotonic(), 0

@@ -9,6 +9,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -18,7 +19,8 @@ from engine.store.index import Change, Index, Revision
 from engine.store.journal import Journal, unreadable
 from engine.store.leases import LeaseChange
 from engine.store.lock import StoreLock
-from engine.store.types import KeyValue, StoreError
+from engine.store.quieting import QuietHistory
+from engine.store.types import KeyValue, StoreError, prefix_end
 
 
 def check_new(file: Path) -> None:
@@ -37,7 +39,9 @@ async def of_journal(journal: Journal, file: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def of_memory(index: Index, file: Path, *, compact_revision: int, leases: list[LeaseChange]) -> None:
+def of_memory(
+    index: Index, file: Path, *, compact_revision: int, quiet: QuietHistory, leases: list[LeaseChange]
+) -> None:
     """Write a log file of a store that has none: the state at its floor, then every revision since."""
     check_new(file)
     partial = _partial(file)
@@ -45,11 +49,12 @@ def of_memory(index: Index, file: Path, *, compact_revision: int, leases: list[L
         connection = log.connect(partial)
         try:
             log.prepare(connection, partial, store_id=0)
-            for start in range(0, len(base := _base(index)), 500):
-                log.append(connection, log.Batch(base[start : start + 500], []))
-            log.append(
-                connection, log.Batch(index.revisions(index.floor + 1, index.revision), leases, compact_revision)
-            )
+            revisions = _revisions(index, quiet)
+            for start in range(0, len(revisions), 500):
+                log.append(connection, log.Batch(revisions[start : start + 500], []))
+            log.append(connection, log.Batch([], leases, compact_revision))
+            if quiet.revision:
+                log.set_meta(connection, "quiet_revision", quiet.revision)
             connection.execute("PRAGMA journal_mode = DELETE")
         finally:
             connection.close()
@@ -60,12 +65,29 @@ def of_memory(index: Index, file: Path, *, compact_revision: int, leases: list[L
         partial.unlink(missing_ok=True)
 
 
-def _base(index: Index) -> list[Revision]:
-    """The state at the floor, each key-value under the revision that made it."""
+def _revisions(index: Index, quiet: QuietHistory) -> list[Revision]:
+    """The state at the floor, each key-value under the revision that made it, and every revision since.
+
+    Quiet keys have their state at the quiet revision, of which the revisions themselves no longer know.
+    """
     kvs: dict[int, list[KeyValue]] = {}
-    for kv in index.state_at_floor():
+    for kv in _base(index, quiet):
         kvs.setdefault(kv.mod_revision, []).append(kv)
-    return [Revision(revision, "", [Change(kv, None) for kv in kvs[revision]]) for revision in sorted(kvs)]
+    made = {revision: Revision(revision, "", [Change(kv, None) for kv in kvs[revision]]) for revision in kvs}
+    for later in index.revisions(index.floor + 1, index.revision):
+        earlier = made.get(later.revision)
+        changes = [*earlier.changes, *later.changes] if earlier is not None else later.changes
+        if changes:
+            made[later.revision] = later._replace(changes=changes)
+    return [made[revision] for revision in sorted(made)]
+
+
+def _base(index: Index, quiet: QuietHistory) -> Iterator[KeyValue]:
+    yield from (kv for kv in index.state(b"", b"\0", index.floor) if kv.mod_revision <= index.floor)
+    if quiet.revision > index.floor:
+        for prefix in quiet.prefixes:
+            state = index.state(prefix, prefix_end(prefix), quiet.revision)
+            yield from (kv for kv in state if kv.mod_revision > index.floor)
 
 
 class Description(NamedTuple):

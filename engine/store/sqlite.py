@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from engine.clock import Clock
@@ -31,6 +31,7 @@ from engine.store.inspection import (
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
 from engine.store.members import Identity, Member, hashed_id
+from engine.store.quieting import QuietHistory
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
@@ -65,6 +66,7 @@ class SqliteStore:
         self._clock = clock
         self._rng = rng
         self._closed = False
+        self.may_expire: Callable[[], bool] = lambda: True  # whether leases may end now: only a leader ends them
         self._journal = journal
         self._store_id = loaded.store_id or hashed_id(rng.seed, rng.name)
         self._tasks = Supervisor("store")
@@ -72,6 +74,7 @@ class SqliteStore:
         self._index.load(loaded.kvs)
         self._draft = Draft(self._index)
         self._hub = WatchHub(loaded.revision, loaded.compact_revision, self._read_revisions)
+        self._quiet = QuietHistory(retention.quiet, loaded.quiet_revision)
         self._lessor = Lessor(clock, self._expire)
         self._recorder = Recorder()
         self._committer = Committer(journal, self._tasks, apply=self._apply, refuse=self._refuse)
@@ -79,6 +82,7 @@ class SqliteStore:
             self._index,
             journal,
             hub=self._hub,
+            quiet=self._quiet,
             committer=self._committer,
             tasks=self._tasks,
             clock=clock,
@@ -128,6 +132,7 @@ class SqliteStore:
         revision = request.revision
         if revision > 0:
             check_revision(revision, newest=self._index.revision, compacted=self.compact_revision)
+            self._quiet.check_state(bounds(request.key, request.range_end), revision)
         if revision <= 0 or revision >= self._index.floor or self._journal is None:
             kvs, count = self._index.range(request)
         else:
@@ -142,6 +147,7 @@ class SqliteStore:
         )
         if request.revision < self.compact_revision:  # compacted while it was read
             raise CompactedError(self.compact_revision)
+        self._quiet.check_state(interval, request.revision)
         return kvs
 
     async def cause(self, revision: int) -> str:
@@ -154,6 +160,13 @@ class SqliteStore:
 
     async def _read_revisions(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
         """What a watcher that is behind reads: up to `_READ_AHEAD` revisions, from memory or from the log."""
+        self._quiet.check_changes(interval, first)
+        found = await self._read_kept(first, interval)
+        self._quiet.check_changes(interval, first)  # not let go of while it was read
+        return found
+
+    async def _read_kept(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
+        """As `_read_revisions`, of quiet keys what there still is."""
         index = self._index
         last = min(first + _READ_AHEAD - 1, index.revision)
         if first >= index.oldest or self._journal is None:
@@ -296,6 +309,9 @@ class SqliteStore:
         """A lease has run out: its revocation joins the next batch; if that fails, the lessor tries again."""
         if not self._closed:
             lease.ending = True
+            if not self.may_expire():
+                self._lessor.revocation_failed(lease.id)
+                return
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             done.add_done_callback(lambda future: future.exception())
             revision = self._delete_leased(lease)
@@ -348,6 +364,7 @@ class SqliteStore:
                 "compactions": self._upkeep.compactions,
                 "longest_compaction_step_ms": round(self._upkeep.longest_step * 1000, 3),
                 "memory_floor": index.floor,
+                "quiet_revision": self._quiet.revision,
                 "leases": len(self._lessor),
                 "watchers": len(self._hub),
                 **commit_figures(commits),
@@ -380,13 +397,16 @@ class SqliteStore:
         return [watcher_info(watcher) for watcher in self._hub.watchers()]
 
     async def log(self, after: int = 0, limit: int = 500) -> list[LogEntry]:
-        """The log's rows of up to `limit` revisions after one, oldest first; from the compacted revision on."""
+        """The log's rows of up to `limit` revisions after one, oldest first; from the compacted revision on.
+
+        Of quiet keys those that there still are.
+        """
         first = max(after + 1, self.compact_revision, 2)
         if first > self._index.revision:
             return []
         found: list[Revision] = []
         while first <= self._index.revision and len(found) < limit:
-            last, revisions = await self._read_revisions(first, (b"", None))
+            last, revisions = await self._read_kept(first, (b"", None))
             found += revisions
             first = last + 1
         return entries(found[:limit])
@@ -400,7 +420,8 @@ class SqliteStore:
         if self._journal is not None:
             await snapshot.of_journal(self._journal, file)
         else:
-            snapshot.of_memory(self._index, file, compact_revision=self.compact_revision, leases=self._lessor.changes())
+            compacted, leases = self.compact_revision, self._lessor.changes()
+            snapshot.of_memory(self._index, file, compact_revision=compacted, quiet=self._quiet, leases=leases)
 
     async def defrag(self) -> None:
         """Give the space of what was compacted back to the file system; writes wait meanwhile, as etcd's do."""

@@ -15,6 +15,7 @@ from engine.store import log_compaction
 from engine.store.committer import Committer, Proposal
 from engine.store.index import Index, Revision
 from engine.store.journal import Journal
+from engine.store.quieting import QuietHistory, quiet_step
 from engine.store.retention import Retention, RetentionKeeper
 from engine.store.types import StoreError, StoreUnavailableError
 from engine.store.watch import WatchHub
@@ -40,6 +41,7 @@ class Upkeep:
         journal: Journal | None,
         *,
         hub: WatchHub,
+        quiet: QuietHistory,
         committer: Committer,
         tasks: Supervisor,
         clock: Clock,
@@ -53,6 +55,8 @@ class Upkeep:
         self._index = index
         self._journal = journal
         self._hub = hub
+        self._quiet = quiet
+        self._quieting = False
         self._committer = committer
         self._tasks = tasks
         self._clock = clock
@@ -78,7 +82,8 @@ class Upkeep:
             self._trim_memory(len(revisions))
             self._watch_space()
         journal = self._journal
-        if self._compacting or (journal is not None and (journal.index_due or journal.checkpoint_due)):
+        due = journal is not None and (journal.index_due or journal.checkpoint_due)
+        if due or self._compacting or self._quieting:
             self.work()
 
     def compacted(self) -> None:
@@ -103,6 +108,10 @@ class Upkeep:
             self.alarms.append(NOSPACE)
         pressed = self._pressed(in_use)
         target = self._keeper.target(revision, compacted, pressed=pressed, alarmed=bool(self.alarms))
+        if self._keeper.quiet_target > self._quiet.revision:
+            # Refused to readers at once; what was open before reads again what it has read.
+            self._quiet.revision = self._keeper.quiet_target
+            self._quieting = True
         if target > compacted:
             self._asked, self._relieved = target, self._index.written_bytes
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -144,6 +153,9 @@ class Upkeep:
         if journal is not None and journal.index_due:
             await journal.run(lambda connection: journal.index_step(connection, _INDEX_STEP))
             return True
+        if self._quieting:
+            self._quieting = not await self._quiet_step()
+            return True
         if self._compacting:
             self._compacting = not await self._compact_step()
             if not self._compacting:
@@ -157,6 +169,14 @@ class Upkeep:
             began = wall()
             return self._note((self._index.raise_floor(self._hub.compact_revision, size), wall() - began))
         return self._note(await self._journal.timed(lambda connection: log_compaction.compact_step(connection, size)))
+
+    async def _quiet_step(self) -> bool:
+        size, target, prefixes = self._step, self._quiet.revision, self._quiet.prefixes
+        if self._journal is None:
+            began = wall()
+            return self._note((self._index.quiet(target, size, prefixes=tuple(prefixes)), wall() - began))
+        done = await self._journal.timed(lambda connection: quiet_step(connection, target, size, prefixes=prefixes))
+        return self._note(done)
 
     def _note(self, step: tuple[bool, float]) -> bool:
         """Adapt the size of the next step to what this one took; says whether it was the last."""

@@ -207,7 +207,7 @@ def defrag(name: Name = DEFAULT_NAME) -> None:
         return await client.request("GET", f"{PREFIX}/endpoints")
 
     for endpoint in ask(name, work):
-        print(f"Finished defragmenting etcd member[{printers.endpoint_name(endpoint)}]")
+        print(f"Finished defragmenting etcd member[{endpoint['Endpoint']}]")
 
 
 def _flag(value: bool) -> str:

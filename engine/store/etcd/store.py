@@ -23,6 +23,7 @@ from engine.store.etcd.connection import DEADLINE, Connection, EtcdTls
 from engine.store.etcd.errors import translated
 from engine.store.etcd.translation import CAUSE_KEY, Branch, range_requests, range_response
 from engine.store.etcd.watcher import EtcdWatcher
+from engine.store.evaluation import check_request
 from engine.store.index import Change, Revision
 from engine.store.inspection import LogEntry, RecentTxn, Recorder, WatcherInfo, entries, watcher_info
 from engine.store.members import Identity, Member
@@ -147,6 +148,7 @@ class EtcdStore:
         *,
         cause: str = "",
     ) -> TxnResponse:
+        check_request(compare, success, failure)
         branches = (Branch(success, cause), Branch(failure, cause))
         request = rpc.TxnRequest(
             compare=[translation.compare(condition) for condition in compare],

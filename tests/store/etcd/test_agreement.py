@@ -45,7 +45,7 @@ def test_a_real_etcd_does_as_the_model() -> None:
     run_state_machine_as_test(
         EtcdMachine,
         settings=settings(
-            max_examples=15,
+            max_examples=20,
             stateful_step_count=40,
             deadline=None,
             phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking on real servers takes too long

@@ -192,3 +192,19 @@ async def test_members_are_said_to_be_simulated(make: Make) -> None:
 async def test_an_unknown_member_is_named(make: Make) -> None:
     with pytest.raises(StoreError, match=r'^there is no member "etcd-9"; there are: etcd-0, etcd-1, etcd-2$'):
         make().quorum.stop("etcd-9")
+
+
+async def test_no_lease_ends_while_nobody_leads(make: Make, virtual_clock: VirtualClock) -> None:
+    store = make()
+    lease = await store.lease_grant(60)
+    await store.txn([], [Put(b"/event", b"1", lease=lease)])
+    store.quorum.stop("etcd-0")
+    store.quorum.stop("etcd-1")
+    with pytest.raises(StoreUnavailableError, match=r"^etcdserver: no leader$"):
+        await store.lease_keep_alive(lease)
+    revision = store.revision
+    await virtual_clock.sleep(120)
+    assert store.revision == revision
+    store.quorum.start("etcd-0")
+    await virtual_clock.sleep(5)
+    assert (await store.range(Range(b"/event"))).kvs == []
