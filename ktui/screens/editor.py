@@ -32,7 +32,7 @@ class Editor(Guarded, ModalScreen[bool]):
     Editor > Vertical { width: 92%; height: 92%; border: round $primary; background: $surface; }
     Editor #problem { height: auto; max-height: 8; color: $error; padding: 0 1; display: none; }
     Editor #problem.-said { display: block; }
-    Editor TextArea { height: 1fr; border: none; }
+    Editor TextArea, Editor TextArea:focus { height: 1fr; border: none; padding: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),

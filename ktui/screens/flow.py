@@ -23,7 +23,6 @@ from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.ink import inks
 from ktui.widgets.inspector import Inspector
 from ktui.widgets.story_line import StoryLine
-from ktui.widgets.syntax import syntax_theme
 
 TICK_SECONDS = 0.2
 SPANS_SHOWN = 12  # of a folded row
@@ -97,7 +96,8 @@ class FlowScreen(FrameScreen):
             return
         spans = self.canvas.model.spans_of(row)[:SPANS_SHOWN]
         colours = inks(self.app)
-        parts: list[RenderableType] = [Text(row.text, "bold underline"), Text("")]
+        title = "the chain, hops 2 to 6" if row.kind is Kind.CHAIN else row.text
+        parts: list[RenderableType] = [Text(title, "bold underline"), Text("")]
         parts += [part for span in spans for part in hop_details.describe(span, colours)]
         if row.count > len(spans):
             parts.append(Text(f"{row.count} times in all", "dim"))
@@ -127,7 +127,7 @@ class FlowScreen(FrameScreen):
         asked = hop_details.first(spans, 2)
         if asked is not None and asked["detail"].get("payload"):
             found = await inspection.payload(client, asked["detail"]["payload"])
-            return list(hop_details.payload(found, syntax_theme(self.app))) if found else []
+            return list(hop_details.payload(found, colours)) if found else []
         return []
 
     # -- one trace

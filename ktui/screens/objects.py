@@ -21,7 +21,7 @@ from ktui.screens.frame import FrameScreen
 from ktui.widgets.dialogs import Question
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
-from ktui.widgets.syntax import syntax_theme, yaml_text
+from ktui.widgets.syntax import yaml_text
 
 FRAME_SECONDS = 0.05
 
@@ -149,7 +149,7 @@ class ObjectsScreen(FrameScreen):
         if obj is None:
             return
         text = editable_yaml(obj)
-        self.query_one("#yaml", Static).update(yaml_text(text, syntax_theme(self.app)))
+        self.query_one("#yaml", Static).update(yaml_text(text, inks(self.app)))
         self.query_one("#detail").display = True
 
     @work(exclusive=True, group="edit", exit_on_error=False)

@@ -20,7 +20,7 @@ from ktui.screens.frame import FrameScreen
 from ktui.widgets import hop_details
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
-from ktui.widgets.syntax import syntax_theme, yaml_text
+from ktui.widgets.syntax import yaml_text
 
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
@@ -166,7 +166,7 @@ class StoreScreen(FrameScreen):
                 Text(""),
             ]
         text = hop_details.dump(hop_details.shown_object(found["value"]))
-        parts.append(yaml_text(text, syntax_theme(self.app)))
+        parts.append(yaml_text(text, inks(self.app)))
         self.query_one("#value", Static).update(Group(*parts))
 
     # -- the prefix

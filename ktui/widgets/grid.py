@@ -37,7 +37,7 @@ class Grid(ScrollView, can_focus=True):
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("home,g", "move(-1000000000)", "First", show=False),
         Binding("end,G", "move(1000000000)", "Last", show=False),
-        Binding("enter", "choose", "Open", show=True),
+        Binding("enter", "choose", "Open", show=False),
     ]
 
     class Moved(Message):

@@ -17,7 +17,9 @@ from ktui.trace_tree import LAMPS, milliseconds
 from ktui.widgets.syntax import yaml_text
 
 Colours = Mapping[str, str]
-_SHOWN_ELSEWHERE = frozenset({"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried"})
+_SHOWN_ELSEWHERE = frozenset(
+    {"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried", "user"}
+)
 _SCORE_HEADS = {
     "TaintToleration": "taint",
     "NodeResourcesFit": "fit",
@@ -33,7 +35,7 @@ def title(text: str) -> Text:
     return Text(f"\n{text}", "bold")
 
 
-def describe(span: Span, colours: Colours, *, revision_of: str = "") -> Iterator[RenderableType]:
+def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
     """One hop: what, who, when, how long, and what was decided."""
     hop, ok = span["hop"], span["outcome"] == "ok"
     yield Text.assemble(
@@ -150,24 +152,24 @@ def _diff_style(line: str, colours: Colours) -> str:
     return "dim"
 
 
-def payload(found: Mapping[str, Any], syntax_theme: str) -> Iterator[RenderableType]:
+def payload(found: Mapping[str, Any], colours: Colours) -> Iterator[RenderableType]:
     """Request and response as they crossed the wire."""
     request, response = found["request"], found.get("response")
     query = "&".join(f"{name}={value}" for name, values in request["query"].items() for value in values)
     yield title("request")
     yield Text(f"{request['method']} {request['path']}{'?' + query if query else ''}", overflow="fold")
-    yield from _message(request, syntax_theme)
+    yield from _message(request, colours)
     if response is not None:
         yield title(f"response {response['status']}")
-        yield from _message(response, syntax_theme)
+        yield from _message(response, colours)
 
 
-def _message(message: Mapping[str, Any], syntax_theme: str) -> Iterator[RenderableType]:
+def _message(message: Mapping[str, Any], colours: Colours) -> Iterator[RenderableType]:
     for name, value in message["headers"].items():
         yield Text(f"{name}: {value}", "dim", overflow="fold")
     if message.get("body") is not None:
         text = dump(shown_object(message["body"]))
-        yield yaml_text(text, syntax_theme)
+        yield yaml_text(text, colours)
 
 
 def first(spans: Sequence[Span], hop: int) -> Span | None:

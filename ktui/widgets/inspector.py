@@ -39,13 +39,13 @@ class Inspector(VerticalScroll):
         lines += [
             Text(""),
             Text.assemble(("├───► ", "bold"), "a request, a write to etcd"),
-            Text.assemble(("├┄┄┄► ", "bold"), "a watch event, whom it wakes"),
+            Text.assemble(("├┄┄┄► ", "bold"), "a watch event"),
             Text.assemble(("│ word ", "bold"), "a step inside"),
             Text.assemble(("✓ ◐ ✖ ·", "bold"), " done waiting failed past"),
             Text.assemble(("model~", "bold"), " simulated time"),
             Text.assemble(("wall  ", "bold"), " time of this machine"),
             Text(""),
-            Text.assemble(("↑ ↓", "bold"), " choose a line to see its inside"),
+            Text.assemble(("↑ ↓", "bold"), " choose a line, see its inside"),
             Text.assemble((" p ", "bold"), " follow one trace alone"),
             Text.assemble((" ? ", "bold"), " all keys"),
         ]

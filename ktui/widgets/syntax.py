@@ -1,20 +1,28 @@
-"""Highlighted YAML, in the terminal's own colours, so that it fits every theme."""
+"""YAML in the theme's colours: keys stand out, values read."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Mapping
 
-from rich.syntax import Syntax
 from rich.text import Text
-from textual.app import App
+
+_KEY = re.compile(r"^[ ]*(?:- )*(?P<key>[^\s#'\"\[{-][^:\n]*|'[^'\n]*'|\"[^\"\n]*\"):(?=\s|$)", re.MULTILINE)
+_PLAIN = re.compile(r"(?<=[:-] )(?P<plain>-?\d+(?:\.\d+)?|true|false|null|\[\]|\{\})$", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+_DASH = re.compile(r"^[ ]*(?P<dash>(?:- )+)", re.MULTILINE)
 
 
-def syntax_theme(app: App[Any]) -> str:
-    return "ansi_dark" if app.current_theme.dark else "ansi_light"
-
-
-def yaml_text(text: str, theme: str) -> Text:
+def yaml_text(text: str, colours: Mapping[str, str]) -> Text:
     """YAML as text that is cut off, not wrapped, where it is too long."""
-    shown = Syntax("", "yaml", theme=theme, background_color="default").highlight(text)
-    shown.no_wrap, shown.overflow = True, "ellipsis"
+    shown = Text(text, no_wrap=True, overflow="ellipsis")
+    for pattern, group, colour in (
+        (_KEY, "key", colours.get("primary", "")),
+        (_PLAIN, "plain", colours.get("accent", "")),
+        (_DASH, "dash", colours.get("accent", "")),
+    ):
+        for match in pattern.finditer(text):
+            shown.stylize(colour, *match.span(group))
+    for match in _COMMENT.finditer(text):
+        shown.stylize("dim", *match.span())
     return shown

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from engine.trace.span import Hop
+
+_sequences = count(1)
+KUBECTL = "kubernetes-admin"
 
 
 def span(
@@ -36,5 +40,43 @@ def span(
         "model_ms": 2.0,
         "outcome": "ok",
         "detail": {},
-        "sequence": hop,
+        "sequence": next(_sequences),
     } | rest
+
+
+def request(
+    name: str,
+    *,
+    user: str = KUBECTL,
+    parent: str = "",
+    verb: str = "create",
+    object: str = "pod/default/web",
+    start: float = 0.0,
+    revision: int = 31,
+    trace: str = "t1",
+    agent: str = "kubectl/v1.37",
+    hops: tuple[int, ...] = (2, 3, 4, 5, 6, 7),
+) -> list[dict[str, Any]]:
+    """The links of one request, 3 ms each, in their order."""
+    details: dict[int, dict[str, Any]] = {
+        2: {"user": user, "authenticator": "x509", "userAgent": agent},
+        3: {"authorizer": "RBAC", "verdict": "allow"},
+        4: {"plugins": [{"name": "A", "verdict": "passed"}] * 4},
+        6: {"plugins": [{"name": "B", "verdict": "accepted"}] * 2},
+        7: {"key": "/registry/x"},
+    }
+    return [
+        span(
+            f"{name}{hop}",
+            hop,
+            parent=parent,
+            verb=verb,
+            object=object,
+            component="etcd" if hop == 7 else "kube-apiserver",
+            start=start + 0.003 * index,
+            detail=details.get(hop, {}),
+            revision=revision if hop == 7 else 0,
+            trace=trace,
+        )
+        for index, hop in enumerate(hops)
+    ]

@@ -1,0 +1,106 @@
+"""The server's tables as rows of the Objects screen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from engine.api.types import PODS
+from ktui.models.object_table import ObjectTable, sort_key
+
+COLUMNS = [
+    {"name": "Name", "priority": 0},
+    {"name": "Status", "priority": 0},
+    {"name": "Restarts", "priority": 0},
+    {"name": "Age", "priority": 0},
+    {"name": "IP", "priority": 1},
+]
+
+
+def row(name: str, status: str = "Running", restarts: str = "0", age: str = "5s", version: str = "1") -> dict[str, Any]:
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "resourceVersion": version,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    return {"cells": [name, status, restarts, age, None], "object": {"metadata": metadata}}
+
+
+def table_of(*rows: dict[str, Any]) -> ObjectTable:
+    table = ObjectTable(PODS)
+    table.replace({"columnDefinitions": COLUMNS, "rows": list(rows), "metadata": {"resourceVersion": "9"}})
+    return table
+
+
+def names(table: ObjectTable) -> list[str]:
+    return [row.cells[1] for row in table.grid_rows()]
+
+
+def test_namespace_first_and_wide_columns_on_demand() -> None:
+    table = table_of(row("a"))
+    assert table.titles == ("NAMESPACE", "NAME", "STATUS", "RESTARTS", "AGE")
+    table.wide = True
+    assert table.titles[-1] == "IP"
+    assert table.grid_rows()[0].cells == ("default", "a", "Running", "0", "5s", "<none>")
+
+
+def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None:
+    table = table_of(row("a"))
+    table.apply("ADDED", {"rows": [row("b", version="10")]}, now=5.0)
+    table.apply("MODIFIED", {"rows": [row("a", status="Pending", version="11")]}, now=8.0)
+    assert [(line.key, line.is_lit, line.tone) for line in table.grid_rows(now=8.5)] == [
+        ("default/a", True, "warning"),
+        ("default/b", False, "foreground"),
+    ]
+    table.apply("DELETED", {"rows": [row("b", version="12")]}, now=9.0)
+    assert (names(table), table.version) == (["a"], "12")
+
+
+def test_ages_are_as_of_the_model_s_clock() -> None:
+    at = datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC)
+    assert table_of(row("a")).grid_rows(model_now=at)[0].cells[-1] == "3m20s"
+
+
+def test_the_filter_looks_at_every_column() -> None:
+    table = table_of(row("apple"), row("pear", status="Pending"))
+    table.filter = "Pend"
+    assert names(table) == ["pear"]
+
+
+def test_sorting_goes_through_the_columns_and_back() -> None:
+    table = table_of(row("a", restarts="10"), row("b", restarts="9"), row("c", restarts="2"))
+    for _ in range(4):
+        table.sort_by_next()
+    assert table.titles[3] == "RESTARTS↑"
+    assert names(table) == ["c", "b", "a"]
+    table.descending = True
+    assert names(table) == ["a", "b", "c"]
+    table.sort_by_next()
+    table.sort_by_next()
+    assert table.sort == ""
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        pytest.param("5s", "3m20s", id="ages"),
+        pytest.param("59m", "2h", id="minutes and hours"),
+        pytest.param("9", "10", id="numbers"),
+        pytest.param("0/1", "1/1", id="ready counts"),
+        pytest.param("3", "word", id="numbers before words"),
+        pytest.param("Error", "Running", id="words"),
+    ],
+)
+def test_cells_sort_by_what_they_mean(low: str, high: str) -> None:
+    assert sort_key(low) < sort_key(high)
+
+
+@pytest.mark.parametrize(
+    ("status", "tone"),
+    [("CrashLoopBackOff", "error"), ("Init:Error", "error"), ("Init:0/1", "warning"), ("Running", "foreground")],
+)
+def test_tones(status: str, tone: str) -> None:
+    assert table_of(row("a", status=status)).grid_rows()[0].tone == tone

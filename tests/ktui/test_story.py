@@ -1,0 +1,61 @@
+"""How far a write has come."""
+
+from __future__ import annotations
+
+from ktui.models.exchange import Span
+from ktui.models.story import AHEAD, DONE, FAILED, SKIPPED, WAITING, Story, tell
+from tests.ktui import recorded
+from tests.ktui.spans import request, span
+
+
+def story_of(*spans: Span) -> Story:
+    story = tell(spans)
+    assert story is not None
+    return story
+
+
+def signs(story: Story) -> str:
+    return "".join(lamp.sign for lamp in story.lamps)
+
+
+def test_there_is_no_story_before_the_client_has_its_answer() -> None:
+    assert tell(request("a", parent="root")) is None
+
+
+def test_what_is_done_what_is_awaited_and_what_lies_ahead() -> None:
+    story = story_of(*request("a", parent="root"), span("root", 1, verb="apply", object="deployment/default/web"))
+    assert signs(story) == DONE * 7 + WAITING + AHEAD * 4
+    assert story.title == "kubectl apply deployment/web · by kubernetes-admin"
+
+
+def test_hops_that_were_not_needed_are_told_from_those_ahead() -> None:
+    story = story_of(*request("a", parent="root"), span("root", 1), span("p", 12, parent="a7", start=1))
+    assert signs(story) == DONE * 7 + SKIPPED * 4 + DONE
+
+
+def test_a_refusal_ends_the_story() -> None:
+    links = request("a", parent="root", hops=(2, 3))
+    links[1]["outcome"] = "Forbidden"
+    assert signs(story_of(*links, span("root", 1, outcome="Forbidden"))) == DONE * 2 + FAILED + AHEAD * 9
+
+
+def test_a_conflict_that_a_controller_tries_again_is_no_failure() -> None:
+    spans = [*request("a", parent="root"), span("root", 1), span("r", 9, parent="a7", outcome="Conflict")]
+    assert story_of(*spans).lamps[8].sign == DONE
+
+
+def test_a_hop_that_takes_longer_than_is_usual_is_the_slow_one() -> None:
+    links = request("a", parent="root")
+    for link in links:
+        link["model_ms"] = 400.0 if link["hop"] == 7 else 1.0
+    slow = [lamp.hop for lamp in story_of(*links, span("root", 1)).lamps if lamp.is_slow]
+    assert slow == [7]
+
+
+def test_the_story_of_the_recorded_apply() -> None:
+    spans = recorded.spans()
+    trace = next(item["traceId"] for item in spans if item["hop"] == 1 and item["verb"] == "create")
+    story = story_of(*(item for item in spans if item["traceId"] == trace))
+    assert signs(story) == DONE * 12
+    assert story.is_model_time
+    assert 1_500 < story.milliseconds < 30_000
