@@ -12,7 +12,7 @@ from typing import Any
 
 from cel_expr_python import cel
 
-from engine.api.crd.cel.fields import Typed, undefined_fields
+from engine.api.crd.cel.fields import Typed, looked_up
 from engine.api.crd.cel.library import extensions
 from engine.api.crd.cel.syntax import read
 from engine.api.crd.structural import Structural
@@ -20,6 +20,7 @@ from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
 _TYPE = cel.Type
+_HAS_INSTANTS = re.compile("TIMESTAMP|DURATION")
 _WRAPPED = re.compile(r"^[A-Z_]+: |\s*\[[A-Z_]+\]$")
 # With `optionalOldSelf` the old value is bound as an optional by a loop over a list of that one element: values of
 # that type cannot be handed in.
@@ -81,17 +82,24 @@ def compiled(
     source: str, schema: Structural, *, root: bool, optional: bool = False, wanted: str = "BOOL"
 ) -> Expression:
     """Raises CompileError."""
+    whole, own = (f"{_BEFORE}{source}{_AFTER}" if optional else source), self_type(schema)
     try:
-        checked = _environment(self_type(schema)).compile(f"{_BEFORE}{source}{_AFTER}" if optional else source)
+        checked = _environment(own).compile(whole)
     except RuntimeError as error:
         text = _WRAPPED.sub("", str(error)).strip()
         raise CompileError(f"compilation failed: {_unwrapped(text) if optional else text}") from None
     tree = read(checked.serialize())
-    if errors := undefined_fields(tree, source, Typed(schema, resource=root)) if not optional else []:
-        raise CompileError("compilation failed: " + "\n".join(errors))
+    found = looked_up(tree, whole, Typed(schema, resource=root))
+    if found.errors:
+        texts = "\n".join(found.errors)
+        raise CompileError(f"compilation failed: {_unwrapped(texts) if optional else texts}")
     if checked.return_type().name() not in (wanted, "DYN"):
         raise CompileError(f"cel expression must evaluate to a {wanted.lower()}")
-    uses_old = source.find("oldSelf") >= 0 if optional else "oldSelf" in tree.names()
+    uses_old = "oldSelf" in source if optional else "oldSelf" in tree.names()
+    if found.instants or _HAS_INSTANTS.search(str(own)):
+        for place, made in sorted(set(found.instants), reverse=True):
+            whole = f"{whole[:place]}.{made}(){whole[place:]}"
+        checked = _environment(_TYPE.DYN).compile(whole)
     return Expression(checked, uses_old, optional)
 
 

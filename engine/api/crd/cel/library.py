@@ -19,6 +19,7 @@ from cel_expr_python import cel
 from cel_expr_python.ext import ext_optional, ext_strings
 
 from engine.api.crd import formats
+from engine.api.crd.cel.values import duration_of, time_of
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.validation import text as names
 
@@ -49,7 +50,7 @@ def _plain(name: str, result: Any, parameters: list[Any], implementation: Implem
 @lru_cache(maxsize=1)
 def extensions() -> list[Any]:
     """Made once: what the rules of every schema are compiled with."""
-    functions = [*_lists(), *_regex(), *_urls(), *_quantities(), *_addresses(), *_formats(), *_sets()]
+    functions = [*_lists(), *_regex(), *_urls(), *_quantities(), *_addresses(), *_formats(), *_sets(), *_instants()]
     own = cel.CelExtension("kubernetes", functions)
     return [ext_strings.ExtStrings(), ext_optional.ExtOptional(), own]
 
@@ -79,6 +80,12 @@ def _sets() -> Iterable[Any]:
         lambda one, other: all(each in one for each in other) and all(each in other for each in one),
     )
     yield _plain("sets.intersects", _T.BOOL, [_LIST, _LIST], lambda one, other: any(each in one for each in other))
+
+
+def _instants() -> Iterable[Any]:
+    """What `fields` puts behind texts that are times or durations."""
+    yield _member("kubernetesTime", _T.TIMESTAMP, [_T.DYN], time_of)
+    yield _member("kubernetesDuration", _T.DURATION, [_T.DYN], duration_of)
 
 
 # -- regular expressions

@@ -1,0 +1,68 @@
+"""Printer columns and the JSONPath that they are found by."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from engine.api.crd.columns import layout
+from engine.api.crd.jsonpath import JsonPathError, parse
+from engine.api.tables.columns import Row
+from engine.api.types import Object
+
+OBJECT: Object = {
+    "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "web"}, "creationTimestamp": "2026-01-01T00:00:00Z"},
+    "spec": {"n": 3, "ratio": 0.5, "on": True, "items": [{"v": 1}, {"v": 2}, {"v": 3}], "text": "x"},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".spec.n", [3]),
+        (".spec.nope.deeper", []),
+        ('.status.conditions[?(@.type=="Ready")].status', ["True"]),
+        (".spec.items[?(@.v>1)].v", [2, 3]),
+        (".spec.items[-1].v", [3]),
+        (".spec.items[0:2].v", [1, 2]),
+        (".spec.items[*].v", [1, 2, 3]),
+        ("..v", [1, 2, 3]),
+        (".metadata.labels.app\\.kubernetes\\.io/name", ["web"]),
+        (".metadata.labels['app.kubernetes.io/name']", ["web"]),
+    ],
+)
+def test_a_path_finds(path: str, found: list[Any]) -> None:
+    assert parse(path).find(OBJECT) == found
+
+
+@pytest.mark.parametrize("path", ["spec", ".spec[", ".items[x]"])
+def test_what_is_no_path_is_refused(path: str) -> None:
+    with pytest.raises(JsonPathError):
+        parse(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "cell"),
+    [
+        ("string", ".spec.n", "3"),
+        ("string", ".spec.items[0]", '{"v":1}'),
+        ("integer", ".spec.n", 3),
+        ("integer", ".spec.text", None),
+        ("number", ".spec.ratio", 0.5),
+        ("boolean", ".spec.on", True),
+        ("date", ".metadata.creationTimestamp", "31d"),
+        ("date", ".spec.text", "<invalid>"),
+        ("string", ".spec.nope", None),
+    ],
+)
+def test_a_cell(kind: str, path: str, cell: Any) -> None:
+    table = layout([{"name": "C", "type": kind, "jsonPath": path}])
+    row = Row(OBJECT, datetime(2026, 2, 1, tzinfo=UTC))
+    assert [column.cell(row) for column in table.columns] == ["a", cell]
+
+
+def test_without_columns_of_its_own_a_resource_shows_its_age() -> None:
+    assert [column.name for column in layout([]).columns] == ["Name", "Age"]

@@ -1,0 +1,281 @@
+"""CustomResourceDefinitions that are wrong, in upstream's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.api.crd.definition_rules import custom_resource_definition, custom_resource_definition_update
+from engine.api.types import Object, copy_object
+from engine.api.validation.problems import Problems
+from tests.api.crd.samples import GROUP, definition, texts
+
+ROOT = "spec.validation.openAPIV3Schema"
+SPEC = f"{ROOT}.properties[spec]"
+
+
+def _wrong(obj: Object) -> list[str]:
+    problems = Problems()
+    custom_resource_definition(obj, problems)
+    return texts(problems)
+
+
+def test_a_sound_definition_has_no_problems() -> None:
+    made = definition(
+        {"type": "object", "properties": {"n": {"type": "integer", "default": 1}}},
+        subresources={
+            "status": {},
+            "scale": {
+                "specReplicasPath": ".spec.n",
+                "statusReplicasPath": ".status.n",
+                "labelSelectorPath": ".status.s",
+            },
+        },
+        additionalPrinterColumns=[{"name": "N", "type": "integer", "jsonPath": ".spec.n"}],
+        selectableFields=[{"jsonPath": ".spec.n"}],
+    )
+    assert _wrong(made) == []
+
+
+def _set(*path: Any, value: Any) -> Callable[[Object], None]:
+    def change(obj: Object) -> None:
+        found: Any = obj
+        for step in path[:-1]:
+            found = found[step]
+        found[path[-1]] = value
+
+    return change
+
+
+VERSION = ("spec", "versions", 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        pytest.param(
+            _set("metadata", "name", value="x"),
+            ['metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group'],
+            id="name",
+        ),
+        pytest.param(_set("spec", "scope", value=""), ["spec.scope: Required value"], id="scope"),
+        pytest.param(
+            _set("spec", "scope", value="World"),
+            ['spec.scope: Unsupported value: "World": supported values: "Cluster", "Namespaced"'],
+            id="another scope",
+        ),
+        pytest.param(
+            _set("spec", "names", "shortNames", value=["CT"]),
+            [
+                'spec.names.shortNames[0]: Invalid value: "CT": a DNS-1035 label must consist of lower '
+                "case alphanumeric "
+                "characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. "
+                "'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+            ],
+            id="short name",
+        ),
+        pytest.param(
+            _set("spec", "names", "listKind", value="CronTab"),
+            ['spec.names.listKind: Invalid value: "CronTab": kind and listKind may not be the same'],
+            id="list kind",
+        ),
+        pytest.param(
+            _set(*VERSION, "schema", value=None),
+            ["spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required"],
+            id="no schema",
+        ),
+        pytest.param(
+            _set(
+                *VERSION,
+                "subresources",
+                value={"scale": {"specReplicasPath": "spec.n", "statusReplicasPath": ".spec.n"}},
+            ),
+            [
+                'spec.subresources.scale.specReplicasPath: Invalid value: "spec.n": must be a simple json '
+                "path starting "
+                "with .",
+                'spec.subresources.scale.statusReplicasPath: Invalid value: ".spec.n": should be a json '
+                "path under .status",
+            ],
+            id="scale",
+        ),
+        pytest.param(
+            _set(*VERSION, "additionalPrinterColumns", value=[{"name": "N", "type": "text", "jsonPath": "n"}]),
+            [
+                'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of '
+                "boolean,date,integer,number,string",
+                'spec.additionalPrinterColumns[0].jsonPath: Invalid value: "n": must be a simple json path '
+                "starting with .",
+            ],
+            id="columns",
+        ),
+        pytest.param(
+            _set(*VERSION, "selectableFields", value=[{"jsonPath": ".spec.nope"}]),
+            [
+                'spec.selectableFields[0].jsonPath: Invalid value: ".spec.nope": is an invalid path: does '
+                "not refer to a "
+                "valid field"
+            ],
+            id="selectable",
+        ),
+        pytest.param(
+            _set("spec", "conversion", value={"strategy": "Webhook"}),
+            [
+                "spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
+                "spec.conversion.conversionReviewVersions: Required value",
+            ],
+            id="conversion",
+        ),
+    ],
+)
+def test_what_is_wrong_besides_the_schema(change: Callable[[Object], None], wrong: list[str]) -> None:
+    made = definition()
+    change(made)
+    assert _wrong(made) == wrong
+
+
+def test_a_group_of_the_community_needs_its_approval() -> None:
+    made = definition()
+    made["spec"]["group"], made["metadata"]["name"] = "x.k8s.io", "crontabs.x.k8s.io"
+    (wrong,) = _wrong(made)
+    assert wrong.startswith(
+        "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have"
+    )
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+    assert _wrong(made) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        pytest.param({}, [f"{SPEC}.type: Required value: must not be empty for specified object fields"], id="no type"),
+        pytest.param({"type": "array"}, [f"{SPEC}.items: Required value: must be specified"], id="no items"),
+        pytest.param(
+            {"type": "array", "items": {}},
+            [f"{SPEC}.items.type: Required value: must not be empty for specified array items"],
+            id="item without type",
+        ),
+        pytest.param(
+            {"type": "string", "anyOf": [{"type": "string"}]},
+            [f"{SPEC}.anyOf[0].type: Forbidden: must be empty to be structural"],
+            id="type in a junctor",
+        ),
+        pytest.param(
+            {"type": "object", "allOf": [{"properties": {"a": {"minimum": 1}}}]},
+            [f"{SPEC}.properties[a]: Required value: because it is defined in {SPEC}.allOf[0].properties[a]"],
+            id="incomplete",
+        ),
+        pytest.param(
+            {"type": "string", "pattern": "("},
+            [
+                f'{SPEC}.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error '
+                "parsing regexp: "
+                "missing closing ): `(`"
+            ],
+            id="pattern",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}},
+            [f"{SPEC}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive"],
+            id="properties and additionalProperties",
+        ),
+        pytest.param(
+            {"type": "object", "x-kubernetes-preserve-unknown-fields": False},
+            [f"{SPEC}.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined"],
+            id="preserve",
+        ),
+        pytest.param(
+            {"type": "array", "x-kubernetes-list-type": "map", "items": {"type": "object"}},
+            [f"{SPEC}.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map"],
+            id="map without keys",
+        ),
+        pytest.param(
+            {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["a"],
+                "items": {"type": "object", "properties": {"a": {"type": "string"}}},
+            },
+            [
+                f"{SPEC}.items.properties[a].default: Required value: this property is in "
+                "x-kubernetes-list-map-keys, so it "
+                "must have a default or be a required property"
+            ],
+            id="key that may be missing",
+        ),
+        pytest.param(
+            {"type": "integer", "default": "x"},
+            [
+                f'{SPEC}.default: Invalid value: "string": {SPEC}.default in body must be of type integer: "string"',
+            ],
+            id="default of the wrong type",
+        ),
+        pytest.param(
+            {"type": "string", "x-kubernetes-validations": [{"rule": " "}]},
+            [f"{SPEC}.x-kubernetes-validations[0].rule: Required value: rule is not specified"],
+            id="empty rule",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_schema(schema: Object, wrong: list[str]) -> None:
+    assert _wrong(definition(schema)) == wrong
+
+
+def test_a_rule_that_does_not_compile_is_told_of_with_its_place() -> None:
+    schema: Object = {"type": "object", "properties": {}, "x-kubernetes-validations": [{"rule": "self.nope == 1"}]}
+    (wrong,) = _wrong(definition({**schema, "properties": {"a": {"type": "string"}}}))
+    assert wrong.startswith(f"{SPEC}.x-kubernetes-validations[0].rule: Invalid value: ")
+    assert "compilation failed: ERROR: <input>:1:5: undefined field 'nope'" in wrong
+
+
+def test_old_self_cannot_be_used_where_elements_are_not_known_again() -> None:
+    items: Object = {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
+    (wrong,) = _wrong(definition({"type": "array", "items": items}))
+    assert wrong == (
+        f'{SPEC}.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf '
+        "cannot be used on the "
+        f"uncorrelatable portion of the schema within {SPEC}.items"
+    )
+
+
+def test_versions_that_differ_are_named_by_their_index() -> None:
+    made = definition({"type": "string"})
+    second = copy_object(made["spec"]["versions"][0])
+    second["name"], second["storage"] = "v2", True
+    second["schema"]["openAPIV3Schema"]["properties"]["spec"] = {}
+    made["spec"]["versions"].append(second)
+    assert _wrong(made)[0] == (
+        "spec.versions[1].schema.openAPIV3Schema.properties[spec].type: Required value: must not "
+        "be empty for specified "
+        "object fields"
+    )
+    assert _wrong(made)[-1].endswith("must have exactly one version marked as storage version")
+
+
+def test_an_established_definition_keeps_its_scope_and_names() -> None:
+    old = definition()
+    old["metadata"]["resourceVersion"] = "1"
+    old["status"] = {"conditions": [{"type": "Established", "status": "True"}], "storedVersions": ["v1"]}
+    new = copy_object(old)
+    new["spec"]["scope"] = "Cluster"
+    new["spec"]["names"]["kind"] = "Other"
+    problems = Problems()
+    custom_resource_definition_update(new, old, problems)
+    assert texts(problems) == [
+        'spec.scope: Invalid value: "Cluster": field is immutable',
+        'spec.names.kind: Invalid value: "Other": field is immutable',
+    ]
+
+
+def test_a_version_that_objects_are_stored_in_stays() -> None:
+    old = definition()
+    old["status"] = {"storedVersions": ["v1beta1", "v1"]}
+    problems = Problems()
+    custom_resource_definition_update(copy_object(old), old, problems)
+    (wrong,) = texts(problems)
+    assert wrong.startswith(
+        'status.storedVersions[0]: Invalid value: "v1beta1": missing from spec.versions; v1beta1 was'
+    )
+    assert GROUP not in wrong

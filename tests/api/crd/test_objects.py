@@ -1,0 +1,95 @@
+"""What becomes of an object that comes in: pruning, defaults, metadata."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.decoding import load_json
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from tests.api.crd.samples import compiled, cron_tab
+
+SCHEMA: Object = {
+    "type": "object",
+    "properties": {
+        "image": {"type": "string", "default": "busybox"},
+        "replicas": {"type": "integer"},
+        "raw": {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": True,
+            "properties": {"known": {"type": "object"}},
+        },
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "ports": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"protocol": {"type": "string", "default": "TCP"}}},
+        },
+        "template": {
+            "type": "object",
+            "x-kubernetes-embedded-resource": True,
+            "properties": {"spec": {"type": "object"}},
+        },
+        "maybe": {"type": "string", "nullable": True, "default": "x"},
+    },
+}
+
+
+def test_unknown_fields_are_dropped_and_named() -> None:
+    obj, unknown = compiled(SCHEMA).decode(
+        cron_tab({"imag": "x", "ports": [{"port": 1}], "raw": {"a": {"b": 1}, "known": {"c": 1}}, "labels": {"k": "v"}})
+    )
+    assert unknown == [
+        'unknown field "spec.imag"',
+        'unknown field "spec.ports[0].port"',
+        'unknown field "spec.raw.known.c"',
+    ]
+    assert obj["spec"]["raw"] == {"a": {"b": 1}, "known": {}}
+    assert obj["spec"]["labels"] == {"k": "v"}
+
+
+def test_defaults_fill_what_is_missing_at_every_depth() -> None:
+    obj, _ = compiled(SCHEMA).decode(cron_tab({"ports": [{}, {"protocol": "UDP"}]}))
+    assert obj["spec"] == {"image": "busybox", "maybe": "x", "ports": [{"protocol": "TCP"}, {"protocol": "UDP"}]}
+
+
+def test_a_null_gives_way_to_a_default_only_where_null_is_not_allowed() -> None:
+    obj, _ = compiled(SCHEMA).decode(cron_tab({"image": None, "maybe": None}))
+    assert obj["spec"] == {"image": "busybox", "maybe": None}
+
+
+def test_an_object_read_from_the_store_gets_defaults_that_came_later() -> None:
+    stored = cron_tab({"replicas": 1, "gone": 2})
+    assert compiled(SCHEMA).read(stored)["spec"] == {"replicas": 1, "image": "busybox", "maybe": "x"}
+    assert stored["spec"] == {"replicas": 1, "gone": 2}
+
+
+def test_type_and_metadata_are_known_without_being_said_also_in_an_embedded_resource() -> None:
+    template = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "colour": "red"}, "spec": {}, "more": 1}
+    obj, unknown = compiled(SCHEMA).decode(cron_tab({"template": template}))
+    assert unknown == ['unknown field "spec.template.more"', 'unknown field "spec.template.metadata.colour"']
+    assert obj["spec"]["template"] == {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {}}
+
+
+def test_duplicate_fields_are_named() -> None:
+    value = load_json(b'{"metadata": {"name": "a"}, "spec": {"image": "a", "image": "b"}}')
+    obj, strict = compiled(SCHEMA).decode(value)
+    assert (obj["spec"]["image"], strict) == ("b", ['duplicate field "spec.image"'])
+
+
+def test_whole_numbers_are_integers() -> None:
+    obj, _ = compiled(SCHEMA).decode(cron_tab({"replicas": 3.0}))
+    assert repr(obj["spec"]["replicas"]) == "3"
+
+
+def test_another_version_or_kind_is_refused() -> None:
+    with pytest.raises(ApiError, match="does not match the expected API version"):
+        compiled(SCHEMA).decode({**cron_tab({}), "apiVersion": "stable.example.com/v2"})
+    with pytest.raises(ApiError, match='Other in version "v1" cannot be handled as a CronTab'):
+        compiled(SCHEMA).decode({**cron_tab({}), "kind": "Other"})
+
+
+def test_metadata_of_the_wrong_type_is_refused() -> None:
+    with pytest.raises(
+        ApiError, match="cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type"
+    ):
+        compiled(SCHEMA).decode({**cron_tab({}), "metadata": {"name": "a", "labels": {"a": 1}}})

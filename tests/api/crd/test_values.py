@@ -1,0 +1,172 @@
+"""Values of custom resources against their schemas, in kube-openapi's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import Object
+from tests.api.crd.samples import problems_of
+
+BODY = "spec.f in body"
+
+
+def _spec(node: Object) -> Object:
+    return {"type": "object", "properties": {"f": node}}
+
+
+@pytest.mark.parametrize(
+    ("node", "value", "wrong"),
+    [
+        pytest.param(
+            {"type": "integer"}, "3", f'Invalid value: "string": {BODY} must be of type integer: "string"', id="type"
+        ),
+        pytest.param(
+            {"type": "string"}, None, f'Invalid value: "null": {BODY} must be of type string: "null"', id="null"
+        ),
+        pytest.param(
+            {"x-kubernetes-int-or-string": True},
+            1.5,
+            f'Invalid value: "number": {BODY} must be of type integer,string: "number"',
+            id="int or string",
+        ),
+        pytest.param(
+            {"type": "string", "enum": ["a", "b"]}, "c", 'Unsupported value: "c": supported values: "a", "b"', id="enum"
+        ),
+        pytest.param(
+            {"type": "integer", "enum": [1, 2]},
+            3,
+            'Unsupported value: 3: supported values: "1", "2"',
+            id="enum of numbers",
+        ),
+        pytest.param(
+            {"type": "string", "pattern": "^a+$"},
+            "b",
+            f"Invalid value: \"b\": {BODY} should match '^a+$'",
+            id="pattern",
+        ),
+        pytest.param(
+            {"type": "string", "maxLength": 2}, "abc", "Too long: may not be more than 2 bytes", id="maxLength"
+        ),
+        pytest.param(
+            {"type": "string", "minLength": 2},
+            "a",
+            f'Invalid value: "a": {BODY} should be at least 2 chars long',
+            id="minLength",
+        ),
+        pytest.param(
+            {"type": "integer", "minimum": 1},
+            0,
+            f"Invalid value: 0: {BODY} should be greater than or equal to 1",
+            id="minimum",
+        ),
+        pytest.param(
+            {"type": "number", "maximum": 1.5, "exclusiveMaximum": True},
+            1.5,
+            f"Invalid value: 1.5: {BODY} should be less than 1.5",
+            id="exclusive maximum",
+        ),
+        pytest.param(
+            {"type": "integer", "multipleOf": 5},
+            7,
+            f"Invalid value: 7: {BODY} should be a multiple of 5",
+            id="multipleOf",
+        ),
+        pytest.param(
+            {"type": "string", "format": "date-time"},
+            "noon",
+            f'Invalid value: "noon": {BODY} must be of type date-time: "noon"',
+            id="format",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            [],
+            f"Invalid value: 0: {BODY} should have at least 1 items",
+            id="minItems",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": "string"}, "maxItems": 1},
+            ["a", "b"],
+            "Too many: 2: must have at most 1 items",
+            id="maxItems",
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_of(node: Object, value: Any, wrong: str) -> None:
+    assert problems_of(_spec(node), {"f": value}) == [f"spec.f: {wrong}"]
+
+
+@pytest.mark.parametrize(
+    ("node", "value"),
+    [
+        ({"type": "string", "nullable": True}, None),
+        ({"x-kubernetes-int-or-string": True}, "50%"),
+        ({"x-kubernetes-int-or-string": True}, 3),
+        ({"type": "number"}, 3),
+        ({"type": "string", "format": "a-format-of-mine"}, "x"),
+        ({"type": "string", "format": "duration"}, "1h30m"),
+        ({"type": "string", "format": "ipv4"}, "10.0.0.1"),
+        ({"type": "string", "format": "uuid"}, "123e4567-e89b-12d3-a456-426614174000"),
+        ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, {"any": [1, {"thing": None}]}),
+    ],
+)
+def test_what_fits_is_not_told_of(node: Object, value: Any) -> None:
+    assert problems_of(_spec(node), {"f": value}) == []
+
+
+def test_required_fields_are_named_with_their_path() -> None:
+    schema: Object = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
+    assert problems_of(schema, {}) == ["spec.a: Required value"]
+
+
+def test_elements_are_named_by_their_index() -> None:
+    schema = _spec(
+        {"type": "array", "items": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}}
+    )
+    assert problems_of(schema, {"f": [{"n": 1}, {}, {"n": "x"}]}) == [
+        "spec.f[1].n: Required value",
+        'spec.f[2].n: Invalid value: "string": spec.f[2].n in body must be of type integer: "string"',
+    ]
+
+
+def test_junctors_say_that_nothing_fits_and_what_comes_closest() -> None:
+    one_of = {**_spec({"type": "string"}), "oneOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}
+    assert problems_of(one_of, {}) == [
+        '<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found none valid',
+        "spec.a: Required value",
+    ]
+    any_of = {**_spec({"type": "string"}), "anyOf": [{"required": ["a"]}]}
+    assert problems_of(any_of, {})[0] == '<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)'
+    not_ = {**_spec({"type": "string"}), "not": {"required": ["f"]}}
+    assert problems_of(not_, {"f": "x"}) == ['<nil>: Invalid value: "": "spec" must not validate the schema (not)']
+
+
+def test_lists_that_are_sets_or_maps_hold_nothing_twice() -> None:
+    schema: Object = {
+        "type": "object",
+        "properties": {
+            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+            "ports": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+            },
+        },
+    }
+    assert problems_of(schema, {"tags": ["a", "b", "a"], "ports": [{"name": "x"}, {"name": "x"}]}) == [
+        'spec.tags[2]: Duplicate value: "a"',
+        'spec.ports[1]: Duplicate value: {"name":"x"}',
+    ]
+
+
+def test_what_was_wrong_before_and_has_not_changed_is_let_pass() -> None:
+    schema: Object = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "minimum": 5}, "b": {"type": "integer", "minimum": 5}},
+    }
+    assert problems_of(schema, {"a": 1, "b": 7}, {"a": 1, "b": 6}) == []
+    assert problems_of(schema, {"a": 1, "b": 2}, {"a": 1, "b": 6}) == [
+        "spec.b: Invalid value: 2: spec.b in body should be greater than or equal to 5"
+    ]
