@@ -163,5 +163,23 @@ class NodeInfo:
         twin.wishes = dict(self.wishes)
         return twin
 
+    def room(self) -> NodeRoom:
+        """A copy that keeps count of what pods request, and of nothing else about them."""
+        twin = NodeRoom.__new__(NodeRoom)
+        twin.name, twin.node, twin.labels, twin.allocatable = self.name, self.node, self.labels, self.allocatable
+        twin.requested = self.requested.copy()
+        twin.pods = dict(self.pods)
+        twin.pods_with_affinity = {}
+        return twin
+
     def __repr__(self) -> str:
         return f"<NodeInfo {self.name} with {len(self.pods)} pods>"
+
+
+class NodeRoom(NodeInfo):
+    """For filters that ask of a node's pods only how much they request."""
+
+    __slots__ = ()
+
+    def _book(self, pod: PodInfo, sign: int) -> None:
+        self.requested.add(pod.request, sign)

@@ -13,6 +13,7 @@ from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from tests.scheduler.formulas import balanced, least_allocated, spread_raw, wishes_raw
 from tests.scheduler.harness import Bench
+from tests.scheduler.objects import pod
 from tests.scheduler.random_cluster import Cluster
 from tests.scheduler.rules import fits
 
@@ -72,3 +73,23 @@ def test_raw_scores_are_what_the_formulas_say(seed: int) -> None:
             if column.plugin in formulas:
                 assert column.raw.tolist() == [formulas[column.plugin](node) for node in candidates], column.plugin
         bench.snapshot.update(bench.cache)
+
+
+@pytest.mark.parametrize("seed", range(400, 415))
+def test_both_ways_agree_beside_nominated_pods_and_on_victims(seed: int) -> None:
+    """Pods that ask for nothing but room, on full nodes to which others are nominated."""
+    cluster = Cluster(seed, nodes=14, pods=90)
+    fast, plain = (Bench(cluster.nodes, cluster.pods, seed=seed) for _ in range(2))
+    plain.framework.vectorised = False
+    for i, node in enumerate(cluster.nodes[:10]):
+        waiting = PodInfo(pod(f"waiting-{i}", cpu=f"{i * 300}m", priority=10))
+        for bench in (fast, plain):
+            bench.nominator.add(waiting, node["metadata"]["name"])
+    seen = set()
+    for i in range(12):
+        wanted = pod(f"new-{i}", cpu=f"{500 * (i % 5)}m", memory="1Gi", priority=5 * (i % 3))
+        found = outcome(fast.schedule(wanted), fast)
+        assert found == outcome(plain.schedule(wanted), plain)
+        assert fast.notes.get("candidates") == plain.notes.get("candidates")
+        seen.add(bool(found[0]))
+    assert seen

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.resource import Resource
 
 Column = NDArray[np.int64]
 
@@ -23,6 +26,24 @@ class Columns:
         self.used_ports = np.zeros(size, np.bool_)
         self._allocatable_scalar: dict[str, Column] = {}
         self._requested_scalar: dict[str, Column] = {}
+
+    def copy(self) -> Columns:
+        twin = copy(self)
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                setattr(twin, name, column.copy())
+            elif isinstance(column, dict):
+                setattr(twin, name, {key: amounts.copy() for key, amounts in column.items()})
+        return twin
+
+    def add(self, row: int, request: Resource) -> None:
+        """One more pod on a node."""
+        self.pods[row] += 1
+        self.requested_cpu[row] += request.milli_cpu
+        self.requested_memory[row] += request.memory
+        self.requested_ephemeral[row] += request.ephemeral_storage
+        for name, amount in request.scalar.items():
+            self.requested(name)[row] += amount
 
     def set_row(self, row: int, info: NodeInfo) -> None:
         allocatable, requested = info.allocatable, info.requested

@@ -6,7 +6,8 @@ that changed. Beside the nodes stand columns and counts over all of them, for pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from engine.scheduler.cache.columns import Columns
 from engine.scheduler.cache.counts import GroupedCounts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import AffinityTerm, LabelGroup, PodInfo, WeightedTerm
+from engine.scheduler.resource import Resource
 
 KEPT_TABLES = 512
 Rows = NDArray[np.intp]
@@ -49,7 +51,7 @@ class Snapshot:
         self.images: dict[str, ImageState] = {}
         self.images_version = 0
         self.version = 0  # bumped when a node comes, goes, or changes labels, taints or schedulability
-        self._order_version = -1
+        self.order_version = -1
         self._static: dict[Hashable, Table] = {}
         self._domains: dict[str, Domains] = {}
 
@@ -75,7 +77,7 @@ class Snapshot:
     def update(self, cache: Cache) -> None:
         """Take over what changed in the cache since the last update."""
         self.images, self.images_version = cache.images, cache.images_version
-        if self._order_version != cache.order_version:
+        if self.order_version != cache.order_version:
             self._rebuild(cache)
         else:
             for name in cache.dirty:
@@ -85,7 +87,7 @@ class Snapshot:
         cache.dirty.clear()
 
     def _rebuild(self, cache: Cache) -> None:
-        self._order_version = cache.order_version
+        self.order_version = cache.order_version
         self.names = cache.tree.names()
         self.rows = {name: row for row, name in enumerate(self.names)}
         self.columns = Columns(len(self.names))
@@ -109,6 +111,14 @@ class Snapshot:
         self.pod_groups.set_row(row, info.label_counts)
         self.anti_affinity_terms.set_row(row, info.anti_affinity_terms)
         self.wishes.set_row(row, info.wishes)
+
+    def crowded(self, added: Iterable[tuple[int, Resource]]) -> Snapshot:
+        """The same nodes with further requests on some rows, in the columns alone."""
+        twin = copy(self)
+        twin.columns = self.columns.copy()
+        for row, request in added:
+            twin.columns.add(row, request)
+        return twin
 
     def _changed(self) -> None:
         self.version += 1

@@ -5,6 +5,7 @@ Source: upstream's schedule_one.go (findNodesThatFitPod, numFeasibleNodesToFind)
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.scheduler.pod_info import PodInfo
 
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
+FEW = 4  # nodes are looked at one by one
 
 _NO_ROWS: Rows = np.zeros(0, np.intp)
 
@@ -64,6 +66,7 @@ class FeasibleNodes:
     def __init__(self, *, choosy: bool = False) -> None:
         """`choosy` where extenders choose among the nodes that are found: then one is not enough."""
         self.next_start = 0
+        self._counted: tuple[Hashable, Rows] = ((), _NO_ROWS)  # rows that pods are nominated to, and for whom
         self._choosy = choosy
 
     def find(
@@ -151,6 +154,18 @@ class FeasibleNodes:
     ) -> Rows:
         """Those of the rows that pass all filters, in their order."""
         special = self._with_nominated(framework, pod, snapshot, rows)
+        if len(special) > FEW and framework.only_room_matters(state):
+            # More room only helps: who fits beside the nominated pods fits without them too.
+            crowd = [
+                (row, other.request)
+                for row in special.tolist()
+                for other in framework.counted_nominated(pod, snapshot.names[row])
+            ]
+            passed, rejections = framework.filter_rows(
+                state, pod, snapshot.crowded(crowd), rows=rows, durations=durations
+            )
+            search.rejections.extend(rejections)
+            return passed
         plain = rows[~np.isin(rows, special)] if len(special) else rows
         passed, rejections = framework.filter_rows(state, pod, snapshot, rows=plain, durations=durations)
         search.rejections.extend(rejections)
@@ -168,15 +183,15 @@ class FeasibleNodes:
     def _with_nominated(self, framework: Framework, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Rows:
         """Rows to which pods are nominated that count for this pod."""
         nominator = framework.handle.nominator
-        counted = [
-            snapshot.rows[name]
-            for name in nominator.nominated_nodes()
-            if name in snapshot.rows
-            and any(o.priority >= pod.priority and o.uid != pod.uid for o in nominator.nominated_on(name))
-        ]
-        if not counted:
-            return _NO_ROWS
-        special: Rows = rows[np.isin(rows, np.array(counted, np.intp))]
+        key = (nominator.version, pod.priority, nominator.node_of(pod.uid) and pod.uid, snapshot.order_version)
+        if self._counted[0] != key:
+            counted = [
+                snapshot.rows[name]
+                for name in nominator.nominated_nodes()
+                if name in snapshot.rows and framework.counted_nominated(pod, name)
+            ]
+            self._counted = (key, np.array(counted, np.intp))
+        special: Rows = rows[np.isin(rows, self._counted[1])] if len(self._counted[1]) else _NO_ROWS
         return special
 
     def _forget_after(self, search: Search, chunk: Rows, last: int, snapshot: Snapshot) -> None:

@@ -7,6 +7,7 @@ it must then give the same answer, only sooner. One that does not is asked node 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -83,7 +84,18 @@ class PreFilterPlugin(Plugin):
         """`state` as if a pod were gone from a node (preemption)."""
 
 
+class Depends(Enum):
+    """What of a node a filter's verdict depends on: the node alone; also on the sums of what its pods request, more of
+    which only ever makes it harder; on the pods themselves, there or elsewhere."""
+
+    NODE = "node"
+    ROOM = "room"
+    PODS = "pods"
+
+
 class FilterPlugin(Plugin):
+    depends: ClassVar[Depends] = Depends.PODS
+
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         raise NotImplementedError
 

@@ -14,6 +14,7 @@ from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.plugin import (
     BindPlugin,
+    Depends,
     FilterPlugin,
     PermitPlugin,
     Plugin,
@@ -148,6 +149,19 @@ class Framework:
     def active_filters(self, state: CycleState) -> list[FilterPlugin]:
         return [plugin for plugin in self.filter if plugin.name not in state.skip_filter]
 
+    def only_room_matters(self, state: CycleState) -> bool:
+        """Whether pods on a node count for this pod by what they request alone."""
+        return self.vectorised and all(plugin.depends is not Depends.PODS for plugin in self.active_filters(state))
+
+    def run_room_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """`run_filters` of those whose verdict more room may change."""
+        for plugin in self.active_filters(state):
+            if plugin.depends is not Depends.NODE:
+                status = plugin.filter(state, pod, node)
+                if not status.ok:
+                    return status.by(plugin.name)
+        return SUCCESS
+
     def filter_rows(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
     ) -> tuple[Rows, list[Rejection]]:
@@ -179,11 +193,7 @@ class Framework:
     def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         """Filters with the pods of equal or higher priority that are nominated to the node counted on it, and again
         without them: neither their coming nor their staying away may break the pod's requirements."""
-        nominated = [
-            other
-            for other in self.handle.nominator.nominated_on(node.name)
-            if other.priority >= pod.priority and other.uid != pod.uid
-        ]
+        nominated = self.counted_nominated(pod, node.name)
         if nominated:
             crowded, twin = node.copy(), state.clone()
             for other in nominated:
@@ -193,6 +203,11 @@ class Framework:
             if not status.ok:
                 return status
         return self.run_filters(state, pod, node)
+
+    def counted_nominated(self, pod: PodInfo, node_name: str) -> list[PodInfo]:
+        """The pods nominated to a node that count for this pod."""
+        nominated = self.handle.nominator.nominated_on(node_name)
+        return [other for other in nominated if other.priority >= pod.priority and other.uid != pod.uid]
 
     def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, node: NodeInfo) -> None:
         for plugin in self.pre_filter:

@@ -12,6 +12,7 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import (
+    Depends,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
@@ -64,6 +65,7 @@ def affinity_key(pod: PodInfo) -> bytes:
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
+    depends = Depends.NODE
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

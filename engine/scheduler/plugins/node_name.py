@@ -8,7 +8,7 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin
+from engine.scheduler.framework.plugin import Depends, FilterPlugin
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -19,6 +19,7 @@ OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 
 class NodeName(FilterPlugin):
     name = "NodeName"
+    depends = Depends.NODE
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         wanted = pod.spec.get("nodeName")

@@ -11,7 +11,7 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores
+from engine.scheduler.framework.plugin import Depends, FilterPlugin, ScorePlugin, Scores
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -43,6 +43,7 @@ class Insufficient(NamedTuple):
 
 class NodeResourcesFit(FilterPlugin, ScorePlugin):
     name = "NodeResourcesFit"
+    depends = Depends.ROOM
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)

@@ -6,7 +6,7 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin
+from engine.scheduler.framework.plugin import Depends, FilterPlugin
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -22,6 +22,7 @@ def _cordoned(node: NodeInfo) -> int:
 
 class NodeUnschedulable(FilterPlugin):
     name = "NodeUnschedulable"
+    depends = Depends.NODE
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         if node.unschedulable and not any_tolerates(pod.tolerations, UNSCHEDULABLE_TAINT):

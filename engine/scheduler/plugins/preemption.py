@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cmp_to_key
 
 from engine.api.types import Object
 from engine.scheduler.framework.cycle_state import CycleState
@@ -35,16 +34,9 @@ class Candidate:
         return {"node": self.node, "victims": [v.key for v in self.victims], "pdbViolations": self.violations}
 
 
-def _compare_importance(first: PodInfo, second: PodInfo) -> int:
-    """Higher priority first, then the longer running; a pod without a start time counts as started just now."""
-    if first.priority != second.priority:
-        return second.priority - first.priority
-    started, other = first.start_time or "~", second.start_time or "~"
-    return (started > other) - (started < other)
-
-
 def by_importance(pods: Iterable[PodInfo]) -> list[PodInfo]:
-    return sorted(pods, key=cmp_to_key(_compare_importance))
+    """Higher priority first, then the longer running; a pod without a start time counts as started just now."""
+    return sorted(pods, key=lambda pod: (-pod.priority, pod.start_time or "~"))
 
 
 def split_by_budgets(pods: list[PodInfo], budgets: list[Object]) -> tuple[list[PodInfo], list[PodInfo]]:
@@ -98,34 +90,73 @@ class DryRun:
 
     def victims_on(self, original: NodeInfo) -> Candidate | Status:
         """The fewest and least important pods of a node that make room, or why none do."""
-        node, state = original.copy(), self.state.clone()
-        potential = [other for other in node.pods.values() if other.priority < self.pod.priority]
+        trial = self._trial(original)
+        potential = [other for other in original.pods.values() if other.priority < self.pod.priority]
         if not potential:
             return NO_VICTIMS
         for other in potential:
-            self._remove(state, other, node)
-        status = self.filters.filter_with_nominated(state, self.pod, node)
+            trial.remove(other)
+        status = trial.check()
         if not status.ok:
             return status
         # Spare as many as possible, the most important first, and first of all those that a budget protects.
         protected, others = split_by_budgets(by_importance(potential), self.budgets)
-        lost = [other for other in protected if not self._spare(state, other, node)]
+        lost = [other for other in protected if not trial.spare(other)]
         violations = len(lost)
-        lost += [other for other in others if not self._spare(state, other, node)]
+        lost += [other for other in others if not trial.spare(other)]
         if not lost:
             return error(f'expected at least one victim pod on node "{original.name}"')
         return Candidate(original.name, tuple(by_importance(lost)), violations)
 
-    def _remove(self, state: CycleState, other: PodInfo, node: NodeInfo) -> None:
-        node.remove_pod(other)
-        self.filters.remove_pod(state, self.pod, other, node)
+    def _trial(self, node: NodeInfo) -> Trial:
+        if self.filters.only_room_matters(self.state):
+            return RoomTrial(self.filters, self.state, self.pod, node.room())
+        return Trial(self.filters, self.state.clone(), self.pod, node.copy())
 
-    def _spare(self, state: CycleState, other: PodInfo, node: NodeInfo) -> bool:
-        node.add_pod(other)
-        self.filters.add_pod(state, self.pod, other, node)
-        if self.filters.filter_with_nominated(state, self.pod, node).ok:
+
+class Trial:
+    """A copy of a node and of the state, from which pods are taken and to which they are given back."""
+
+    def __init__(self, filters: Filters, state: CycleState, pod: PodInfo, node: NodeInfo) -> None:
+        self.filters, self.state, self.pod, self.node = filters, state, pod, node
+
+    def remove(self, other: PodInfo) -> None:
+        self.node.remove_pod(other)
+        self.filters.remove_pod(self.state, self.pod, other, self.node)
+
+    def check(self) -> Status:
+        return self.filters.filter_with_nominated(self.state, self.pod, self.node)
+
+    def spare(self, other: PodInfo) -> bool:
+        """Give a pod back, if the pod fits all the same."""
+        self.node.add_pod(other)
+        self.filters.add_pod(self.state, self.pod, other, self.node)
+        if self.check().ok:
             return True
-        self._remove(state, other, node)
+        self.remove(other)
+        return False
+
+
+class RoomTrial(Trial):
+    """The same where only room matters: filters that ask for the node alone are asked once, and nominated pods are
+    counted from the start, as without them there is but more room."""
+
+    def __init__(self, filters: Filters, state: CycleState, pod: PodInfo, node: NodeInfo) -> None:
+        super().__init__(filters, state, pod, node)
+        for other in filters.counted_nominated(pod, node.name):
+            node.add_pod(other)
+
+    def remove(self, other: PodInfo) -> None:
+        self.node.remove_pod(other)
+
+    def check(self) -> Status:
+        return self.filters.run_filters(self.state, self.pod, self.node)
+
+    def spare(self, other: PodInfo) -> bool:
+        self.node.add_pod(other)
+        if self.filters.run_room_filters(self.state, self.pod, self.node).ok:
+            return True
+        self.node.remove_pod(other)
         return False
 
 

@@ -7,7 +7,7 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, ScorePlugin, Scores, default_normalize
+from engine.scheduler.framework.plugin import Depends, FilterPlugin, ScorePlugin, Scores, default_normalize
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -24,6 +24,7 @@ def _taints(node: Object | None) -> list[Object]:
 
 class TaintToleration(FilterPlugin, ScorePlugin):
     name = "TaintToleration"
+    depends = Depends.NODE
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         return SUCCESS if untolerated_taint(node.taints, pod.tolerations) is None else UNTOLERATED

@@ -12,7 +12,7 @@ from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
-from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
+from engine.scheduler.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -71,6 +71,7 @@ class ZoneState:
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     name = "VolumeZone"
+    depends = Depends.NODE
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         found: list[Topology] = []

@@ -11,6 +11,7 @@ class Nominator:
     def __init__(self) -> None:
         self._on: dict[str, dict[str, PodInfo]] = {}
         self._node_of: dict[str, str] = {}
+        self.version = 0  # bumped with every change
 
     def nominated_on(self, node_name: str) -> list[PodInfo]:
         return list(self._on.get(node_name, {}).values())
@@ -27,6 +28,7 @@ class Nominator:
         self.remove(pod.uid)
         node = pod.nominated_node_name if node_name is None else node_name
         if node:
+            self.version += 1
             self._on.setdefault(node, {})[pod.uid] = pod
             self._node_of[pod.uid] = node
 
@@ -42,6 +44,7 @@ class Nominator:
         node = self._node_of.pop(uid, None)
         if node is None:
             return
+        self.version += 1
         pods = self._on[node]
         pods.pop(uid, None)
         if not pods:
