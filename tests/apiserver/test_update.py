@@ -74,8 +74,13 @@ async def test_an_update_for_another_object_of_that_name(client: Client) -> None
     made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     other = copy_object(made)
     other["metadata"] |= {"uid": "other", "resourceVersion": ""}
-    with pytest.raises(ApiError, match="Precondition failed: UID in precondition: other, UID in object meta: "):
+    with pytest.raises(ApiError) as caught:
         await client.update(CONFIGMAPS, other)
+    assert caught.value.message == (
+        'Operation cannot be fulfilled on configmaps "web": StorageError: invalid object, Code: 4, '
+        "Key: /registry/configmaps/default/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        f"UID in precondition: other, UID in object meta: {made['metadata']['uid']}"
+    )
 
 
 async def test_names_must_agree(client: Client) -> None:

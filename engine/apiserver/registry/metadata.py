@@ -69,17 +69,22 @@ def carry_over(info: ResourceInfo, new: Object, old: Object) -> None:
     kept, metadata = old["metadata"], new["metadata"]
     uid = metadata.get("uid")
     if uid and uid != kept.get("uid"):
-        raise conflict(
-            info.gvr,
-            kept["name"],
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {kept.get('uid', '')}",
-        )
+        raise conflict(info.gvr, kept["name"], uid_mismatch(info, kept, uid))
     for field in _KEPT:
         if field in kept:
             metadata[field] = kept[field]
         else:
             metadata.pop(field, None)
     metadata.pop("selfLink", None)
+
+
+def uid_mismatch(info: ResourceInfo, kept: Object, wanted: str) -> str:
+    """As etcd's storage tells it (apiserver pkg/storage/errors.go, Preconditions.Check)."""
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {info.key(kept.get('namespace', ''), kept['name'])}, "
+        "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+        f"UID in precondition: {wanted}, UID in object meta: {kept.get('uid', '')}"
+    )
 
 
 def same_but_revision(new: Object, old: Object) -> bool:
