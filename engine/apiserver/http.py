@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import ssl
 from collections.abc import AsyncIterator
 from typing import Any
@@ -41,6 +42,7 @@ GZIP_FROM = 128 * 1024
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})  # Go's strconv.ParseBool
 _TOO_LARGE = f"Request body too large: limit is {BODY_LIMIT} bytes"
 
 
@@ -129,8 +131,9 @@ class HttpServer:
         return web.Response(status=response.status, body=data, headers=headers)
 
     async def _encoded(self, request: Request, body: Any, headers: dict[str, str]) -> bytes:
+        option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if _is_pretty(request) else 0)
         if "content-type" in headers:
-            return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+            return orjson.dumps(body, option=option)
         accept = request.headers.get("accept", "")
         if YAML in accept and negotiate(accept).media_type == YAML:
             headers["content-type"] = YAML
@@ -139,8 +142,9 @@ class HttpServer:
         headers["content-type"] = JSON
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
-            return await self._encoded_list(body, items)
-        return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+            encoded = await self._encoded_list(body, items)
+            return orjson.dumps(orjson.loads(encoded), option=option) if _is_pretty(request) else encoded
+        return orjson.dumps(body, option=option)
 
     async def _encoded_list(self, body: dict[str, Any], items: list[Any]) -> bytes:
         """A list as Go writes it: the items of a typed list do not repeat their kind. A long one is encoded in parts,
@@ -228,7 +232,17 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
                 name = value
             elif attribute == "organizationName":
                 organizations.append(value)
-    return ClientCertificate(name, tuple(organizations)) if name else None
+    if not name:
+        return None
+    tls = incoming.get_extra_info("ssl_object")
+    return ClientCertificate(name, tuple(organizations), hashlib.sha256(tls.getpeercert(True)).hexdigest())
+
+
+def _is_pretty(request: Request) -> bool:
+    """Whether a person reads the answer: who asks for it, and browsers, curl and wget (negotiation, isPrettyPrint)."""
+    if wanted := request.parameter("pretty"):
+        return wanted in _TRUE
+    return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def _without_type(item: Any, kind: str | None, version: Any) -> Any:

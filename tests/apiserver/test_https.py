@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import os
 import ssl
 from collections.abc import AsyncIterator
@@ -307,3 +308,33 @@ async def test_health_can_be_asked_by_anybody(served: Served) -> None:
                 assert response.status == 200, path
         async with session.get("/readyz", params={"verbose": ""}) as response:
             assert (await response.text()).endswith("readyz check passed\n")
+
+
+@pytest.mark.parametrize(
+    ("agent", "query", "pretty"),
+    [
+        ("curl/8.14.1", "", True),
+        ("curl/8.14.1", "?pretty=false", False),
+        ("kubectl/v1.37.1", "", False),
+        ("kubectl/v1.37.1", "?pretty=1", True),
+    ],
+)
+@pytest.mark.parametrize("path", ["", "/default", "/nowhere"])
+async def test_people_get_lines(served: Served, path: str, agent: str, query: str, pretty: bool) -> None:
+    async with served.session(served.pki.admin) as session:
+        answer = await session.get(f"/api/v1/namespaces{path}{query}", headers={"User-Agent": agent})
+        text = await answer.text()
+    assert text.startswith('{\n  "' if pretty else '{"')
+    value = orjson.loads(text)
+    assert value.get("reason") == "NotFound" or value["kind"] in ("Namespace", "NamespaceList")
+
+
+async def test_a_certificate_is_known_by_its_fingerprint(served: Served) -> None:
+    code, output, _ = await served.kubectl("auth", "whoami")
+    der = ssl.PEM_cert_to_DER_cert(served.pki.admin.certificate.decode())
+    assert code == 0
+    assert output.splitlines()[-1].split(maxsplit=2) == [
+        "Extra:",
+        "authentication.kubernetes.io/credential-id",
+        f"[X509SHA256={hashlib.sha256(der).hexdigest()}]",
+    ]

@@ -22,6 +22,8 @@ _VARYING = (
     (re.compile(r"https://127\.0\.0\.1:\d+"), "SERVER"),
     (re.compile(r"\b10\.\d+\.\d+\.\d+\b"), "ADDRESS"),
     (re.compile(r"(?<=ADDRESS) +"), "  "),
+    (re.compile(r"(?<=AGE) +"), "  "),
+    (re.compile(r"\bX509SHA256=[0-9a-f]{64}\b"), "X509SHA256=ID"),
     (re.compile(r" +$", re.MULTILINE), ""),
 )
 

@@ -42,7 +42,7 @@ firstTimestamp: "2026-11-27T20:00:00Z"
 lastTimestamp: "2026-11-27T22:00:00Z"
 source: {component: kubelet}
 """
-_AGES = re.compile(r"\b\d+[dhmy](\d+[smhd])?\b")
+_AGES = re.compile(r"\b\d+[dhmy](\d+[smhd])?\b *")
 
 
 def _steps(name: str, folder: Path) -> list[Step]:
@@ -54,7 +54,7 @@ def _steps(name: str, folder: Path) -> list[Step]:
 
 
 def _aged(printed: Printed) -> Printed:
-    return Printed(printed.code, _AGES.sub("AGE", printed.stdout), _AGES.sub("AGE", printed.stderr))
+    return Printed(printed.code, _AGES.sub("AGE  ", printed.stdout), _AGES.sub("AGE  ", printed.stderr))
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCRIPTS.glob("*.txt")))

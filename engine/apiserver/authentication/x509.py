@@ -9,6 +9,8 @@ from __future__ import annotations
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import UserInfo
 
+CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+
 
 class X509Authenticator:
     name = "x509"
@@ -17,4 +19,7 @@ class X509Authenticator:
         certificate = request.certificate
         if certificate is None or not certificate.common_name:
             return None
-        return UserInfo(certificate.common_name, groups=certificate.organizations)
+        user = UserInfo(certificate.common_name, groups=certificate.organizations)
+        if not certificate.fingerprint:
+            return user
+        return user._replace(extra=((CREDENTIAL_ID, (f"X509SHA256={certificate.fingerprint}",)),))
