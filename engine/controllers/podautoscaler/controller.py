@@ -127,6 +127,10 @@ class HorizontalPodAutoscaler(Controller):
 
     def _compute(self, autoscaler: Object, scale: Object, status: Object, current: int) -> Computed | None:
         """The metric that asks for the most; a metric that cannot be had forbids to shrink."""
+        if text := self._ambiguous(autoscaler, scale):
+            self.recorder.event(autoscaler, WARNING, "AmbiguousSelector", text)
+            self._set(status, "ScalingActive", "False", "AmbiguousSelector", text)
+            return None
         best: Computed | None = None
         statuses: list[Object] = []
         failures: list[tuple[str, str, str]] = []
@@ -149,6 +153,15 @@ class HorizontalPodAutoscaler(Controller):
         self._set(status, "ScalingActive", "True", "ValidMetricFound", text)
         status["currentMetrics"] = statuses
         return best
+
+    def _ambiguous(self, autoscaler: Object, scale: Object) -> str:
+        """Two autoscalers of one target would pull it to and fro."""
+        namespace, reference = autoscaler["metadata"]["namespace"], _reference(autoscaler)
+        rivals = sorted(object_key(each) for each in self._autoscalers.list(namespace) if _reference(each) == reference)
+        if len(rivals) < 2:
+            return ""
+        selector = (scale.get("status") or {}).get("selector", "")
+        return f"pods by selector {selector} are controlled by multiple HPAs: [{' '.join(rivals)}]"
 
     def _fail(self, autoscaler: Object, status: Object, failures: list[tuple[str, str, str]], count: int) -> None:
         for reason, _, text in failures:
@@ -228,6 +241,11 @@ class HorizontalPodAutoscaler(Controller):
     async def _write(self, autoscaler: Object, status: Object) -> None:
         if status != (autoscaler.get("status") or {}):
             await self.client.update_status(AUTOSCALERS, {**autoscaler, "status": status})
+
+
+def _reference(autoscaler: Object) -> tuple[str, str]:
+    reference = autoscaler["spec"]["scaleTargetRef"]
+    return reference["kind"], reference["name"]
 
 
 def _changed(old: Object | None, new: Object | None) -> Iterable[str]:

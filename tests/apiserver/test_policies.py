@@ -1,0 +1,163 @@
+"""Admission policies in CEL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, GVR, PODS, Object
+from engine.apiserver.admission.literals import plain_literals
+from engine.client import Client
+from tests.apiserver.conftest import config_map, pod
+
+GROUP = "admissionregistration.k8s.io"
+ON_CONFIG_MAPS = {
+    "resourceRules": [
+        {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"]}
+    ]
+}
+
+
+async def policy(client: Client, kind: str, spec: Object, binding: Object | None = None) -> None:
+    for suffix, name, body in (
+        ("", "policies", {"matchConstraints": ON_CONFIG_MAPS, **spec}),
+        ("Binding", "policybindings", {"policyName": "p", **(binding or {})}),
+    ):
+        resource = GVR(GROUP, "v1", f"{kind.lower()}admission{name}")
+        obj = {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": f"{kind}AdmissionPolicy{suffix}",
+            "metadata": {"name": "b" if suffix else "p"},
+            "spec": body,
+        }
+        await client.create(resource, obj)
+
+
+async def validating(client: Client, *validations: Object, binding: Object | None = None, **spec: Any) -> None:
+    wanted = {"validationActions": ["Deny"], **(binding or {})}
+    await policy(client, "Validating", {"validations": list(validations), **spec}, wanted)
+
+
+async def refusal(client: Client, obj: Object) -> ApiError:
+    with pytest.raises(ApiError) as refused:
+        await client.create(CONFIGMAPS, obj, namespace="default")
+    return refused.value
+
+
+DENIED = "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: "
+CASES: dict[str, tuple[Object, Object, int, str]] = {
+    "by an expression": (
+        {"expression": "object.data.size() < 2"},
+        config_map("c", a="1", b="2"),
+        422,
+        "failed expression: object.data.size() < 2",
+    ),
+    "with a message": (
+        {"expression": "false", "message": " no "},
+        config_map("c"),
+        422,
+        "no",
+    ),
+    "with a message expression": (
+        {"expression": "false", "messageExpression": "'not ' + object.metadata.name", "message": "x"},
+        config_map("c"),
+        422,
+        "not c",
+    ),
+    "with a reason": (
+        {"expression": "false", "reason": "Unauthorized"},
+        config_map("c"),
+        401,
+        "failed expression: false",
+    ),
+    "by an error": (
+        {"expression": "object.data.x == '1'"},
+        config_map("c", a="1"),
+        422,
+        "expression 'object.data.x == '1'' resulted in error: no such key: x",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_what_is_refused(client: Client, case: str) -> None:
+    validation, obj, code, message = CASES[case]
+    await validating(client, validation)
+    error = await refusal(client, obj)
+    assert (error.code, error.message) == (code, DENIED + message)
+
+
+async def test_variables_conditions_and_namespaces(client: Client) -> None:
+    await validating(
+        client,
+        {"expression": "variables.size <= 1 && namespaceObject.metadata.name == 'default' && oldObject == null"},
+        variables=[{"name": "size", "expression": "object.data.size()"}],
+        matchConditions=[{"name": "named", "expression": "object.metadata.name != 'free'"}],
+    )
+    await client.create(CONFIGMAPS, config_map("one", a="1"), namespace="default")
+    await client.create(CONFIGMAPS, config_map("free", a="1", b="2"), namespace="default")
+    assert (await refusal(client, config_map("c", a="1", b="2"))).code == 422
+
+
+async def test_parameters(client: Client) -> None:
+    reference = {"name": "limits", "namespace": "default", "parameterNotFoundAction": "Deny"}
+    await client.create(CONFIGMAPS, config_map("limits", max="1"), namespace="default")
+    await validating(
+        client,
+        {"expression": "object.data.size() <= int(params.data.max)"},
+        paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
+        binding={"paramRef": reference},
+    )
+    await client.create(CONFIGMAPS, config_map("one", a="1"), namespace="default")
+    assert (await refusal(client, config_map("c", a="1", b="2"))).code == 422
+
+
+async def test_a_policy_that_fails_may_be_ignored(client: Client) -> None:
+    await validating(client, {"expression": "object.data.x == '1'"}, failurePolicy="Ignore")
+    await client.create(CONFIGMAPS, config_map("c", a="1"), namespace="default")
+
+
+async def test_a_mutating_policy_patches_and_applies(client: Client, default_account: Object) -> None:
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
+    await policy(
+        client,
+        "Mutating",
+        {
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": rules},
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {
+                        "expression": 'Object{spec: Object.spec{containers: [Object.spec.containers{name: "mesh", '
+                        'image: "mesh:1"}]}}'
+                    },
+                },
+                {
+                    "patchType": "JSONPatch",
+                    "jsonPatch": {
+                        "expression": '[JSONPatch{op: "add", path: "/metadata/labels", value: {"made/by": "policy"}}]'
+                    },
+                },
+            ],
+        },
+    )
+    made = await client.create(PODS, pod(), namespace="default")
+    assert sorted(container["name"] for container in made["spec"]["containers"]) == ["app", "mesh"]
+    assert made["metadata"]["labels"] == {"made/by": "policy"}
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("Object{spec: Object.spec{replicas: 1}}", '{"spec": {"replicas": 1}}'),
+        ('Object{spec: Object.spec{labels: {"a": "Object{b: 1}"}}}', '{"spec": {"labels": {"a": "Object{b: 1}"}}}'),
+        ("Object{spec: has(object.a) ? object.b : object.c}", '{"spec": has(object.a) ? object.b : object.c}'),
+        ('[JSONPatch{op: "test", path: "/a"}]', '[{"op": "test", "path": "/a"}]'),
+        ("Object{spec: Object.spec{x__dash__y: 1}}", '{"spec": {"x-y": 1}}'),
+    ],
+)  # fmt: skip
+def test_literals(source: str, plain: str) -> None:
+    assert plain_literals(source) == plain

@@ -1,0 +1,130 @@
+"""ResourceQuota as admission enforces it; the status is set as the controller would."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.quota import usage
+from engine.api.types import CONFIGMAPS, GVR, PODS, SERVICES, Object
+from engine.client import Client
+from tests.apiserver.conftest import config_map, pod
+
+QUOTAS = GVR("", "v1", "resourcequotas")
+
+
+async def quota(client: Client, hard: dict[str, str], used: dict[str, str] | None = None, **spec: Any) -> None:
+    made = await client.create(
+        QUOTAS,
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard, **spec}},
+        namespace="default",
+    )
+    status = {"hard": hard, "used": dict.fromkeys(hard, "0") if used is None else used}
+    await client.update_status(QUOTAS, {**made, "status": status})
+
+
+async def used(client: Client) -> Object:
+    found: Object = (await client.get(QUOTAS, "q", namespace="default"))["status"]["used"]
+    return found
+
+
+def asking(name: str, **requests: str) -> Object:
+    return pod(name, containers=[{"name": "app", "image": "nginx", "resources": {"requests": requests}}])
+
+
+async def test_what_is_made_is_booked_and_what_is_too_much_refused(client: Client, default_account: Object) -> None:
+    await quota(client, {"pods": "2", "requests.cpu": "500m"})
+    await client.create(PODS, asking("a", cpu="300m"), namespace="default")
+    assert await used(client) == {"pods": "1", "requests.cpu": "300m"}
+    with pytest.raises(ApiError) as refused:
+        await client.create(PODS, asking("b", cpu="300m"), namespace="default")
+    assert refused.value.code == 403
+    assert refused.value.message == (
+        'pods "b" is forbidden: exceeded quota: q, requested: requests.cpu=300m, used: requests.cpu=300m, limited: '
+        "requests.cpu=500m"
+    )
+    assert await used(client) == {"pods": "1", "requests.cpu": "300m"}
+
+
+async def test_a_quota_on_compute_wants_requests(client: Client, default_account: Object) -> None:
+    await quota(client, {"requests.cpu": "1", "limits.memory": "1Gi"})
+    with pytest.raises(ApiError, match=r"failed quota: q: must specify limits\.memory for: app; requests\.cpu for: app$"):
+        await client.create(PODS, pod(), namespace="default")
+
+
+async def test_a_quota_that_nobody_has_counted_yet_refuses(client: Client) -> None:
+    await quota(client, {"configmaps": "1"}, used={})
+    with pytest.raises(ApiError, match="status unknown for quota: q, resources: configmaps"):
+        await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+
+
+async def test_a_dry_run_books_nothing(client: Client) -> None:
+    await quota(client, {"configmaps": "1"})
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default", dry_run=True)
+    assert await used(client) == {"configmaps": "0"}
+
+
+async def test_many_at_once_get_no_more_than_there_is(client: Client) -> None:
+    await quota(client, {"configmaps": "3"})
+    made = await asyncio.gather(
+        *(client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default") for number in range(8)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(each, dict) for each in made) == 3
+    assert await used(client) == {"configmaps": "3"}
+
+
+async def test_an_update_is_charged_by_its_difference(client: Client) -> None:
+    await quota(client, {"services.nodeports": "2", "services": "2"})
+    service: Object = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "s"},
+        "spec": {"type": "ClusterIP", "ports": [{"port": 80, "name": "a"}, {"port": 81, "name": "b"}]},
+    }
+    made = await client.create(SERVICES, service, namespace="default")
+    assert await used(client) == {"services.nodeports": "0", "services": "1"}
+    await client.update(SERVICES, {**made, "spec": {**made["spec"], "type": "NodePort"}})
+    assert await used(client) == {"services.nodeports": "2", "services": "1"}
+
+
+SCOPES: dict[str, tuple[Object, Object, bool]] = {
+    "best effort": ({"scopes": ["BestEffort"]}, pod(), True),
+    "not best effort": ({"scopes": ["BestEffort"]}, asking("web", cpu="1"), False),
+    "ends by itself": ({"scopes": ["Terminating"]}, pod(activeDeadlineSeconds=5), True),
+    "does not end by itself": ({"scopes": ["Terminating"]}, pod(), False),
+    "of a class": (
+        {"scopeSelector": {"matchExpressions": [
+            {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}]}},
+        pod(priorityClassName="system-node-critical"),
+        True,
+    ),
+    "of no class": (
+        {"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "Exists"}]}}, pod(), False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SCOPES)
+async def test_scopes(client: Client, default_account: Object, case: str) -> None:
+    spec, obj, counted = SCOPES[case]
+    await quota(client, {"pods": "1"}, **spec)
+    await client.create(PODS, obj, namespace="default")
+    assert await used(client) == {"pods": "1" if counted else "0"}
+
+
+def test_what_a_claim_takes() -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "2Gi"}}},
+    }
+    assert {name: str(amount) for name, amount in usage("persistentvolumeclaims", claim).items()} == {
+        "count/persistentvolumeclaims": "1",
+        "persistentvolumeclaims": "1",
+        "requests.storage": "2Gi",
+        "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
+        "fast.storageclass.storage.k8s.io/requests.storage": "2Gi",
+    }
