@@ -90,6 +90,6 @@ def test_another_version_or_kind_is_refused() -> None:
 
 def test_metadata_of_the_wrong_type_is_refused() -> None:
     with pytest.raises(
-        ApiError, match="cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type"
+        ApiError, match=r"cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type"
     ):
         compiled(SCHEMA).decode({**cron_tab({}), "metadata": {"name": "a", "labels": {"a": 1}}})

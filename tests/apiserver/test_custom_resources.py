@@ -1,0 +1,327 @@
+"""Custom resources through the API server: at once usable, validated, converted, cleaned up, there after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, Object, copy_object
+from engine.api.wire import APPLY_PATCH, MERGE_PATCH
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.api.crd.samples import GROUP, cron_tab, definition
+from tests.apiserver.conftest import ADMIN, ClientFor
+
+DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
+CRON_TABS = GVR(GROUP, "v1", "crontabs")
+NAME = f"crontabs.{GROUP}"
+SCHEMA: Object = {
+    "type": "object",
+    "properties": {
+        "replicas": {"type": "integer", "default": 1, "minimum": 0},
+        "image": {"type": "string"},
+        "ports": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}, "number": {"type": "integer"}},
+            },
+        },
+    },
+}
+
+
+def _definition(schema: Object = SCHEMA, **version: Any) -> Object:
+    made = definition(schema, **version)
+    del made["metadata"]["uid"]
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"] = {
+        "type": "object",
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    return made
+
+
+def _cron_tab(name: str = "a", **spec: Any) -> Object:
+    made = cron_tab(spec)
+    made["metadata"] = {"name": name}
+    return made
+
+
+async def _define(client: Client, made: Object | None = None) -> Object:
+    return await client.create(DEFINITIONS, made if made is not None else _definition(subresources={"status": {}}))
+
+
+async def _path(client: Client, path: str) -> Any:
+    body = await client.request("GET", path)
+    return orjson.loads(body) if isinstance(body, bytes) else body
+
+
+async def _apply(client: Client, obj: Object, manager: str) -> Object:
+    name = obj["metadata"]["name"]
+    return await client.patch(
+        CRON_TABS, name, obj, namespace="default", content_type=APPLY_PATCH, field_manager=manager
+    )
+
+
+def _conditions(obj: Object) -> dict[str, tuple[str, str]]:
+    return {each["type"]: (each["status"], each["reason"]) for each in obj["status"]["conditions"]}
+
+
+async def test_a_definition_is_usable_at_once(client: Client) -> None:
+    await _define(client)
+    made = await client.create(CRON_TABS, _cron_tab(image="x"), namespace="default")
+    assert made["spec"] == {"image": "x", "replicas": 1}
+    assert made["metadata"]["generation"] == 1
+    stored = await client.get(DEFINITIONS, NAME)
+    assert _conditions(stored) == {
+        "NamesAccepted": ("True", "NoConflicts"),
+        "Established": ("True", "InitialNamesAccepted"),
+    }
+    assert stored["status"]["storedVersions"] == ["v1"]
+    (listed,) = (await client.list(CRON_TABS)).items
+    assert listed == made
+
+
+async def test_it_is_in_every_form_of_discovery_and_in_openapi(client: Client) -> None:
+    before = await _path(client, "/openapi/v3")
+    made = _definition(
+        subresources={"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.n"}}
+    )
+    made["spec"]["names"] |= {"shortNames": ["ct"], "categories": ["all"]}
+    await _define(client, made)
+    (group,) = [each for each in (await _path(client, "/apis"))["groups"] if each["name"] == GROUP]
+    assert group["preferredVersion"] == {"groupVersion": f"{GROUP}/v1", "version": "v1"}
+    resources = (await _path(client, f"/apis/{GROUP}/v1"))["resources"]
+    assert [each["name"] for each in resources] == ["crontabs", "crontabs/scale", "crontabs/status"]
+    assert (resources[0]["shortNames"], resources[0]["categories"]) == (["ct"], ["all"])
+    assert resources[1]["kind"] == "Scale"
+    after = await _path(client, "/openapi/v3")
+    assert set(after["paths"]) - set(before["paths"]) == {f"apis/{GROUP}/v1"}
+    schemas = (await _path(client, f"/openapi/v3/apis/{GROUP}/v1"))["components"]["schemas"]
+    spec = schemas["com.example.stable.v1.CronTab"]["properties"]["spec"]["properties"]
+    assert spec["replicas"] == {"type": "integer", "default": 1, "minimum": 0}
+    assert "com.example.stable.v1.CronTab" in (await _path(client, "/openapi/v2"))["definitions"]
+
+
+async def test_what_is_wrong_is_refused_and_what_is_unknown_is_told_of(client: Client) -> None:
+    await _define(client)
+    with pytest.raises(
+        ApiError, match=r"spec.replicas: Invalid value: -1: spec.replicas in body should be greater"
+    ) as refused:
+        await client.create(CRON_TABS, _cron_tab(replicas=-1), namespace="default")
+    assert (refused.value.code, refused.value.reason) == (422, "Invalid")
+    path = CRON_TABS.path("default")
+    body = orjson.dumps(_cron_tab(colour="red"))
+    headers = {"content-type": "application/json"}
+    response = await client.send("POST", path, body=body, headers=headers, query={"fieldValidation": ["Warn"]})
+    assert response.headers["warning"] == '299 - "unknown field \\"spec.colour\\""'
+    response = await client.send("POST", path, body=body, headers=headers, query={"fieldValidation": ["Strict"]})
+    assert response.body["message"] == (
+        'CronTab in version "v1" cannot be handled as a CronTab: strict decoding error: unknown field "spec.colour"'
+    )
+
+
+async def test_status_is_apart_and_the_generation_counts_what_is_wanted(client: Client) -> None:
+    await _define(client)
+    made = await client.create(CRON_TABS, {**_cron_tab(), "status": {"n": 1}}, namespace="default")
+    assert "status" not in made
+    made = await client.update_status(CRON_TABS, {**copy_object(made), "status": {"n": 2}, "spec": {"replicas": 9}})
+    assert (made["status"], made["spec"], made["metadata"]["generation"]) == ({"n": 2}, {"replicas": 1}, 1)
+    made = await client.update(CRON_TABS, {**copy_object(made), "spec": {"replicas": 2}, "status": {}})
+    assert (made["status"], made["metadata"]["generation"]) == ({"n": 2}, 2)
+
+
+async def test_without_a_status_subresource_status_is_a_field_like_others(client: Client) -> None:
+    await _define(client, _definition())
+    made = await client.create(CRON_TABS, {**_cron_tab(), "status": {"n": 1}}, namespace="default")
+    assert made["status"] == {"n": 1}
+    applied = {**_cron_tab("b"), "status": {"n": 3}}
+    made = await _apply(client, applied, "me")
+    assert made["status"] == {"n": 3}
+    assert "f:status" in made["metadata"]["managedFields"][0]["fieldsV1"]
+    with pytest.raises(ApiError, match="could not find the requested resource"):
+        await client.get(CRON_TABS, "a", namespace="default", subresource="status")
+
+
+async def test_appliers_share_a_list_by_its_keys(client: Client) -> None:
+    await _define(client)
+    one = _cron_tab(ports=[{"name": "a", "number": 1}])
+    other = _cron_tab(ports=[{"name": "b", "number": 2}])
+    await _apply(client, one, "one")
+    made = await _apply(client, other, "other")
+    assert [each["name"] for each in made["spec"]["ports"]] == ["a", "b"]
+    with pytest.raises(ApiError, match=r'conflict with "one": .spec.ports\[name="a"\].number'):
+        await _apply(client, _cron_tab(ports=[{"name": "a", "number": 5}]), "other")
+
+
+async def test_scale_reads_and_writes_where_the_definition_says(client: Client) -> None:
+    paths = {
+        "specReplicasPath": ".spec.replicas",
+        "statusReplicasPath": ".status.now",
+        "labelSelectorPath": ".status.selector",
+    }
+    await _define(client, _definition(subresources={"status": {}, "scale": paths}))
+    made = await client.create(CRON_TABS, _cron_tab(replicas=2), namespace="default")
+    await client.update_status(CRON_TABS, {**copy_object(made), "status": {"now": 1, "selector": "app=a"}})
+    scale = await client.get(CRON_TABS, "a", namespace="default", subresource="scale")
+    assert (scale["spec"], scale["status"]) == ({"replicas": 2}, {"replicas": 1, "selector": "app=a"})
+    await client.patch(
+        CRON_TABS, "a", {"spec": {"replicas": 5}}, namespace="default", subresource="scale", content_type=MERGE_PATCH
+    )
+    assert (await client.get(CRON_TABS, "a", namespace="default"))["spec"]["replicas"] == 5
+
+
+async def test_fields_that_are_selectable_select_lists_and_watches(client: Client) -> None:
+    await _define(client, _definition(selectableFields=[{"jsonPath": ".spec.image"}]))
+    async with await client.watch(CRON_TABS, field_selector="spec.image=x") as watch:
+        for name, image in (("a", "x"), ("b", "y")):
+            await client.create(CRON_TABS, _cron_tab(name, image=image), namespace="default")
+        listed = await client.list(CRON_TABS, field_selector="spec.image=x")
+        assert [each["metadata"]["name"] for each in listed.items] == ["a"]
+        event = await anext(aiter(watch))
+        assert (event.type, event.object["metadata"]["name"]) == ("ADDED", "a")
+    with pytest.raises(ApiError, match=r"field label not supported: spec\.replicas"):
+        await client.list(CRON_TABS, field_selector="spec.replicas=1")
+
+
+async def test_a_changed_schema_counts_for_what_was_stored_before_and_ends_watches(client: Client) -> None:
+    made = await _define(client)
+    await client.create(CRON_TABS, _cron_tab(image="x"), namespace="default")
+    watch = await client.watch(CRON_TABS)
+    changed = copy_object(await client.get(DEFINITIONS, NAME))
+    properties = changed["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    del properties["image"]
+    properties["mode"] = {"type": "string", "default": "slow"}
+    changed = await client.update(DEFINITIONS, changed)
+    assert changed["metadata"]["generation"] == made["metadata"]["generation"] + 1
+    assert (await client.get(CRON_TABS, "a", namespace="default"))["spec"] == {"replicas": 1, "mode": "slow"}
+    async with asyncio.timeout(5):
+        assert [event.type async for event in watch] == ["ADDED"]
+
+
+async def test_several_versions_are_one_object(client: Client) -> None:
+    made = _definition()
+    second = copy_object(made["spec"]["versions"][0])
+    second |= {"name": "v2", "storage": False, "deprecated": True}
+    second["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["extra"] = {
+        "type": "string",
+        "default": "e",
+    }
+    made["spec"]["versions"].append(second)
+    await _define(client, made)
+    newer = CRON_TABS._replace(version="v2")
+    await client.create(CRON_TABS, _cron_tab(), namespace="default")
+    found = await client.get(newer, "a", namespace="default")
+    assert (found["apiVersion"], found["spec"]["extra"]) == (f"{GROUP}/v2", "e")
+    async with await client.watch(newer) as watch:
+        assert (await anext(aiter(watch))).object == found
+    response = await client.send("GET", newer.path("default"))
+    assert response.headers["warning"] == f'299 - "{GROUP}/v2 CronTab is deprecated"'
+    assert (await _path(client, f"/apis/{GROUP}"))["preferredVersion"]["version"] == "v2"
+
+
+async def test_a_definition_takes_its_objects_with_it(client: Client) -> None:
+    await _define(client)
+    held = _cron_tab("held")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await client.create(CRON_TABS, held, namespace="default")
+    await client.create(CRON_TABS, _cron_tab("free"), namespace="default")
+    async with await client.watch(DEFINITIONS, resource_version="0") as watch, asyncio.timeout(60):
+        gone = await client.delete(DEFINITIONS, NAME)
+        assert gone["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+        assert _conditions(gone)["Terminating"] == ("True", "InstanceDeletionPending")
+        async for event in watch:
+            if _conditions(event.object).get("Terminating") == ("True", "InstanceDeletionInProgress"):
+                break
+        with pytest.raises(ApiError, match="create not allowed while custom resource definition is terminating"):
+            await client.create(CRON_TABS, _cron_tab("new"), namespace="default")
+        await client.patch(
+            CRON_TABS, "held", {"metadata": {"finalizers": None}}, namespace="default", content_type=MERGE_PATCH
+        )
+        async for event in watch:
+            if event.type == "DELETED":
+                break
+    with pytest.raises(ApiError, match="the server could not find the requested resource"):
+        await client.list(CRON_TABS)
+
+
+async def test_a_name_that_is_taken_keeps_a_definition_from_being_served(client: Client) -> None:
+    await _define(client)
+    other = _definition()
+    other["metadata"]["name"] = f"others.{GROUP}"
+    other["spec"]["names"] = {"plural": "others", "singular": "other", "kind": "CronTab", "listKind": "OtherList"}
+    await _define(client, other)
+    conditions = _conditions(await client.get(DEFINITIONS, f"others.{GROUP}"))
+    assert conditions == {"NamesAccepted": ("False", "KindConflict"), "Established": ("False", "NotAccepted")}
+    with pytest.raises(ApiError, match="could not find"):
+        await client.list(CRON_TABS._replace(resource="others"))
+    await client.delete(DEFINITIONS, NAME)
+    async with await client.watch(DEFINITIONS, resource_version="0") as watch, asyncio.timeout(5):
+        async for event in watch:
+            if event.object["metadata"]["name"] != NAME and _conditions(event.object)["Established"][0] == "True":
+                break
+    assert (await client.list(CRON_TABS._replace(resource="others"))).items == []
+
+
+async def test_a_restart_changes_nothing(world: World, store: SqliteStore) -> None:
+    for attempt in range(2):
+        server = ApiServer(world, store)
+        await server.start()
+        client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+        if not attempt:
+            await _define(client)
+            await client.create(CRON_TABS, _cron_tab(), namespace="default")
+            revision = store.revision
+        else:
+            assert (await client.list(CRON_TABS)).items[0]["spec"] == {"replicas": 1}
+            assert (await client.get(DEFINITIONS, NAME))["metadata"]["generation"] == 1
+        await server.stop()
+    assert store.revision >= revision
+
+
+async def test_api_services_say_what_is_served_and_by_whom(client: Client) -> None:
+    names = {each["metadata"]["name"]: each for each in (await client.list(API_SERVICES)).items}
+    assert _conditions(names["v1.apps"]) == {"Available": ("True", "Local")}
+    assert names["v1."]["spec"] == {"groupPriorityMinimum": 18000, "version": "v1", "versionPriority": 1}
+    remote: Object = {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1.metrics.example.com"},
+        "spec": {
+            "group": "metrics.example.com",
+            "version": "v1",
+            "groupPriorityMinimum": 100,
+            "versionPriority": 100,
+            "service": {"namespace": "kube-system", "name": "metrics"},
+        },
+    }
+    async with await client.watch(API_SERVICES, resource_version="0") as watch, asyncio.timeout(5):
+        await client.create(API_SERVICES, remote)
+        await _define(client)
+        seen: dict[str, Object] = {}
+        async for event in watch:
+            seen[event.object["metadata"]["name"]] = event.object
+            if "conditions" in seen.get(remote["metadata"]["name"], {}).get("status", {}) and f"v1.{GROUP}" in seen:
+                break
+    assert _conditions(seen["v1.metrics.example.com"]) == {"Available": ("False", "ServiceNotFound")}
+    assert _conditions(seen[f"v1.{GROUP}"]) == {"Available": ("True", "Local")}
+    with pytest.raises(ApiError, match="unable to handle the request") as refused:
+        await client.list(GVR("metrics.example.com", "v1", "nodes"))
+    assert refused.value.code == 503
+
+
+async def test_who_may_do_what_is_asked_of_rbac(client: Client, client_for: ClientFor) -> None:
+    await _define(client)
+    stranger = client_for("jane")
+    with pytest.raises(ApiError, match=f'User "jane" cannot list resource "crontabs" in API group "{GROUP}"'):
+        await stranger.list(CRON_TABS, namespace="default")
