@@ -51,7 +51,7 @@ async def test_what_is_made_is_booked_and_what_is_too_much_refused(client: Clien
 
 async def test_a_quota_on_compute_wants_requests(client: Client, default_account: Object) -> None:
     await quota(client, {"requests.cpu": "1", "limits.memory": "1Gi"})
-    with pytest.raises(ApiError, match=r"failed quota: q: must specify limits\.memory for: app; requests\.cpu for: app$"):
+    with pytest.raises(ApiError, match=r"quota: q: must specify limits\.memory for: app; requests\.cpu for: app$"):
         await client.create(PODS, pod(), namespace="default")
 
 

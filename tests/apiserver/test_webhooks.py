@@ -1,0 +1,238 @@
+"""Admission webhooks, asked over HTTPS at a server that really listens."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, SERVICES, Object
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import Clock
+from engine.pki import ADMIN, ClusterPki
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.apiserver.conftest import config_map
+
+GROUP = "admissionregistration.k8s.io"
+Answer = Callable[[Object], Object]
+
+
+def allow(request: Object) -> Object:
+    return {"allowed": True}
+
+
+def patching(*operations: Object) -> Answer:
+    text = base64.b64encode(orjson.dumps(list(operations))).decode()
+    return lambda request: {"allowed": True, "patchType": "JSONPatch", "patch": text}
+
+
+@dataclass
+class Hooks:
+    """A webhook server: answers by path, and what it was asked."""
+
+    url: str
+    bundle: str
+    client: Client
+    answers: dict[str, Answer] = field(default_factory=dict)
+    asked: list[tuple[str, Object]] = field(default_factory=list)
+
+    async def register(self, kind: str, name: str, answer: Answer = allow, **spec: Any) -> None:
+        self.answers[name] = answer
+        rules = [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}]
+        webhook = {
+            "name": f"{name}.example.com",
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+            "clientConfig": {"url": f"{self.url}/{name}", "caBundle": self.bundle},
+            "rules": rules,
+            **spec,
+        }
+        resource = GVR(GROUP, "v1", f"{kind.lower()}webhookconfigurations")
+        obj = {"apiVersion": f"{GROUP}/v1", "kind": f"{kind}WebhookConfiguration", "metadata": {"name": name}}
+        await self.client.create(resource, {**obj, "webhooks": [webhook]})
+
+    async def create(self, name: str = "c", **options: Any) -> Object:
+        return await self.client.create(CONFIGMAPS, config_map(name, {"for": name}), namespace="default", **options)
+
+    async def refused(self, name: str = "c", **options: Any) -> ApiError:
+        with pytest.raises(ApiError) as refused:
+            await self.create(name, **options)
+        return refused.value
+
+
+@pytest.fixture
+async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
+    world = World.create(clock=Clock(), seed=1)
+    pki = ClusterPki.ensure(tmp_path, ["127.0.0.1"], datetime.now(UTC))
+    store = await SqliteStore.open(None, clock=world.clock)
+    server = ApiServer(world, store)
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    found = Hooks("", base64.b64encode(pki.authority.pair.certificate).decode(), client)
+
+    async def serve(request: web.BaseRequest) -> web.StreamResponse:
+        review = orjson.loads(await request.read())
+        path = request.path.strip("/")
+        found.asked.append((path, review["request"]))
+        response = {"uid": review["request"]["uid"], **found.answers[path](review["request"])}
+        return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
+
+    runner = web.ServerRunner(web.Server(serve), shutdown_timeout=0)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=pki.server_context(tmp_path))
+    await site.start()
+    found.url = f"https://127.0.0.1:{runner.addresses[0][1]}"
+    yield found
+    await runner.cleanup()
+    await server.stop()
+    await store.close()
+
+
+async def test_a_webhook_sees_the_request_and_says_no(hooks: Hooks) -> None:
+    await hooks.register("Validating", "no", lambda request: {"allowed": False, "status": {"message": "not today"}})
+    error = await hooks.refused()
+    assert (error.code, error.message) == (403, 'admission webhook "no.example.com" denied the request: not today')
+    [(_, request)] = hooks.asked
+    assert request["object"]["metadata"]["name"] == "c"
+    assert request["oldObject"] is None
+    assert request["kind"] == {"group": "", "version": "v1", "kind": "ConfigMap"}
+    assert request["resource"] == {"group": "", "version": "v1", "resource": "configmaps"}
+    assert (request["operation"], request["namespace"], request["dryRun"]) == ("CREATE", "default", False)
+    assert request["userInfo"]["username"] == "kubernetes-admin"
+
+
+async def test_mutating_webhooks_work_one_after_the_other(hooks: Hooks) -> None:
+    await hooks.register("Mutating", "b", patching({"op": "add", "path": "/data/b", "value": "2"}))
+    await hooks.register("Mutating", "a", patching({"op": "add", "path": "/data", "value": {"a": "1"}}))
+    made = await hooks.create()
+    assert made["data"] == {"a": "1", "b": "2"}
+    assert [path for path, _ in hooks.asked] == ["a", "b"]
+    assert hooks.asked[1][1]["object"]["data"] == {"a": "1"}
+
+
+async def test_who_asks_for_it_is_called_again_when_others_have_changed_the_object(hooks: Hooks) -> None:
+    await hooks.register("Mutating", "a", reinvocationPolicy="IfNeeded")
+    await hooks.register("Mutating", "b", patching({"op": "add", "path": "/data", "value": {"a": "1"}}))
+    await hooks.create()
+    assert [path for path, _ in hooks.asked] == ["a", "b", "a"]
+    assert hooks.asked[2][1]["object"]["data"] == {"a": "1"}
+
+
+DEFAULT = {"matchLabels": {"kubernetes.io/metadata.name": "default"}}
+SELECTED: dict[str, tuple[Object, int]] = {
+    "object selector matches": ({"objectSelector": {"matchLabels": {"for": "c"}}}, 1),
+    "object selector does not": ({"objectSelector": {"matchLabels": {"for": "d"}}}, 0),
+    "namespace selector matches": ({"namespaceSelector": DEFAULT}, 1),
+    "namespace selector does not": ({"namespaceSelector": {"matchLabels": {"x": "y"}}}, 0),
+    "condition holds": ({"matchConditions": [{"name": "n", "expression": "object.metadata.name == 'c'"}]}, 1),
+    "condition does not": ({"matchConditions": [{"name": "n", "expression": "request.operation == 'DELETE'"}]}, 0),
+    "another operation": (
+        {"rules": [{"operations": ["UPDATE"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}]}, 0,
+    ),
+    "a cluster scope": (
+        {"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"],
+                    "scope": "Cluster"}]}, 0,
+    ),
+    "subresources only": (
+        {"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/status"]}]}, 0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SELECTED)
+async def test_what_a_webhook_is_asked_about(hooks: Hooks, case: str) -> None:
+    spec, times = SELECTED[case]
+    await hooks.register("Validating", "a", **spec)
+    await hooks.create()
+    assert len(hooks.asked) == times
+
+
+async def test_other_versions_of_a_kind_match_too(hooks: Hooks) -> None:
+    rules = [{"operations": ["CREATE"], "apiGroups": ["autoscaling"], "apiVersions": ["v1"],
+              "resources": ["horizontalpodautoscalers"]}]  # fmt: skip
+    await hooks.register("Validating", "a", rules=rules)
+    scaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "x"},
+        "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}},
+    }
+    await hooks.client.create(GVR("autoscaling", "v2", "horizontalpodautoscalers"), scaler, namespace="default")
+    [(_, request)] = hooks.asked
+    assert request["object"]["apiVersion"] == "autoscaling/v1"
+    assert (request["resource"]["version"], request["requestResource"]["version"]) == ("v1", "v2")
+
+
+FAILURES: dict[str, tuple[Object, str]] = {
+    "nobody listens": (
+        {"clientConfig": {"url": "https://127.0.0.1:1/x"}},
+        'failed to call webhook: Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection '
+        "refused",
+    ),
+    "no such service": (
+        {"clientConfig": {"service": {"namespace": "default", "name": "nobody", "path": "/v"}}},
+        'failed to call webhook: Post "https://nobody.default.svc:443/v?timeout=10s": service "nobody" not found',
+    ),
+    "a simulated pod": (
+        {"clientConfig": {"service": {"namespace": "default", "name": "pods"}}},
+        'failed to call webhook: Post "https://pods.default.svc:443/?timeout=10s": service "pods" leads to pod "web", '
+        "which is simulated by ktui: no server runs in it; use clientConfig.url, a Service of type ExternalName or "
+        "endpoints of your own",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+async def test_what_cannot_be_asked_refuses_or_is_ignored(hooks: Hooks, case: str) -> None:
+    spec, said = FAILURES[case]
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "pods"}, "spec": {"ports": [{"port": 443}]}}
+    await hooks.client.create(SERVICES, service, namespace="default")
+    pod = {"kind": "Pod", "namespace": "default", "name": "web"}
+    subsets = [{"addresses": [{"ip": "10.244.0.9", "targetRef": pod}], "ports": [{"port": 8443}]}]
+    endpoints = {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "pods"}, "subsets": subsets}
+    await hooks.client.create(GVR("", "v1", "endpoints"), endpoints, namespace="default")
+    await hooks.register("Validating", "a", objectSelector={"matchLabels": {"for": "c"}}, **spec)
+    await hooks.register("Mutating", "b", objectSelector={"matchLabels": {"for": "d"}}, failurePolicy="Ignore", **spec)
+    error = await hooks.refused()
+    assert (error.code, error.message) == (
+        500, f'Internal error occurred: failed calling webhook "a.example.com": {said}',
+    )  # fmt: skip
+    await hooks.create("d")
+
+
+async def test_a_wrong_certificate_is_not_trusted(hooks: Hooks) -> None:
+    await hooks.register("Validating", "a", clientConfig={"url": f"{hooks.url}/a"})
+    assert (
+        "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+        in (await hooks.refused()).message
+    )
+    assert hooks.asked == []
+
+
+async def test_an_answer_to_another_question_is_none(hooks: Hooks) -> None:
+    await hooks.register("Validating", "a", lambda request: {"uid": "other", "allowed": True})
+    assert 'received invalid webhook response: expected response.uid="' in (await hooks.refused()).message
+
+
+async def test_a_dry_run_is_only_for_those_without_side_effects(hooks: Hooks) -> None:
+    await hooks.register("Validating", "a", sideEffects="NoneOnDryRun")
+    await hooks.create(dry_run=True)
+    assert [request["dryRun"] for _, request in hooks.asked] == [True]
+
+
+async def test_configurations_are_never_asked_about(hooks: Hooks) -> None:
+    rules = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}]
+    await hooks.register("Validating", "a", lambda request: {"allowed": False}, rules=rules)
+    await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "a")
+    assert hooks.asked == []
+    await hooks.client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
