@@ -1,0 +1,33 @@
+"""The ResourceQuota controller counts what there is, and counts again when something goes."""
+
+from __future__ import annotations
+
+from engine.api.types import CONFIGMAPS, GVR, Object
+from engine.world import World
+from tests.controllers.cluster import TestCluster, running
+
+QUOTAS = GVR("", "v1", "resourcequotas")
+
+
+async def used(cluster: TestCluster, wanted: dict[str, str]) -> None:
+    async def reached() -> bool:
+        found = await cluster.find(QUOTAS, "q")
+        return found is not None and (found.get("status") or {}).get("used") == wanted
+
+    await cluster.eventually(f"{wanted} are used", reached)
+
+
+async def test_usage_is_counted_and_given_back(world: World) -> None:
+    async with running(world) as cluster:
+        made: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+        await cluster.admin.create(CONFIGMAPS, made, namespace="default")
+        hard = {"configmaps": "5", "count/deployments.apps": "2", "requests.cpu": "1"}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+        await cluster.admin.create(QUOTAS, quota, namespace="default")
+        await used(cluster, {"configmaps": "1", "count/deployments.apps": "0", "requests.cpu": "0"})
+        await cluster.admin.create(CONFIGMAPS, {**made, "metadata": {"name": "b"}}, namespace="default")
+        await used(cluster, {"configmaps": "2", "count/deployments.apps": "0", "requests.cpu": "0"})
+        await cluster.admin.delete(CONFIGMAPS, "a", namespace="default")
+        await used(cluster, {"configmaps": "1", "count/deployments.apps": "0", "requests.cpu": "0"})
+        await cluster.admin.patch(QUOTAS, "q", {"spec": {"hard": {"requests.cpu": None}}}, namespace="default")
+        await used(cluster, {"configmaps": "1", "count/deployments.apps": "0"})

@@ -1,0 +1,200 @@
+"""Claims and volumes: bound, provisioned, protected, released, grown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.types import PODS, Object
+from engine.controllers.persistentvolume.objects import CLAIMS, SELECTED_NODE, STORAGE_CLASSES, VOLUMES
+from engine.world import World
+from tests.controllers.cluster import PodHands, TestCluster, running
+
+
+def claim(name: str = "data", storage_class: str | None = "", size: str = "1Gi") -> Object:
+    spec: Object = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+    if storage_class is not None:
+        spec["storageClassName"] = storage_class
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def volume(name: str, size: str = "1Gi", **spec: Any) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce", "ReadOnlyMany"],
+            "hostPath": {"path": "/data"},
+            **spec,
+        },
+    }
+
+
+def storage_class(name: str = "fast", **fields: Any) -> Object:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": "ktui.io/simulated",
+        **fields,
+    }
+
+
+async def make_claim(cluster: TestCluster, obj: Object) -> None:
+    await cluster.admin.create(CLAIMS, obj, namespace="default")
+
+
+async def in_phase(cluster: TestCluster, phase: str, name: str = "data") -> Object:
+    async def reached() -> Object | None:
+        found = await cluster.find(CLAIMS, name)
+        return found if found is not None and found["status"]["phase"] == phase else None
+
+    found: Object = await cluster.eventually(f"{name} is {phase}", reached)
+    return found
+
+
+async def volume_in_phase(cluster: TestCluster, phase: str, name: str) -> Object:
+    async def reached() -> Object | None:
+        found = await cluster.find(VOLUMES, name, None)
+        return found if found is not None and (found.get("status") or {}).get("phase") == phase else None
+
+    found: Object = await cluster.eventually(f"{name} is {phase}", reached)
+    return found
+
+
+async def test_a_claim_gets_the_smallest_volume_that_fits_and_leaves_it_behind(world: World) -> None:
+    async with running(world) as cluster:
+        for name, size in (("small", "500Mi"), ("large", "5Gi"), ("right", "2Gi")):
+            await cluster.admin.create(VOLUMES, volume(name, size))
+            await volume_in_phase(cluster, "Available", name)
+        await make_claim(cluster, claim())
+        bound = await in_phase(cluster, "Bound")
+        assert bound["spec"]["volumeName"] == "right"
+        assert bound["status"]["capacity"] == {"storage": "2Gi"}
+        assert bound["status"]["accessModes"] == ["ReadWriteOnce", "ReadOnlyMany"]
+        assert bound["metadata"]["annotations"] == {
+            "pv.kubernetes.io/bind-completed": "yes",
+            "pv.kubernetes.io/bound-by-controller": "yes",
+        }
+        assert (await volume_in_phase(cluster, "Bound", "right"))["spec"]["claimRef"]["uid"] == bound["metadata"]["uid"]
+        await cluster.admin.delete(CLAIMS, "data", namespace="default")
+        await cluster.gone(CLAIMS, "data")
+        await volume_in_phase(cluster, "Released", "right")
+
+
+async def test_a_claim_that_nothing_fits_waits_and_says_so(world: World) -> None:
+    async with running(world) as cluster:
+        await make_claim(cluster, claim())
+
+        async def told() -> list[str]:
+            return await cluster.events("FailedBinding")
+
+        assert await cluster.eventually("the event", told) == [
+            "no persistent volumes available for this claim and no storage class is set"
+        ]
+        await cluster.admin.create(VOLUMES, volume("late"))
+        assert (await in_phase(cluster, "Bound"))["spec"]["volumeName"] == "late"
+
+
+async def test_a_volume_that_is_named_must_fit(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(VOLUMES, volume("small", "1Mi"))
+        named = claim()
+        named["spec"]["volumeName"] = "small"
+        await make_claim(cluster, named)
+
+        async def told() -> list[str]:
+            return await cluster.events("VolumeMismatch")
+
+        said = await cluster.eventually("the event", told)
+        assert said == ['Cannot bind to requested volume "small": requested PV is too small']
+
+
+async def test_a_class_provisions_and_deletes(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(STORAGE_CLASSES, storage_class())
+        await make_claim(cluster, claim(storage_class="fast"))
+        bound = await in_phase(cluster, "Bound")
+        name = f"pvc-{bound['metadata']['uid']}"
+        made = await volume_in_phase(cluster, "Bound", name)
+        assert bound["spec"]["volumeName"] == name
+        assert made["metadata"]["annotations"]["pv.kubernetes.io/provisioned-by"] == "ktui.io/simulated"
+        assert made["metadata"]["labels"] == {"ktui.io/simulated": "true"}
+        assert await cluster.events("ProvisioningSucceeded") == [f"Successfully provisioned volume {name}"]
+        await cluster.admin.delete(CLAIMS, "data", namespace="default")
+        await cluster.gone(VOLUMES, name, None)
+
+
+async def test_the_default_class_waits_for_a_node(world: World) -> None:
+    async with running(world) as cluster:
+
+        async def there() -> Object | None:
+            return await cluster.find(STORAGE_CLASSES, "standard", None)
+
+        await cluster.eventually("the default class", there)
+        await make_claim(cluster, claim(storage_class=None))
+
+        async def told() -> list[str]:
+            return await cluster.events("WaitForFirstConsumer")
+
+        said = await cluster.eventually("the event", told)
+        assert said == ["waiting for first consumer to be created before binding"]
+        waiting = await in_phase(cluster, "Pending")
+        assert waiting["spec"]["storageClassName"] == "standard"
+        patch = {"metadata": {"annotations": {SELECTED_NODE: "node-1"}}}
+        await cluster.admin.patch(CLAIMS, "data", patch, namespace="default")
+        await in_phase(cluster, "Bound")
+
+
+async def test_a_claim_in_use_stays_until_its_pod_has_gone(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        await cluster.eventually_service_account("default")
+        await cluster.admin.create(STORAGE_CLASSES, storage_class())
+        await make_claim(cluster, claim(storage_class="fast"))
+        await in_phase(cluster, "Bound")
+        spec = {
+            "containers": [{"name": "c", "image": "nginx"}],
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}],
+        }
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user"}, "spec": {**spec, "nodeName": "node-1"}}
+        await cluster.admin.create(PODS, pod, namespace="default")
+        await cluster.admin.delete(CLAIMS, "data", namespace="default")
+        await world.clock.sleep(30)
+        kept = await cluster.find(CLAIMS, "data")
+        assert kept is not None
+        assert kept["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
+        await cluster.admin.delete(PODS, "user", namespace="default", grace_period_seconds=0)
+        await cluster.gone(CLAIMS, "data")
+
+
+async def test_a_claim_grows_where_its_class_allows_it(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(STORAGE_CLASSES, storage_class(allowVolumeExpansion=True))
+        await make_claim(cluster, claim(storage_class="fast"))
+        await in_phase(cluster, "Bound")
+        patch = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+        await cluster.admin.patch(CLAIMS, "data", patch, namespace="default")
+
+        async def grown() -> bool:
+            found = await cluster.find(CLAIMS, "data")
+            return found is not None and found["status"]["capacity"] == {"storage": "3Gi"}
+
+        await cluster.eventually("the claim has grown", grown)
+
+
+async def test_an_ephemeral_volume_has_a_claim_of_its_pods_own(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.eventually_service_account("default")
+        template = {"spec": claim()["spec"]}
+        volumes = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}]
+        spec = {"containers": [{"name": "c", "image": "nginx"}], "volumes": volumes}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user"}, "spec": spec}
+        made = await cluster.admin.create(PODS, pod, namespace="default")
+
+        async def there() -> Object | None:
+            return await cluster.find(CLAIMS, "user-scratch")
+
+        found = await cluster.eventually("the claim", there)
+        [owner] = found["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["uid"], owner["controller"]) == ("Pod", made["metadata"]["uid"], True)
