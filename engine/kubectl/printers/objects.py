@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
+from engine.kubectl.last_applied import compact
+from engine.kubectl.printers import kyaml
+from engine.kubectl.printers.go_template import Template, TemplateError
+from engine.kubectl.printers.go_template.functions import text_of
 from engine.kubectl.printers.jsonpath import JsonPath
 from engine.kubectl.session import Session
 
 FORMATS = (
     "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml"
 )
+GO_TEMPLATES = ("go-template", "go-template-file", "template", "templatefile")
 Printer = Callable[[Object, Resource], None]
 
 
@@ -49,9 +55,14 @@ def split_format(session: Session, output: str = "") -> tuple[str, str]:
                 raise CommandError(f"{name} format specified but no custom columns given")
             raise CommandError("template format specified but no template given")
         return name, template
-    if output in ("go-template", "go-template-file", "template", "templatefile") or equals:
+    if name in GO_TEMPLATES:
+        template = template or session.flags.text("template")
+        if not template:
+            raise CommandError("template format specified but no template given")
         return name, template
-    return output, ""
+    if not output and session.flags.text("template"):
+        return "go-template", session.flags.text("template")
+    return (name, template) if equals else (output, "")
 
 
 class _YamlPrinter:
@@ -71,24 +82,57 @@ class _YamlPrinter:
 def structured_printer(session: Session, *, allowed: str = FORMATS) -> Callable[[Object], None] | None:
     """The printer of `-o json|yaml|jsonpath=...`; None where the format is no structured one."""
     name, template = split_format(session)
-    if name in ("json", "kyaml"):
+    if name == "json":
         return lambda obj: session.out(json_text(obj))
+    if name == "kyaml":
+        return lambda obj: _write_text(session, kyaml.dump(obj))
+    if name in GO_TEMPLATES:
+        return _template_printer(session, _read(template) if name in ("go-template-file", "templatefile") else template)
     if name == "yaml":
         return _YamlPrinter(session)
     if name == "jsonpath-file":
-        from pathlib import Path
-
-        try:
-            template = Path(template).read_text()
-        except OSError as error:
-            raise CommandError(f"error reading --template {template}, {(error.strerror or '').lower()}") from error
-        name = "jsonpath"
+        name, template = "jsonpath", _read(template)
     if name in ("jsonpath", "jsonpath-as-json"):
         path = JsonPath(template, allow_missing=session.flags.on("allow-missing-template-keys"))
         if name == "jsonpath":
             return lambda obj: _write(session, path, obj, template)
         return lambda obj: session.out(json_text([found for one in path.find(obj) for found in one]))
     return None
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text()
+    except OSError as error:
+        why = (error.strerror or "").lower()
+        raise CommandError(f"error reading --template {file}, open {file}: {why}") from error
+
+
+def _write_text(session: Session, text: str) -> None:
+    session.stdout.write(text)
+
+
+def _template_printer(session: Session, text: str) -> Callable[[Object], None]:
+    """The printer of a Go template; where it fails, what it was given goes to stdout as kubectl shows it."""
+    try:
+        template = Template(text, allow_missing=session.flags.on("allow-missing-template-keys"))
+    except TemplateError as error:
+        raise CommandError(str(error)) from error
+
+    def show(obj: Object) -> None:
+        try:
+            session.stdout.write(template.render(obj))
+        except TemplateError as error:
+            session.stdout.write(
+                f"{error.written}Error executing template: {error}. "
+                "Printing more information for debugging the template:\n"
+                f"\ttemplate was:\n\t\t{text}\n\traw data was:\n\t\t{compact(obj)}\n"
+                f"\tobject given to template engine was:\n\t\t{text_of(obj)}\n\n"
+            )
+            quoted = json.dumps(text, ensure_ascii=False)
+            raise CommandError(f"error executing template {quoted}: {error}") from error
+
+    return show
 
 
 def _write(session: Session, path: JsonPath, obj: Object, template: str) -> None:

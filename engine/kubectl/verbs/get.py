@@ -261,7 +261,7 @@ async def _structured(session: Session, output: str) -> None:
     if path := session.flags.text("sort-by"):
         order = sort_objects([info.object for info in found], path)
         found = [found[index] for index in order]
-    keep = session.flags.on("show-managed-fields")
+    keep = session.flags.on("show-managed-fields") or name not in ("json", "yaml", "kyaml")
     shown = [info.object if keep else without_managed_fields(info.object) for info in found]
     watching = session.flags.on("watch") or session.flags.on("watch-only")
     if columns is not None:

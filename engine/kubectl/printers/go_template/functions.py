@@ -1,0 +1,234 @@
+"""The functions that a template may call, and how Go prints values.
+
+Source of the behaviour: Go's text/template/funcs.go and fmt; cli-runtime pkg/printers/template.go (exists,
+base64decode).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote_plus
+
+
+class FunctionError(Exception):
+    """A call that fails, in the function's words."""
+
+
+def truth(value: Any) -> bool:
+    return bool(value)
+
+
+def text_of(value: Any) -> str:
+    """As fmt prints with %v: `map[a:1 b:[x y]]`, `<nil>`."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return float_text(value)
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{text_of(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(text_of(item) for item in value) + "]"
+    return str(value)
+
+
+def float_text(value: float) -> str:
+    text = repr(value)
+    if "e" in text:
+        mantissa, _, exponent = text.partition("e")
+        return f"{mantissa.removesuffix('.0')}e{int(exponent):+03d}"
+    if abs(value) >= 1e21:
+        return f"{value:e}"
+    return text.removesuffix(".0")
+
+
+def kind_of(value: Any) -> str:
+    """The Go type of a value."""
+    if isinstance(value, bool):
+        return "bool"
+    names = {int: "int", float: "float64", str: "string", dict: "map[string]interface {}", list: "[]interface {}"}
+    return names.get(type(value), "nil")
+
+
+# -- functions
+
+
+def _and(*values: Any) -> Any:
+    return next((value for value in values if not truth(value)), values[-1])
+
+
+def _or(*values: Any) -> Any:
+    return next((value for value in values if truth(value)), values[-1])
+
+
+def _index(value: Any, *keys: Any) -> Any:
+    for key in keys:
+        if value is None:
+            raise FunctionError("index of untyped nil")
+        if isinstance(value, dict):
+            if not isinstance(key, str):
+                raise FunctionError(f"value has type {kind_of(key)}; should be string")
+            value = value.get(key)
+        elif isinstance(value, list | str):
+            if isinstance(key, bool) or not isinstance(key, int):
+                raise FunctionError(f"cannot index slice/array with type {kind_of(key)}")
+            if not 0 <= key < len(value):
+                raise FunctionError(f"index out of range: {key}")
+            value = value[key] if isinstance(value, list) else value.encode()[key]
+        else:
+            raise FunctionError(f"can't index item of type {kind_of(value)}")
+    return value
+
+
+def _slice(value: Any, *bounds: Any) -> Any:
+    if not isinstance(value, str | list):
+        raise FunctionError(f"can't slice item of type {kind_of(value)}")
+    start, end = ([*bounds, None, None])[:2]
+    for bound in bounds:
+        if not 0 <= bound <= len(value):
+            raise FunctionError(f"index out of range: {bound}")
+    return value[start:end]
+
+
+def _len(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode())
+    if isinstance(value, dict | list):
+        return len(value)
+    if value is None:
+        raise FunctionError("len of nil pointer")
+    raise FunctionError(f"len of type {kind_of(value)}")
+
+
+def _basic(value: Any) -> str:
+    if isinstance(value, dict | list):
+        raise FunctionError("non-comparable type")
+    return kind_of(value)
+
+
+def _eq(first: Any, *others: Any) -> bool:
+    if not others:
+        raise FunctionError("missing argument for comparison")
+    for other in others:
+        if first is None or other is None:
+            if first is other:
+                return True
+            continue
+        if _basic(first) != _basic(other):
+            raise FunctionError(f"incompatible types for comparison: {_wide(first)} and {_wide(other)}")
+        if first == other:
+            return True
+    return False
+
+
+def _wide(value: Any) -> str:
+    return "int64" if kind_of(value) == "int" else kind_of(value)
+
+
+def _lt(left: Any, right: Any) -> bool:
+    if kind_of(left) != kind_of(right):
+        raise FunctionError(f"incompatible types for comparison: {_wide(left)} and {_wide(right)}")
+    if kind_of(left) not in ("int", "float64", "string"):
+        raise FunctionError("invalid type for comparison")
+    return bool(left < right)
+
+
+def _print(*values: Any) -> str:
+    """A space between two operands of which neither is a string."""
+    text = ""
+    for index, value in enumerate(values):
+        if index and not isinstance(value, str) and not isinstance(values[index - 1], str):
+            text += " "
+        text += text_of(value)
+    return text
+
+
+_VERB = re.compile(r"%([-+# 0]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])")
+
+
+def _printf(pattern: str, *values: Any) -> str:
+    queue = list(values)
+
+    def one(match: re.Match[str]) -> str:
+        flags, width, precision, verb = match.groups()
+        if verb == "%":
+            return "%"
+        if not queue:
+            return f"%!{verb}(MISSING)"
+        text = _formatted(verb, queue.pop(0), flags, precision)
+        if width is None:
+            return text
+        if "-" in flags:
+            return text.ljust(int(width))
+        return text.zfill(int(width)) if "0" in flags else text.rjust(int(width))
+
+    text = _VERB.sub(one, pattern)
+    if queue:
+        text += f"%!(EXTRA {', '.join(f'{kind_of(v)}={text_of(v)}' for v in queue)})"
+    return text
+
+
+def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if verb == "v":
+        return text_of(value)
+    if verb == "T":
+        return kind_of(value)
+    if verb == "s" and isinstance(value, str | dict | list):
+        return text_of(value)[: int(precision)] if precision is not None else text_of(value)
+    if verb == "q" and isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if verb == "t" and isinstance(value, bool):
+        return text_of(value)
+    if verb in "xX" and isinstance(value, str):
+        return value.encode().hex() if verb == "x" else value.encode().hex().upper()
+    if verb in "dxXob" and isinstance(value, int) and number:
+        return format(value, f"{'+' if '+' in flags else ''}{verb}")
+    if verb in "feEgG" and isinstance(value, float):
+        shown = precision if precision is not None else ("6" if verb in "feE" else None)
+        return format(value, f".{shown}{verb}") if shown is not None else float_text(value)
+    return f"%!{verb}({kind_of(value)}={text_of(value)})"
+
+
+def _not(value: Any) -> bool:
+    return not truth(value)
+
+
+def _base64(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode(errors="replace")
+    except (binascii.Error, ValueError) as error:
+        raise FunctionError(f"base64 decode failed: {error}") from error
+
+
+def _exists(value: Any, *keys: Any) -> bool:
+    try:
+        return _index(value, *keys) is not None
+    except FunctionError:
+        return False
+
+
+def _html(*values: Any) -> str:
+    return html.escape(_print(*values)).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+
+
+def _js(*values: Any) -> str:
+    table = {"\\": "\\\\", "'": "\\'", '"': '\\"', "<": "\\u003C", ">": "\\u003E", "&": "\\u0026", "=": "\\u003D"}
+    return "".join(table.get(c) or (c if c >= " " else f"\\u{ord(c):04X}") for c in _print(*values))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "and": _and, "or": _or, "not": _not, "len": _len, "index": _index, "slice": _slice,
+    "eq": _eq, "ne": lambda a, b: not _eq(a, b), "lt": _lt, "le": lambda a, b: _lt(a, b) or _eq(a, b),
+    "gt": lambda a, b: not (_lt(a, b) or _eq(a, b)), "ge": lambda a, b: not _lt(a, b),
+    "print": _print, "printf": _printf, "println": lambda *v: " ".join(map(text_of, v)) + "\n",
+    "html": _html, "js": _js, "urlquery": lambda *v: quote_plus(_print(*v)),
+    "base64decode": _base64, "exists": _exists,
+}  # fmt: skip

@@ -1,0 +1,59 @@
+"""KYAML: YAML in flow style with quoted strings, one value a line.
+
+Source of the behaviour: KEP-5295 and sigs.k8s.io/yaml kyaml.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from engine.api.types import Object
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_AMBIGUOUS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"))
+
+
+def dump(value: Object) -> str:
+    """One document, its head line included."""
+    return f"---\n{_value(value, '')}\n"
+
+
+def _value(value: Any, indent: str) -> str:
+    inner = f"{indent}  "
+    if isinstance(value, dict):
+        if not value:
+            return "{}"
+        lines = "".join(f"{inner}{_key(key)}: {_value(value[key], inner)},\n" for key in sorted(value))
+        return f"{{\n{lines}{indent}}}"
+    if isinstance(value, list):
+        if not value:
+            return "[]"
+        if all(isinstance(item, dict | list) for item in value):
+            return f"[{', '.join(_value(item, indent) for item in value)}]"
+        return "[\n" + "".join(f"{inner}{_value(item, inner)},\n" for item in value) + f"{indent}]"
+    if isinstance(value, str):
+        return _string(value, indent)
+    return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN.fullmatch(key) and key.lower() not in _AMBIGUOUS else json.dumps(key, ensure_ascii=False)
+
+
+def _string(text: str, indent: str) -> str:
+    """Quoted; text of several lines line by line, each joined to the next by a backslash."""
+    if "\n" not in text:
+        return json.dumps(text, ensure_ascii=False)
+    *lines, last = text.split("\n")
+    shown = [_line(f"{line}\n", indent) for line in lines]
+    if last:
+        shown.append(_line(last, indent))
+    return '"\\\n' + "".join(shown) + f'{indent}  "'
+
+
+def _line(line: str, indent: str) -> str:
+    quoted = json.dumps(line, ensure_ascii=False)[1:-1]
+    start = "\\" if line[0] in " \t" else " "
+    return f"{indent}  {start}{quoted}\\\n"
