@@ -20,13 +20,23 @@ from engine.apiserver.fan_out import FanOut, node_name
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.watcher import Interest, Watcher
-from engine.store.types import CompactedError, Event, KeyValue, Range, RangeResponse, Store, prefix_end
+from engine.store.types import (
+    CompactedError,
+    Event,
+    KeyValue,
+    Range,
+    RangeResponse,
+    Store,
+    StoreUnavailableError,
+    prefix_end,
+)
 from engine.store.types import Watcher as StoreWatcher
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
 from engine.world import World
 
 BOOKMARK_PERIOD = 60.0
+LIST_AGAIN = 1.0  # seconds between attempts while the store is away
 # How long a request waits for a revision that is still to come, and how often the store is asked meanwhile how far it
 # is (watch_cache.go blockTimeout, watch_progress.go).
 FRESH_SECONDS = 3.0
@@ -145,9 +155,17 @@ class WatchCache:
             except CompactedError:
                 # Overtaken: what lies between is lost to those who watch, so they must list again, as we do.
                 self.close()
-                self._source = await self._list()
+                self._source = await self._list_again()
             finally:
                 await source.aclose()
+
+    async def _list_again(self) -> StoreWatcher:
+        """List as soon as the store is there again."""
+        while True:
+            try:
+                return await self._list()
+            except StoreUnavailableError:
+                await self._world.clock.sleep(LIST_AGAIN)
 
     async def _bookmark(self) -> None:
         """Now and then tell those who asked how far the cache has come, also where nothing of theirs has changed."""

@@ -27,6 +27,7 @@ from engine.store.etcd.errors import may_be_elsewhere, never_sent, translated
 from engine.store.types import StoreError
 
 DEADLINE = 10.0  # etcd's own answer to a request without a quorum comes after 7 s
+RECONNECT = 0.2  # seconds between attempts to follow etcd again
 _OPTIONS = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
@@ -149,3 +150,14 @@ class Connection:
     async def close(self) -> None:
         for stubs in self._stubs:
             await stubs.channel.close()
+
+
+async def rest(seconds: float) -> None:
+    """Wait for seconds of this machine: the network does not stop with the model's clock."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    timer = loop.call_later(seconds, lambda: None if done.done() else done.set_result(None))
+    try:
+        await done
+    finally:
+        timer.cancel()

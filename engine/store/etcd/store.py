@@ -7,7 +7,6 @@ same revisions, each with its cause. Leases run on etcd's clock, whatever the mo
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from grpc.aio import AioRpcError
 from engine.clock import Clock
 from engine.store.etcd import history, maintenance, translation
 from engine.store.etcd.compactor import Compactor
-from engine.store.etcd.connection import DEADLINE, Connection, EtcdTls
+from engine.store.etcd.connection import DEADLINE, RECONNECT, Connection, EtcdTls, rest
 from engine.store.etcd.errors import translated
 from engine.store.etcd.translation import CAUSE_KEY, Branch, range_requests, range_response
 from engine.store.etcd.watcher import EtcdWatcher
@@ -51,7 +50,6 @@ from engine.tasks import Supervisor
 _log = logging.getLogger(__name__)
 
 START_DEADLINE = 5.0
-RECONNECT = 0.2  # seconds of this machine between attempts to follow etcd again
 
 
 class EtcdStore:
@@ -244,7 +242,7 @@ class EtcdStore:
                 if self._following:
                     self._following = False
                     _log.warning("etcd at %s: lost the watch: %s", self._connection.endpoints, error_text(error))
-            await _rest(RECONNECT)
+            await rest(RECONNECT)
 
     async def _follow_once(self) -> None:
         async with self._connection.watch(history.everything(self._hub.revision + 1)) as responses:
@@ -376,14 +374,3 @@ def _made(operations: Sequence[Operation], responses: Sequence[Any], revision: i
 
 def error_text(error: AioRpcError | StoreError) -> str:
     return str(translated(error, "its endpoint")) if isinstance(error, AioRpcError) else str(error)
-
-
-async def _rest(seconds: float) -> None:
-    """Wait for seconds of this machine: the network does not stop with the model's clock."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-    timer = loop.call_later(seconds, lambda: None if done.done() else done.set_result(None))
-    try:
-        await done
-    finally:
-        timer.cancel()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.store.types import WatchResponse
+from engine.store.etcd.connection import RECONNECT, rest
+from engine.store.types import StoreUnavailableError, WatchResponse
 from engine.store.watch import StoreWatcher
 
 
@@ -17,7 +18,12 @@ class EtcdWatcher:
         return self
 
     async def __anext__(self) -> WatchResponse:
-        return await anext(self._inner)
+        """What is next; while etcd is away a watcher that must read older history from it waits."""
+        while True:
+            try:
+                return await anext(self._inner)
+            except StoreUnavailableError:
+                await rest(RECONNECT)
 
     def request_progress(self) -> None:
         self._request_progress()

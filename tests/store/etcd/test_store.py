@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -258,3 +259,38 @@ async def test_old_history_is_compacted_by_the_clock_of_the_model(etcd: RealEtcd
         await store.range(Range(WEB))
     assert (await store.status()).compact_revision >= kept
     await store.close()
+
+
+async def test_a_watcher_that_a_compaction_has_overtaken_is_told(etcd: RealEtcd, store: EtcdStore) -> None:
+    watcher = await store.watch(PODS, prefix_end(PODS))
+    await store.txn([], [Put(WEB, b"1")])
+    assert len(await read(watcher, 1)) == 1
+    # All of this before the store's own tasks run again.
+    etcd.kill()
+    etcd.start()
+    for number in range(5):
+        etcd.etcdctl("put", WEB.decode(), str(number))
+    etcd.etcdctl("compact", "7")
+    with pytest.raises(CompactedError) as overtaken:
+        await read(watcher, 1)
+    assert overtaken.value.compact_revision == 7
+    (kv,) = (await store.range(Range(WEB))).kvs
+    again = await store.watch(PODS, prefix_end(PODS), start_revision=kv.mod_revision)
+    assert await read(again, 1) == [("PUT", WEB, 7, "")]
+    assert store.revision == 7
+
+
+async def test_a_watcher_that_must_read_history_waits_for_etcd(etcd: RealEtcd, store: EtcdStore) -> None:
+    for number in range(10):
+        await store.txn([], [Put(WEB, b"%d" % number)])
+    second = await open_second(etcd)
+    try:
+        watcher = await second.watch(WEB, start_revision=2)
+        etcd.kill()
+        reading = asyncio.ensure_future(read(watcher, 10))
+        with pytest.raises(StoreUnavailableError):
+            await second.range(Range(WEB))
+        etcd.start()
+        assert [revision for _, _, revision, _ in await reading] == list(range(2, 12))
+    finally:
+        await second.close()
