@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions
-from engine.api.types import PODS
+from engine.api.types import NAMESPACES, PODS
 from engine.apiserver.admission.attributes import Plugin
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
@@ -64,7 +64,7 @@ def default_plugins(
         ServiceAccount(lookup, names),
         NodeRestriction(lookup),
         TaintNodesByCondition(),
-        PodSecurity(lookup, caches, resources.get(*PODS)),
+        PodSecurity(lookup, caches, pods=resources.get(*PODS), namespaces=resources.get(*NAMESPACES)),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
         DefaultStorageClass(caches, resources.get(*STORAGE_CLASSES)),

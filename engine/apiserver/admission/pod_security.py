@@ -7,7 +7,7 @@ and a namespace without labels is privileged, as with the default AdmissionConfi
 from __future__ import annotations
 
 from engine.api.errors import invalid
-from engine.api.pod_security import PRIVILEGED, LevelVersion, Policy, evaluate, policy_of
+from engine.api.pod_security import PREFIX, PRIVILEGED, LevelVersion, Policy, evaluate, policy_of
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
@@ -34,10 +34,13 @@ _SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
 class PodSecurity(Plugin):
     name = "PodSecurity"
 
-    def __init__(self, lookup: Lookup, caches: WatchCaches, pods: ResourceInfo | None) -> None:
+    def __init__(
+        self, lookup: Lookup, caches: WatchCaches, *, pods: ResourceInfo | None, namespaces: ResourceInfo | None
+    ) -> None:
         self._lookup = lookup
         self._caches = caches
         self._pods = pods
+        self._namespaces = namespaces
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.object is None or attributes.operation not in (Operation.CREATE, Operation.UPDATE):
@@ -56,8 +59,10 @@ class PodSecurity(Plugin):
     # -- Pods, and what makes Pods
 
     async def _evaluate(self, attributes: Attributes, pod: Object, *, enforce: bool) -> None:
-        namespace = await self._lookup.find(NAMESPACES, "", attributes.namespace)
-        policy, problems = policy_of((namespace or {}).get("metadata", {}).get("labels"))
+        labels = await self._labels(attributes.namespace)
+        if not any(label.startswith(PREFIX) for label in labels):
+            return
+        policy, problems = policy_of(labels)
         if policy == Policy():
             return
         if problems:
@@ -75,6 +80,15 @@ class PodSecurity(Plugin):
         warned = evaluate(policy.warn, metadata, spec)
         if not warned.allowed:
             attributes.warnings.append(f'would violate PodSecurity "{policy.warn}": {warned.detail}')
+
+    async def _labels(self, namespace: str) -> Object:
+        """The labels of a namespace; from the cache where it is filled, as upstream takes them from an informer."""
+        cache = self._caches.of(self._namespaces) if self._namespaces is not None else None
+        found = cache.get(self._namespaces.key("", namespace)) if cache is not None and self._namespaces else None
+        if found is None:
+            found = await self._lookup.find(NAMESPACES, "", namespace)
+        labels: Object = ((found or {}).get("metadata") or {}).get("labels") or {}
+        return labels
 
     # -- namespaces
 

@@ -74,6 +74,8 @@ class _Webhooks(Plugin):
         if self._configurations is None:
             return []
         cache = await self._caches.started(self._configurations)
+        if not len(cache):
+            return []
         found = sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"]))
         return [hook for configuration in found for hook in _of_configuration(configuration)]
 
