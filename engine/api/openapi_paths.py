@@ -111,6 +111,8 @@ class _Maker:
         self.info = info
         self.dialect = dialect
         self.group_id = _group_id(info.gvk)
+        # kubectl looks here whether a kind can be merged by its schema.
+        self._patches = [JSON_PATCH, MERGE_PATCH, *([] if info.custom else [STRATEGIC_PATCH]), APPLY_PATCH]
 
     def item(
         self,
@@ -183,7 +185,6 @@ class _Maker:
         return {"$ref": PREFIX[self.dialect] + name} if name else {"type": "string"}
 
     def _v2(self, operation: Object, verb: _Verb, *, body: str, answer: str, watchable: bool) -> Object:
-        patches = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
         if body:
             parameter: Object = {"in": "body", "name": "body", "schema": self._ref(body)}
             if verb.method != "delete":
@@ -191,7 +192,7 @@ class _Maker:
             operation["parameters"] = [parameter, *operation.get("parameters", ())]
         return {
             **operation,
-            "consumes": patches if verb.method == "patch" else ["*/*"],
+            "consumes": self._patches if verb.method == "patch" else ["*/*"],
             "produces": [JSON, YAML, *([_WATCH] if watchable else [])],
             "responses": {
                 "200": {"description": "OK", "schema": self._ref(answer)},
@@ -202,7 +203,7 @@ class _Maker:
 
     def _v3(self, operation: Object, verb: _Verb, *, body: str, answer: str, watchable: bool) -> Object:
         if body:
-            types = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH] if verb.method == "patch" else ["*/*"]
+            types = self._patches if verb.method == "patch" else ["*/*"]
             content = {media: {"schema": self._ref(body)} for media in types}
             operation["requestBody"] = {"content": content, **({} if verb.method == "delete" else {"required": True})}
         media_types = [JSON, YAML, *([_WATCH] if watchable else [])]

@@ -41,13 +41,22 @@ def component(definitions: Definitions, name: str, dialect: Dialect) -> Object:
     special = _SPECIAL[dialect].get(name)
     if special is not None:
         return special
-    return _converted(definitions.raw[name], dialect)
+    custom = name in definitions.raw and name not in definitions.root.raw
+    return _converted(definitions.raw[name], dialect, custom=custom)
 
 
-def _converted(raw: Mapping[str, Any], dialect: Dialect) -> Object:
+# What OpenAPI v2 has no words for (apiextensions-apiserver pkg/controller/openapi/v2/conversion.go).
+_NOT_IN_V2 = frozenset(("oneOf", "anyOf", "not", "nullable"))
+
+
+def _converted(raw: Mapping[str, Any], dialect: Dialect, *, custom: bool = False) -> Object:
     schema: Object = {}
     for key, value in raw.items():
         match key:
+            case "enum" if custom:
+                schema[key] = value
+            case _ if custom and dialect == "v2" and key in _NOT_IN_V2:
+                continue
             case "type":
                 schema[key] = _type(value)
             case "enum" if value and len(value) == 1:
@@ -55,9 +64,9 @@ def _converted(raw: Mapping[str, Any], dialect: Dialect) -> Object:
             case "$ref":
                 schema[key] = PREFIX[dialect] + str(value).removeprefix(_DEFS)
             case "properties":
-                schema[key] = {name: _converted(field, dialect) for name, field in value.items()}
+                schema[key] = {name: _converted(field, dialect, custom=custom) for name, field in value.items()}
             case "items" | "additionalProperties" if isinstance(value, dict):
-                schema[key] = _converted(value, dialect)
+                schema[key] = _converted(value, dialect, custom=custom)
             case _:
                 schema[key] = value
     if dialect == "v3" and "$ref" in schema and len(schema) > 1:  # OpenAPI 3.0 allows nothing beside a reference
