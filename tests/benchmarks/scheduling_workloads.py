@@ -47,7 +47,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in WORKLOADS]:
         parser.error(f"no workload {', '.join(unknown)}")
-    logging.basicConfig(level=logging.ERROR)  # what is dropped under load is no news here
+    logging.basicConfig(level=logging.CRITICAL)  # what is dropped under load is no news here
     if arguments.json:
         found: Measured = asyncio.run(measure(arguments.names[0], arguments.nodes))
         print(orjson.dumps({"text": str(found), "rate": found.rate}).decode())

@@ -13,7 +13,7 @@ from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from tests.scheduler.formulas import balanced, least_allocated, spread_raw, wishes_raw
 from tests.scheduler.harness import Bench
-from tests.scheduler.objects import pod
+from tests.scheduler.objects import node, pod, taint
 from tests.scheduler.random_cluster import Cluster
 from tests.scheduler.rules import fits
 
@@ -81,10 +81,10 @@ def test_both_ways_agree_beside_nominated_pods_and_on_victims(seed: int) -> None
     cluster = Cluster(seed, nodes=14, pods=90)
     fast, plain = (Bench(cluster.nodes, cluster.pods, seed=seed) for _ in range(2))
     plain.framework.vectorised = False
-    for i, node in enumerate(cluster.nodes[:10]):
+    for i, there in enumerate(cluster.nodes[:10]):
         waiting = PodInfo(pod(f"waiting-{i}", cpu=f"{i * 300}m", priority=10))
         for bench in (fast, plain):
-            bench.nominator.add(waiting, node["metadata"]["name"])
+            bench.nominator.add(waiting, there["metadata"]["name"])
     seen = set()
     for i in range(12):
         wanted = pod(f"new-{i}", cpu=f"{500 * (i % 5)}m", memory="1Gi", priority=5 * (i % 3))
@@ -93,3 +93,18 @@ def test_both_ways_agree_beside_nominated_pods_and_on_victims(seed: int) -> None
         assert fast.notes.get("candidates") == plain.notes.get("candidates")
         seen.add(bool(found[0]))
     assert seen
+
+
+def test_both_ways_agree_on_nodes_that_are_alike() -> None:
+    nodes = [node(f"n{i:02}", taints=[taint("k")] if i % 5 == 4 else []) for i in range(20)]
+    pods = [
+        pod(f"there-{i}", cpu=f"{500 + 500 * (i % 3)}m", node_name=f"n{i % 20:02}", priority=i % 2) for i in range(100)
+    ]
+    fast, plain = (Bench(nodes, pods) for _ in range(2))
+    plain.framework.vectorised = False
+    for i in range(10):
+        wanted = pod(f"new-{i}", cpu=f"{1000 + 500 * (i % 4)}m", priority=5)
+        assert outcome(fast.schedule(wanted), fast) == outcome(plain.schedule(wanted), plain)
+        assert fast.notes["candidates"] == plain.notes["candidates"]
+        for bench in (fast, plain):
+            bench.nominator.add(PodInfo(wanted), bench.notes["preemption"]["node"])

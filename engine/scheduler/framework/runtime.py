@@ -162,6 +162,15 @@ class Framework:
                     return status.by(plugin.name)
         return SUCCESS
 
+    def run_node_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """`run_filters` of those that no pod on the node matters to."""
+        for plugin in self.active_filters(state):
+            if plugin.depends is Depends.NODE:
+                status = plugin.filter(state, pod, node)
+                if not status.ok:
+                    return status.by(plugin.name)
+        return SUCCESS
+
     def filter_rows(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
     ) -> tuple[Rows, list[Rejection]]:

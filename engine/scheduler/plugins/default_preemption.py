@@ -23,7 +23,7 @@ from engine.scheduler.framework.events import (
 )
 from engine.scheduler.framework.plugin import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from engine.scheduler.plugins.preemption import Candidate, DryRun, pick
+from engine.scheduler.plugins.preemption import Candidate, DryRun, Memo, pick
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.pod_status import patch_pod_status, with_condition
 
@@ -44,6 +44,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self._min_percentage: int = args.get("minCandidateNodesPercentage", 10)
         self._min_absolute: int = args.get("minCandidateNodesAbsolute", 100)
         self._rng = handle.rng.stream("preemption")
+        self._memo: Memo = {}
         # Pods whose victims are being deleted, with the last victim once its turn has come.
         self._preempting: dict[str, PodInfo | None] = {}
 
@@ -111,7 +112,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
 
     def _candidates(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> tuple[DryRun, list[Candidate]]:
         budgets = self.handle.lister(POD_DISRUPTION_BUDGETS).list()
-        dry_run = DryRun(self.handle.filters, state, pod, budgets)
+        dry_run = DryRun(self.handle.filters, state, pod, budgets, memo=self._memo)
         snapshot = self.handle.snapshot
         nodes = [snapshot.nodes[row] for row in statuses.rows_with(Code.UNSCHEDULABLE, snapshot.rows)]
         if not nodes:

@@ -6,7 +6,7 @@ acting is in `default_preemption`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from engine.api.types import Object
@@ -20,6 +20,10 @@ from engine.scheduler.selecting import pod_selector
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 MAX_INT32 = 2**31 - 1
+KEPT_SHAPES = 4096
+
+# Of nodes of a shape: the places of the victims among their pods, or why there are none.
+Memo = dict[Hashable, list[int] | Status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class DryRun:
     pod: PodInfo
     budgets: list[Object]
     statuses: NodeToStatus = field(default_factory=NodeToStatus)
+    memo: Memo = field(default_factory=dict)
 
     def run(self, nodes: list[NodeInfo], *, offset: int, wanted: int) -> list[Candidate]:
         """Candidates from `offset` on, until there are `wanted` and one of them violates no budget."""
@@ -89,7 +94,39 @@ class DryRun:
         return clean + violating
 
     def victims_on(self, original: NodeInfo) -> Candidate | Status:
-        """The fewest and least important pods of a node that make room, or why none do."""
+        """The fewest and least important pods of a node that make room, or why none do.
+
+        Where only room matters, nodes that are as big and as full of the same give the same answer.
+        """
+        if self.budgets or not self.filters.only_room_matters(self.state):
+            return self._victims_on(original)
+        key, pods = self._shape(original), list(original.pods.values())
+        known = self.memo.get(key)
+        if known is None:
+            found = self._victims_on(original)
+            if len(self.memo) >= KEPT_SHAPES:
+                self.memo.clear()
+            places = {pod.uid: place for place, pod in enumerate(pods)}
+            self.memo[key] = found if isinstance(found, Status) else [places[victim.uid] for victim in found.victims]
+            return found
+        if not self.filters.run_node_filters(self.state, self.pod, original).ok:
+            return self._victims_on(original)  # which of the filters rejects first is for their order to say
+        if isinstance(known, Status):
+            return known
+        return Candidate(original.name, tuple(pods[place] for place in known), 0)
+
+    def _shape(self, node: NodeInfo) -> Hashable:
+        """All that the answer depends on where only room matters. Requests are shared, and so are told by identity."""
+        has = node.allocatable
+        return (
+            self.pod.priority,
+            self.pod.request,
+            (has.milli_cpu, has.memory, has.ephemeral_storage, has.allowed_pods, *has.scalar.items()),
+            tuple((other.priority, other.start_time, other.request) for other in node.pods.values()),
+            tuple(other.request for other in self.filters.counted_nominated(self.pod, node.name)),
+        )
+
+    def _victims_on(self, original: NodeInfo) -> Candidate | Status:
         trial = self._trial(original)
         potential = [other for other in original.pods.values() if other.priority < self.pod.priority]
         if not potential:
