@@ -7,14 +7,20 @@ from engine.api.crd.structural_rules import structural_problems
 from engine.api.types import Object
 
 
-def structure_condition(definition: Object, status: Object | None, *, now: str) -> Object | None:
-    """`status` (None for one that does not change) with the condition where the definition needs it."""
-    current = {**definition, "status": status} if status is not None else definition
+def structure_violations(definition: Object) -> str:
+    """Why schemas of a definition are not structural; "" if they are."""
     violations = []
     for index, version in enumerate(definition["spec"]["versions"]):
         raw = (version.get("schema") or {}).get("openAPIV3Schema")
         if raw is not None:
             violations += structural_problems(raw, f"spec.versions[{index}].schema.openAPIV3Schema")
+    texts = [str(each) for each in violations]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
+
+
+def structure_condition(definition: Object, status: Object | None, violations: str, *, now: str) -> Object | None:
+    """`status` (None for one that does not change) with the condition where the definition needs it."""
+    current = {**definition, "status": status} if status is not None else definition
     before = find_condition(current, "NonStructuralSchema")
     if not violations:
         if before is None:
@@ -22,9 +28,7 @@ def structure_condition(definition: Object, status: Object | None, *, now: str) 
         kept = dict(current.get("status") or {})
         kept["conditions"] = [each for each in kept["conditions"] if each["type"] != "NonStructuralSchema"]
         return kept
-    texts = [str(each) for each in violations]
-    message = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    wanted = condition("NonStructuralSchema", "True", "Violations", message)
-    if before is not None and before["message"] == message and before["status"] == "True":
+    wanted = condition("NonStructuralSchema", "True", "Violations", violations)
+    if before is not None and before["message"] == violations and before["status"] == "True":
         return status
     return with_condition(current.get("status") or {}, wanted, now=now)

@@ -16,7 +16,7 @@ import orjson
 from engine.api.apply import track_update
 from engine.api.crd import naming
 from engine.api.crd.definitions import ExtendedDefinitions
-from engine.api.crd.nonstructural import structure_condition
+from engine.api.crd.nonstructural import structure_condition, structure_violations
 from engine.api.crd.registration import custom_versions, resources, served
 from engine.api.crd.version import CustomVersion
 from engine.api.resources import ResourceInfo
@@ -41,6 +41,14 @@ class Served(NamedTuple):
     versions: list[CustomVersion]
 
 
+class Looked(NamedTuple):
+    """What is known of a definition at one resourceVersion, so that it is worked out once."""
+
+    version: str
+    signature: bytes
+    violations: str
+
+
 class CustomResourceDefinitions:
     def __init__(
         self,
@@ -58,6 +66,7 @@ class CustomResourceDefinitions:
         self._registry = registry
         self._info = registry.get(*DEFINITIONS)
         self._served: dict[str, Served] = {}
+        self._looked: dict[str, Looked] = {}
         self._waiting: list[asyncio.Future[None]] = []
         self.on_change: Callable[[], None] = lambda: None
 
@@ -84,8 +93,19 @@ class CustomResourceDefinitions:
         if definition is None or naming.find_condition(definition, "NamesAccepted") is None:
             return definition is None
         known = self._served.get(definition["metadata"]["name"])
-        signature = _signature(definition) if served(definition) else None
+        signature = self._look(definition).signature if served(definition) else None
         return (known.signature if known is not None else None) == signature and not _establishing(definition)
+
+    def _look(self, definition: Object) -> Looked:
+        name, version = definition["metadata"]["name"], definition["metadata"]["resourceVersion"]
+        known = self._looked.get(name)
+        if known is not None and known.version == version:
+            return known
+        signature = _signature(definition)
+        same = known is not None and known.signature == signature
+        found = known.violations if known is not None and same else structure_violations(definition)
+        self._looked[name] = Looked(version, signature, found)
+        return self._looked[name]
 
     # -- following
 
@@ -128,7 +148,7 @@ class CustomResourceDefinitions:
         group = definition["spec"]["group"]
         same_group = [each for each in cache.objects() if each["spec"]["group"] == group]
         status = naming.named(definition, naming.Taken(same_group), now=now)
-        status = structure_condition(definition, status, now=now)
+        status = structure_condition(definition, status, self._look(definition).violations, now=now)
         if status is None:
             status = naming.established(definition, now=now)
         if status is not None:
@@ -175,7 +195,7 @@ class CustomResourceDefinitions:
 
     def _compiled(self, definition: Object) -> Served:
         known = self._served.get(definition["metadata"]["name"])
-        signature = _signature(definition)
+        signature = self._look(definition).signature
         if known is not None and known.signature == signature:
             return known
         versions = custom_versions(self._definitions.root, definition)
