@@ -119,6 +119,7 @@ class ApiServer:
                 caches=self._caches,
                 resources=resources,
                 names=rng.stream("volumes"),
+                clock=world.clock,
                 rbac=rbac,
                 authorizer=authorizer,
                 storage=storage,

@@ -41,6 +41,7 @@ from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.storage import Storage
 from engine.apiserver.webhook_client import WebhookClient
+from engine.clock import Clock
 from engine.rng import Rng
 
 
@@ -50,6 +51,7 @@ def default_plugins(
     caches: WatchCaches,
     resources: ResourceRegistry,
     names: Rng,
+    clock: Clock,
     rbac: RBACAuthorizer,
     authorizer: UnionAuthorizer,
     storage: Storage,
@@ -61,7 +63,7 @@ def default_plugins(
     return [
         NamespaceLifecycle(lookup),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),
-        ServiceAccount(lookup, names),
+        ServiceAccount(lookup, names, clock),
         NodeRestriction(lookup),
         TaintNodesByCondition(),
         PodSecurity(lookup, caches, pods=resources.get(*PODS), namespaces=resources.get(*NAMESPACES)),

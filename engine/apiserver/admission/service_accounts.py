@@ -10,6 +10,7 @@ from typing import Any
 from engine.api.types import SERVICE_ACCOUNTS, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
+from engine.clock import Clock
 from engine.rng import Rng
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -17,15 +18,18 @@ MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 VOLUME_PREFIX = "kube-api-access-"
 # An hour and seven seconds: the odd seconds mark tokens that this plugin asked for.
 TOKEN_SECONDS = 3607
+DEFAULT = "default"
+DEFAULT_ATTEMPTS = 10
 _CONTAINERS = ("initContainers", "containers")
 
 
 class ServiceAccount(Plugin):
     name = "ServiceAccount"
 
-    def __init__(self, lookup: Lookup, names: Rng) -> None:
+    def __init__(self, lookup: Lookup, names: Rng, clock: Clock) -> None:
         self._lookup = lookup
         self._names = names
+        self._clock = clock
 
     async def mutate(self, attributes: Attributes) -> bool:
         pod = attributes.object
@@ -65,13 +69,25 @@ class ServiceAccount(Plugin):
                 raise denied(attributes, "a mirror pod may not use ServiceAccountToken volume projections")
 
     async def _account(self, attributes: Attributes, name: str) -> Object:
-        account = await self._lookup.find(SERVICE_ACCOUNTS, attributes.namespace, name)
+        account = await self._find(attributes.namespace, name)
         if account is None:
             raise denied(
                 attributes,
                 f'error looking up service account {attributes.namespace}/{name}: serviceaccount "{name}" not found',
             )
         return account
+
+    async def _find(self, namespace: str, name: str) -> Object | None:
+        """A namespace that is new has its default account in a moment: that is worth a wait of one or two seconds."""
+        found = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
+        if found is not None or name != DEFAULT:
+            return found
+        interval = 0.1 + self._names.uniform(0.0, 0.1)
+        for _ in range(DEFAULT_ATTEMPTS - 1):
+            await self._clock.sleep(interval)
+            if (found := await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)) is not None:
+                break
+        return found
 
     def _mount_token(self, spec: Object) -> None:
         containers = [container for field in _CONTAINERS for container in spec.get(field) or ()]
