@@ -7,13 +7,13 @@ still while anything can run and jumps to the next timer when nothing can.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
 from engine.clock import VirtualClock, VirtualEventLoop
 from engine.world import World
-from tests.real_etcd import ETCD
+from tests.real_etcd import ETCD, RealEtcd
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,3 +57,11 @@ async def virtual_clock() -> AsyncIterator[VirtualClock]:
 def world(virtual_clock: VirtualClock) -> World:
     """A seeded world on the virtual clock, with no simulated latency."""
     return World.create(clock=virtual_clock, seed=1)
+
+
+@pytest.fixture
+def etcd() -> Iterator[RealEtcd]:
+    """A real etcd of the test's own."""
+    etcd = RealEtcd()
+    yield etcd
+    etcd.stop()

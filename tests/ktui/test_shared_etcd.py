@@ -14,13 +14,6 @@ from tests.real_etcd import RealEtcd, free_port
 
 
 @pytest.fixture
-def etcd() -> Iterator[RealEtcd]:
-    etcd = RealEtcd()
-    yield etcd
-    etcd.stop()
-
-
-@pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path / "home")
     yield home
@@ -70,6 +63,34 @@ def test_when_the_leader_is_killed_the_other_goes_on_with_nothing_lost_or_double
     assert len({node["spec"]["podCIDR"] for node in nodes}) == 3
     created = [event for event in items(home, "second", "events") if event["reason"] == "SuccessfulCreate"]
     assert sum(event.get("count", 1) for event in created) == 5
+
+
+def test_two_servers_honour_the_same_tokens_and_give_no_address_twice(home: Home, etcd: RealEtcd) -> None:
+    options = ("--store=etcd", f"--etcd-endpoints={etcd.endpoint}", "--components=apiserver")
+    home.up(*options, name="first")
+    second = home.up(*options, name="second")
+    home.kubectl("create", "serviceaccount", "robot", name="first").ok()
+    token = home.kubectl("create", "token", "robot", name="first").ok().strip()
+    who = home.kubectl(
+        "auth",
+        "whoami",
+        f"--server={second.address}",
+        f"--token={token}",
+        "--insecure-skip-tls-verify",
+        "-o=jsonpath={.status.userInfo.username}",
+        env={"KUBECONFIG": "/dev/null"},
+    )
+    assert who.ok() == "system:serviceaccount:default:robot"
+
+    home.kubectl("create", "service", "nodeport", "one", "--tcp=80", "--node-port=30123", name="first").ok()
+    (made,) = [found for found in items(home, "second", "services") if found["metadata"]["name"] == "one"]
+    taken = home.kubectl("create", "service", "nodeport", "two", "--tcp=80", "--node-port=30123", name="second")
+    assert (taken.code, "provided port is already allocated" in taken.err) == (1, True)
+    address = made["spec"]["clusterIP"]
+    same = home.kubectl("create", "service", "clusterip", "three", "--tcp=80", f"--clusterip={address}", name="second")
+    assert (same.code, "provided IP is already allocated" in same.err) == (1, True)
+    home.kubectl("delete", "service", "one", name="first").ok()
+    home.kubectl("create", "service", "nodeport", "two", "--tcp=80", "--node-port=30123", name="second").ok()
 
 
 def test_without_etcd_writes_answer_503_reads_go_on_and_all_recovers(home: Home, etcd: RealEtcd) -> None:

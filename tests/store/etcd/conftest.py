@@ -1,8 +1,8 @@
-"""A real etcd for the tests of this folder, and the store on it."""
+"""The store on a real etcd, for the tests of this folder."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,13 +10,6 @@ from engine.clock import Clock
 from engine.store import Retention
 from engine.store.etcd import EtcdStore
 from tests.real_etcd import RealEtcd
-
-
-@pytest.fixture
-def etcd() -> Iterator[RealEtcd]:
-    etcd = RealEtcd()
-    yield etcd
-    etcd.stop()
 
 
 @pytest.fixture
