@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from engine.api.resources import ResourceInfo, ResourceRegistry, Subresource
 from engine.api.types import GVK, Object
@@ -29,14 +29,22 @@ def api_versions(server_address: str) -> Object:
 
 def api_group_list(registry: ResourceRegistry) -> Object:
     """`/apis`."""
-    groups = [_group(group, versions) for group, versions in registry.groups.items() if group]
+    groups = [_group(group, versions) for group, versions in _all_groups(registry).items() if group]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def api_group(registry: ResourceRegistry, group: str) -> Object | None:
     """`/apis/GROUP`; None for a group that is not served."""
-    versions = registry.groups.get(group) if group else None
+    versions = _all_groups(registry).get(group) if group else None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, versions)} if versions else None
+
+
+def _all_groups(registry: ResourceRegistry) -> Mapping[str, tuple[str, ...]]:
+    """Also those of other servers, which come last."""
+    found = dict(registry.groups)
+    for group, versions in registry.elsewhere.items():
+        found[group] = (*found.get(group, ()), *versions)
+    return found
 
 
 def _group(group: str, versions: Iterable[str]) -> Object:
@@ -100,6 +108,10 @@ def aggregated(registry: ResourceRegistry, *, core: bool) -> Object:
         if (group == "") == core:
             listed = [_aggregated_version(registry, group, version) for version in versions]
             items.append({"metadata": {"name": group, "creationTimestamp": None}, "versions": listed})
+    if not core:
+        for group, versions in registry.elsewhere.items():
+            stale = [{"version": version, "freshness": "Stale"} for version in versions]
+            items.append({"metadata": {"name": group, "creationTimestamp": None}, "versions": stale})
     return {"kind": "APIGroupDiscoveryList", "apiVersion": AGGREGATED_VERSION, "metadata": {}, "items": items}
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 from engine.api.extension import Extension
 from engine.api.resource_table import FACTS, GROUP_ORDER, SERVED_BETAS, Facts
@@ -85,6 +86,8 @@ class ResourceRegistry:
     """Resources in discovery order: by group priority, then version, then name. Never changed once made."""
 
     generation = 0  # counts how often the resources have changed, where they do
+    # Versions by group that APIServices give to servers of others: known of, not served here.
+    elsewhere: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     def __init__(self, version: str, resources: Iterable[ResourceInfo]) -> None:
         self.version = version

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from engine.api import discovery
-from engine.api.errors import ApiError, path_not_found
+from engine.api.errors import ApiError, path_not_found, unavailable
 from engine.api.openapi import OpenApi
 from engine.api.openapi_proto import MEDIA_TYPES
 from engine.api.wire import JSON, Response
@@ -90,6 +90,8 @@ class NonResource:
                 return _present(discovery.api_resource_list(resources, "", version))
             case ["apis", group]:
                 return _present(discovery.api_group(resources, group))
+            case ["apis", group, version] if version in resources.elsewhere.get(group, ()):
+                raise unavailable("the server is currently unable to handle the request")
             case ["apis", group, version]:
                 return _present(discovery.api_resource_list(resources, group, version))
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -78,13 +77,12 @@ class Rest:
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
     definitions: Settling | None = None
-    elsewhere: Callable[[str, str], bool] = lambda group, version: False  # whether it is another server's
 
     def resolve(self, call: Call) -> ResourceInfo:
         """The resource of the request's path. Raises ApiError 404, 405."""
         request = call.info
         info = self.backend.resources.get(request.group, request.version, request.resource)
-        if info is None and self.elsewhere(request.group, request.version):
+        if info is None and request.version in self.backend.resources.elsewhere.get(request.group, ()):
             raise unavailable("the server is currently unable to handle the request")
         if info is None:
             raise path_not_found()

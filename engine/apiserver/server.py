@@ -170,9 +170,8 @@ class ApiServer:
             registry=resources,
         )
         rest.definitions = self._definitions
-        self._api_services = ApiServices(self.backend, self._tasks)
+        self._api_services = ApiServices(self.backend, self._tasks, registry=resources)
         self._definitions.on_change = self._api_services.changed
-        rest.elsewhere = self._api_services.served_elsewhere
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)

@@ -16,6 +16,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
 from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
 from engine.apiserver.backend import Backend
+from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.registry.metadata import fill_for_create
 from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import CompactedError, prefix_end
@@ -27,8 +28,9 @@ _MANAGER = "kube-apiserver"
 
 
 class ApiServices:
-    def __init__(self, backend: Backend, tasks: Supervisor) -> None:
+    def __init__(self, backend: Backend, tasks: Supervisor, *, registry: LiveRegistry) -> None:
         self._backend = backend
+        self._registry = registry
         self._tasks = tasks
         self._info = backend.resources.get(*API_SERVICES)
         self._changed = asyncio.Event()
@@ -48,10 +50,6 @@ class ApiServices:
                 await self._backend.caches.started(info)
                 self._tasks.spawn(self._follow(info), f"api-services {gvr.resource}")
         self._tasks.spawn(self._run(self._info, cache), "api-services")
-
-    def served_elsewhere(self, group: str, version: str) -> bool:
-        """Whether a group version is another server's, which does not answer."""
-        return (group, version) in self._remote
 
     def changed(self) -> None:
         """What is served here has changed."""
@@ -91,6 +89,10 @@ class ApiServices:
             for each in cache.objects()
             if each["spec"].get("service")
         }
+        elsewhere: dict[str, tuple[str, ...]] = {}
+        for group, version in self._remote:
+            elsewhere[group] = (*elsewhere.get(group, ()), version)
+        self._registry.give_away(elsewhere)
 
     # -- what is served here
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from engine.api.resources import ResourceInfo, ResourceRegistry
 
@@ -23,3 +23,9 @@ class LiveRegistry(ResourceRegistry):
         self._by_kind = merged._by_kind
         self.__dict__.pop("groups", None)
         self.generation += 1
+
+    def give_away(self, elsewhere: Mapping[str, tuple[str, ...]]) -> None:
+        """Say which versions are those of other servers."""
+        if elsewhere != self.elsewhere:
+            self.elsewhere = elsewhere
+            self.generation += 1
