@@ -1,0 +1,160 @@
+"""exec, attach and port-forward on the node's side, on virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.streaming import NodeStreams, Session, StreamError, Target
+from engine.world import World
+from tests.kubelet.node import NODE, Node, running
+
+SHELL = {"name": "web", "image": "busybox:1.36", "command": ["sh"], "stdin": True}
+SLEEPER = {"name": "web", "image": "busybox:1.36", "command": ["sleep", "3600"]}
+
+
+class Screen:
+    """What comes out of a session."""
+
+    def __init__(self) -> None:
+        self.out, self.err = "", ""
+
+    def __call__(self, stream: int, data: bytes) -> None:
+        if stream == 1:
+            self.out += data.decode()
+        else:
+            self.err += data.decode()
+
+
+def streams(node: Node) -> NodeStreams:
+    found = node.world.streams.find(NODE)
+    assert found is not None
+    return found
+
+
+async def target(node: Node, container: str = "web") -> Target:
+    return Target("default", "web", (await node.pod())["metadata"]["uid"], container)
+
+
+async def start(node: Node, *command: str, stdin: bool = False, tty: bool = False) -> tuple[Session, Screen]:
+    screen = Screen()
+    session = streams(node).exec(await target(node), command, stdin=stdin, tty=tty, output=screen)
+    return session, screen
+
+
+async def run(node: Node, command: Sequence[str], stdin: Sequence[str] = ()) -> tuple[int, str, str]:
+    session, screen = await start(node, *command, stdin=bool(stdin))
+    for text in stdin:
+        session.write(text.encode())
+    session.close_input()
+    return await session.wait(), screen.out, screen.err
+
+
+COMMANDS: dict[str, tuple[list[str], list[str], tuple[int, str, str]]] = {
+    "output and code": (["sh", "-c", "echo a; echo b >&2; exit 3"], [], (3, "a\n", "b\n")),
+    "takes time": (["sh", "-c", "sleep 5; echo late"], [], (0, "late\n", "")),
+    "no input": (["cat"], [], (0, "", "")),
+    "input in pieces": (["cat"], ["a", "b\n"], (0, "ab\n", "")),
+    "a letter in pieces": (["cat"], ["ä"], (0, "ä", "")),
+    "the whole input": (["wc", "-l"], ["a\n", "b\nc\n"], (0, "3\n", "")),
+    "a line at a time": (["sh", "-c", "read a; read b; echo $b$a"], ["1\n2\n3\n"], (0, "21\n", "")),
+    "a pipe": (["sh", "-c", "cat | grep b"], ["a\nb\n"], (0, "b\n", "")),
+    "a script": (["sh"], ["if true; then\n", "echo yes\n", "fi\nexit 2\n"], (2, "yes\n", "")),
+    "a broken line is not the end": (["sh"], ["echo )\necho on\n"], (0, "on\n", 'sh: syntax error: unexpected ")"\n')),
+    "not found": (["sh", "-c", "nothing"], [], (127, "", "sh: nothing: not found\n")),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+async def test_commands(world: World, case: str) -> None:
+    command, stdin, wanted = COMMANDS[case]
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        assert await run(node, command, stdin) == wanted
+
+
+async def test_a_terminal_echoes_interrupts_and_ends(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        session, screen = await start(node, "sh", stdin=True, tty=True)
+        session.write(b"sleep 100\r")
+        await node.sleep(1)
+        session.write(b"\x03")
+        session.write(b"echo $?\r")
+        session.write(b"\x04")
+        assert await session.wait() == 0
+        assert screen.out == "/ # sleep 100\r\n^C\r\n/ # echo $?\r\n130\r\n/ # "
+
+
+async def test_a_command_dies_with_its_container(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        session, _ = await start(node, "sleep", "100000")
+        await node.delete(grace_period_seconds=1)
+        assert await session.wait() == 137
+
+
+async def test_attach_shows_what_comes_and_types_to_process_1(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SHELL])
+        await node.in_phase("Running")
+        screens = [Screen(), Screen()]
+        first = streams(node).attach(await target(node), stdin=True, tty=False, output=screens[0])
+        second = streams(node).attach(await target(node), stdin=False, tty=False, output=screens[1])
+        first.write(b"echo $((6 * 7))\n")
+        first.close_input()
+        await node.sleep(1)
+        assert [screen.out for screen in screens] == ["42\n", "42\n"]
+        second.close()
+        first.write(b"exit 5\n")
+        assert await first.wait() == 5
+        assert screens[1].out == "42\n"
+
+
+async def test_an_input_that_is_open_once_closes_with_its_first_client(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[{**SHELL, "stdinOnce": True}], restartPolicy="Never")
+        await node.in_phase("Running")
+        session = streams(node).attach(await target(node), stdin=True, tty=False, output=Screen())
+        session.close()
+        await node.in_phase("Succeeded")
+
+
+async def test_what_is_not_there(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        with pytest.raises(StreamError, match=r'exec: "foo": executable file not found in \$PATH: unknown'):
+            await start(node, "foo")
+        with pytest.raises(StreamError, match=r'^container not found \("other"\)$') as refused:
+            streams(node).attach(await target(node, "other"), stdin=False, tty=False, output=Screen())
+        assert refused.value.refused
+        with pytest.raises(StreamError, match="pod does not exist"):
+            streams(node).exec(Target("default", "none", ""), ["ls"], stdin=False, tty=False, output=Screen())
+
+
+async def test_a_port_answers_until_its_container_ends(world: World) -> None:
+    async with running(world) as node:
+        await node.run()
+        await node.in_phase("Running")
+        screen = Screen()
+        connection = streams(node).port_forward(await target(node, ""), 80, output=screen)
+        connection.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nHEAD /no HTTP")
+        connection.write(b"/1.1\r\n\r\n")
+        heads = [line for line in screen.out.splitlines() if line.startswith("HTTP/")]
+        assert heads == ["HTTP/1.1 200 OK", "HTTP/1.1 404 Not Found"]
+        assert "<h1>Welcome to nginx!</h1>" in screen.out
+        await node.delete(grace_period_seconds=1)
+        assert await connection.wait() == 0
+
+
+async def test_nothing_listens(world: World) -> None:
+    async with running(world) as node:
+        await node.run()
+        await node.in_phase("Running")
+        with pytest.raises(StreamError, match=r"dial tcp4 127\.0\.0\.1:81: connect: connection refused"):
+            streams(node).port_forward(await target(node, ""), 81, output=Screen())
