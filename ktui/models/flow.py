@@ -24,6 +24,7 @@ from ktui.models.flow_rows import (
     wake,
     watch_row,
 )
+from ktui.models.story import Tally
 from ktui.models.words import API_SERVER, CLIENT, controller_name, kind_of, name_of
 
 BLOCKS_KEPT = 6_000
@@ -43,6 +44,7 @@ class FlowModel:
     def __init__(self, *, show: Iterable[str] = (), chains: bool = False) -> None:
         self.spans: OrderedDict[str, Span] = OrderedDict()
         self.traces: OrderedDict[str, list[Span]] = OrderedDict()
+        self.stories: OrderedDict[str, Tally] = OrderedDict()
         self.hidden: Counter[str] = Counter()
         self.seen = 0
         self.dropped = 0  # rows that went out at the far end
@@ -129,6 +131,8 @@ class FlowModel:
             trace.append(span)
         if len(self.traces) > TRACES_KEPT:
             self.traces.popitem(last=False)
+            self.stories.popitem(last=False)
+        self.stories.setdefault(span["traceId"], Tally()).add(span)
         if span["model_ms"]:
             self.has_model_time = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.latency import REALISTIC
@@ -18,6 +18,9 @@ HOP_LATENCIES = (
     "store", "watch", "controller", "scheduler", "", "network",
 )  # fmt: skip
 DONE, WAITING, AHEAD, FAILED, SKIPPED = "●", "◐", "○", "✖", "·"
+LAST_LINK, WATCH = 7, 8
+EARLY_MOST = 200
+SLOW_FACTOR = 1.5  # above the range by so much
 COMES_WITH_AUTHENTICATION = 3  # for system:masters hop 2 decides hop 3 as well
 
 
@@ -44,49 +47,102 @@ def usual(hop: int) -> tuple[float, float] | None:
     return REALISTIC.get(HOP_LATENCIES[hop - 1])
 
 
-def tell(spans: Sequence[Span]) -> Story | None:
+def tell(spans: Iterable[Span]) -> Story | None:
     """The story of one trace; None while its root has not ended."""
-    root = next((span for span in spans if span["hop"] == 1), None)
-    if root is None:
-        return None
-    own = [span for span in spans if span["parent"] == root["id"]]
-    stores = {span["id"] for span in own if span["hop"] == 7}
-    own += [span for span in spans if span["hop"] == 8 and span["parent"] in stores]
-    is_model_time = any(span["model_ms"] for span in spans)
-    user = next((span["detail"].get("user", "") for span in own if span["hop"] == 2), "")
-    what = f"{root['component']} {root['verb']} {kind_of(root['object'])}/{name_of(root['object'])}"
-    took = max(ended(span) for span in spans) - started(root)
-    return Story(
-        f"{what} · by {user}" if user else what,
-        tuple(_lamps(root, own, spans, is_model_time)),
-        took * 1000,
-        is_model_time,
-    )
+    tally = Tally()
+    for span in spans:
+        tally.add(span)
+    return tally.story()
 
 
-def _lamps(root: Span, own: Sequence[Span], spans: Sequence[Span], is_model_time: bool) -> Iterable[Lamp]:
-    field = "model_ms" if is_model_time else "wall_ms"
-    of_hop = {hop: [span for span in (own if hop < 9 else spans) if span["hop"] == hop] for hop in range(2, 13)}
-    of_hop[1] = [root]
-    reached = max(hop for hop, found in of_hop.items() if found)
-    refused = any(span["outcome"] != "ok" for span in own)
-    for hop in range(1, 13):
-        found = of_hop[hop]
-        if hop == 1:
-            took = max(0.0, root[field] - sum(span[field] for span in own if span["hop"] != 8))
+@dataclass(slots=True)
+class _Seen:
+    """What is known of one hop."""
+
+    is_failed: bool = False
+    model_ms: float = 0.0  # of the longest span
+    wall_ms: float = 0.0
+
+    def take(self, span: Span) -> None:
+        self.is_failed |= span["outcome"] != "ok" and span["outcome"] not in SOFT
+        self.model_ms = max(self.model_ms, span["model_ms"])
+        self.wall_ms = max(self.wall_ms, span["wall_ms"])
+
+
+class Tally:
+    """A story as it grows: each span is looked at once, however long the trace gets."""
+
+    def __init__(self) -> None:
+        self.spans = 0
+        self._root: Span | None = None
+        self._early: list[Span] = []  # links that ended before their root: which it is, is not known yet
+        self._stores: set[str] = set()
+        self._user = ""
+        self._seen: dict[int, _Seen] = {}
+        self._links_took = {"model_ms": 0.0, "wall_ms": 0.0}
+        self._is_refused = False
+        self._end = 0.0
+        self._has_model_time = False
+
+    def add(self, span: Span) -> None:
+        self.spans += 1
+        self._end = max(self._end, ended(span))
+        self._has_model_time |= bool(span["model_ms"])
+        if span["hop"] == 1 and self._root is None:
+            self._root = span
+            early, self._early = self._early, []
+            for link in early:
+                self._own(link)
+        elif self._root is None:
+            if len(self._early) < EARLY_MOST:
+                self._early.append(span)
         else:
-            took = max((span[field] for span in found), default=0.0)
-        yield _lamp(hop, found, took, reached, is_model_time=is_model_time, refused=refused)
+            self._own(span)
 
+    def _own(self, span: Span) -> None:
+        """Count a span of the root's request, of the event that it made, or of what that set off."""
+        assert self._root is not None
+        hop = span["hop"]
+        if hop <= LAST_LINK:
+            if span["parent"] != self._root["id"]:
+                return
+            for field in self._links_took:
+                self._links_took[field] += span[field]
+            self._user = self._user or span["detail"].get("user", "")
+            self._is_refused |= span["outcome"] != "ok"
+            if hop == LAST_LINK:
+                self._stores.add(span["id"])
+        elif hop == WATCH and span["parent"] not in self._stores:
+            return
+        self._seen.setdefault(hop, _Seen()).take(span)
 
-def _lamp(hop: int, found: Sequence[Span], took: float, reached: int, *, is_model_time: bool, refused: bool) -> Lamp:
-    if hop != 1 and any(span["outcome"] != "ok" and span["outcome"] not in SOFT for span in found):
-        return Lamp(hop, FAILED, took)
-    if found or (hop == COMES_WITH_AUTHENTICATION and reached > hop):
+    def story(self) -> Story | None:
+        root = self._root
+        if root is None:
+            return None
+        what = f"{root['component']} {root['verb']} {kind_of(root['object'])}/{name_of(root['object'])}"
+        title = f"{what} · by {self._user}" if self._user else what
+        took = (self._end - started(root)) * 1000
+        return Story(title, tuple(self._lamps(root)), took, self._has_model_time)
+
+    def _lamps(self, root: Span) -> Iterator[Lamp]:
+        field = "model_ms" if self._has_model_time else "wall_ms"
+        reached = max(self._seen, default=1)
+        yield Lamp(1, DONE, max(0.0, root[field] - self._links_took[field]))
+        for hop in range(2, 13):
+            seen = self._seen.get(hop)
+            if seen is not None:
+                took = seen.model_ms if self._has_model_time else seen.wall_ms
+                yield self._lit(hop, seen, took)
+            elif hop == COMES_WITH_AUTHENTICATION and reached > hop:
+                yield Lamp(hop, DONE)
+            elif hop == reached + 1 and not self._is_refused:
+                yield Lamp(hop, WAITING)
+            else:
+                yield Lamp(hop, SKIPPED if hop < reached else AHEAD)
+
+    def _lit(self, hop: int, seen: _Seen, took: float) -> Lamp:
+        if seen.is_failed:
+            return Lamp(hop, FAILED, took)
         bounds = usual(hop)
-        return Lamp(hop, DONE, took, is_model_time and bounds is not None and took > bounds[1] * 1.5)
-    if hop == reached + 1 and not refused:
-        return Lamp(hop, WAITING)
-    if hop < reached:
-        return Lamp(hop, SKIPPED)
-    return Lamp(hop, AHEAD)
+        return Lamp(hop, DONE, took, self._has_model_time and bounds is not None and took > bounds[1] * SLOW_FACTOR)

@@ -16,7 +16,6 @@ from ktui.feeds import inspection
 from ktui.models.exchange import Span
 from ktui.models.flow import NOISES, FlowModel
 from ktui.models.flow_rows import FlowRow, Kind
-from ktui.models.story import tell
 from ktui.screens.frame import FrameScreen
 from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
@@ -173,6 +172,8 @@ class FlowScreen(FrameScreen):
             self.canvas.model.toggle_chains()
 
     def _tick(self) -> None:
+        if not self.is_current:
+            return
         if self.pinned:
             self._feed_pinned()
         canvas, model = self.canvas, self.canvas.model
@@ -181,8 +182,9 @@ class FlowScreen(FrameScreen):
             return
         self._told = state
         self.query_one("#following", Static).update(self._status(canvas, model))
-        trace = self.live.traces.get(self.pinned or self.live.story, [])
-        self.query_one(StoryLine).show(tell(trace), is_pinned=bool(self.pinned), width=self.size.width - 2)
+        tally = self.live.stories.get(self.pinned or self.live.story)
+        story = tally.story() if tally is not None else None
+        self.query_one(StoryLine).show(story, is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _status(self, canvas: FlowCanvas, model: FlowModel) -> Text:
         accent = inks(self.app).get("accent", "")

@@ -24,6 +24,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.syntax import yaml_text
 
 FRAME_SECONDS = 0.05
+IDLE_SHARE = 5  # times what a frame took, until the next
 
 
 class ObjectsScreen(FrameScreen):
@@ -47,6 +48,7 @@ class ObjectsScreen(FrameScreen):
         self.table = ObjectTable(PODS)
         self._is_dirty = False
         self._lit_until = 0.0
+        self._next_frame = 0.0
         self._second = ""
         self._problem = ""
 
@@ -96,8 +98,9 @@ class ObjectsScreen(FrameScreen):
 
     def _frame(self) -> None:
         """Draw again what changed, at most twenty times a second; what was lit goes out after a second."""
-        now = self.ktui.session.world.clock.monotonic()
-        if not self._is_dirty and not 0 < self._lit_until < now:
+        clock = self.ktui.session.world.clock
+        now = clock.monotonic()
+        if now < self._next_frame or not self.is_active or not (self._is_dirty or 0 < self._lit_until < now):
             return
         self._lit_until = 0.0 if not self._is_dirty else now + 1.0
         self._is_dirty = False
@@ -107,6 +110,7 @@ class ObjectsScreen(FrameScreen):
         rows = self.table.grid_rows(model_now=self.ktui.summary.now, now=now)
         self.grid.show(self.table.titles, rows, empty=empty)
         self._say(len(rows))
+        self._next_frame = now + IDLE_SHARE * (clock.monotonic() - now)  # a long table is drawn less often
 
     def _say(self, shown: int) -> None:
         of = f" of {len(self.table.rows)}" if shown != len(self.table.rows) else ""

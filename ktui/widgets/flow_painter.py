@@ -201,7 +201,7 @@ def _candidates(row: FlowRow, room: int) -> Iterator[str]:
     short = SHORT_NAMES.get(resource, resource)
     for head in (f"{verb} {short}", f"{SHORT_VERBS.get(verb, verb)} {short}"):
         left = room - cell_len(head) - cell_len(times) - 1
-        if row.name and left >= 5:
+        if row.name and left >= min(5, cell_len(row.name)):
             yield f"{head}/{fit_middle(row.name, left)}{times}"
     yield f"{verb} {short}{times}"
     yield f"{SHORT_VERBS.get(verb, verb)} {short}{times}"

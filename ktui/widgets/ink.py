@@ -15,15 +15,17 @@ NAMES = (
 )  # fmt: skip
 
 
+_known: dict[str, Mapping[str, str]] = {}
+
+
 def inks(app: App[Any]) -> Mapping[str, str]:
-    """Theme variable → colour."""
-    theme, variables = app.current_theme, app.theme_variables
-    return _inks(tuple((name, theme.variables.get(name) or variables.get(name, "")) for name in NAMES))
-
-
-@lru_cache(maxsize=32)
-def _inks(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    return {name: rich_colour(value) for name, value in variables}
+    """Theme variable → colour; worked out once for each theme, since every cell that is drawn asks."""
+    found = _known.get(app.theme)
+    if found is None:
+        theme, variables = app.current_theme, app.theme_variables
+        found = {name: rich_colour(theme.variables.get(name) or variables.get(name, "")) for name in NAMES}
+        _known[app.theme] = found
+    return found
 
 
 def rich_colour(value: str) -> str:
