@@ -19,12 +19,13 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.registry.metadata import fill_for_create
 from engine.apiserver.watch_cache import WatchCache
-from engine.store.types import CompactedError, prefix_end
+from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop
 
 API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 _MANAGER = "kube-apiserver"
+AGAIN = 1.0  # seconds after which a store that failed is asked again
 
 
 class ApiServices:
@@ -61,27 +62,36 @@ class ApiServices:
         """Look again whenever a resource changes."""
         first = f"{info.storage_prefix}/".encode()
         while True:
-            source = await self._backend.storage.store.watch(first, prefix_end(first))
             try:
-                async for _ in source:
-                    if info.gvr == API_SERVICES or self._remote:
-                        self._changed.set()
-                return
-            except CompactedError:
+                source = await self._backend.storage.store.watch(first, prefix_end(first))
+                try:
+                    async for _ in source:
+                        if info.gvr == API_SERVICES or self._remote:
+                            self._changed.set()
+                    return
+                finally:
+                    await source.aclose()
+            except StoreError:
+                await self._backend.world.clock.sleep(AGAIN)
                 self._changed.set()
-            finally:
-                await source.aclose()
 
     async def _run(self, info: ResourceInfo, cache: WatchCache) -> None:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            await cache.catch_up(self._backend.storage.store.revision)
-            self._note_remote(cache)
-            await self._register(info)
-            await self._unregister(info, cache)
-            for api_service in list(cache.objects()):
-                await self._judge(info, api_service)
+            try:
+                await self._sync(info, cache)
+            except StoreError:
+                await self._backend.world.clock.sleep(AGAIN)
+                self._changed.set()
+
+    async def _sync(self, info: ResourceInfo, cache: WatchCache) -> None:
+        await cache.catch_up(self._backend.storage.store.revision)
+        self._note_remote(cache)
+        await self._register(info)
+        await self._unregister(info, cache)
+        for api_service in list(cache.objects()):
+            await self._judge(info, api_service)
 
     def _note_remote(self, cache: WatchCache) -> None:
         self._remote = {

@@ -20,6 +20,7 @@ from engine.apiserver.call import Call, describe
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.request_info import parse
 from engine.apiserver.storage import Stored
+from engine.store.types import StoreError
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
 
@@ -47,12 +48,20 @@ class Cleaner:
         with tracer.span(
             Hop.CONTROLLER, component="kube-apiserver", verb="reconcile", object=f"{_DESCRIBED}/{name}"
         ) as span:
-            cause = span.context
-            await self._write(name, uid, in_progress, cause=cause)
-            while resource is not None and not await self._try(resource, name, uid, cause=cause):
+            while not await self._cleaned(name, uid, resource, cause=span.context):
                 await self._backend.world.clock.sleep(POLL)
-            await self._write(name, uid, completed, cause=cause)
         self._working.discard(uid)
+
+    async def _cleaned(self, name: str, uid: str, resource: ResourceInfo | None, *, cause: SpanContext) -> bool:
+        """Go on with it as far as it goes now; whether it is done."""
+        try:
+            await self._write(name, uid, in_progress, cause=cause)
+            if resource is not None and not await self._try(resource, name, uid, cause=cause):
+                return False
+            await self._write(name, uid, completed, cause=cause)
+        except StoreError:
+            return False
+        return True
 
     async def _try(self, resource: ResourceInfo, name: str, uid: str, *, cause: SpanContext) -> bool:
         """Whether no object is left. Those that are told to go may have finalizers to wait for."""
@@ -82,6 +91,8 @@ class Cleaner:
         assert info is not None
         while (stored := await self._load(info, name, uid)) is not None:
             new = change(copy_object(stored.object), now=backend.world.clock.timestamp())
+            if new == stored.object:
+                return
             with backend.world.tracer.span(
                 Hop.STORE, component="etcd", verb="update", object=f"{_DESCRIBED}/{name}", cause=cause
             ) as span:

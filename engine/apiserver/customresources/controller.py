@@ -25,12 +25,13 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.watch_cache import WatchCache
-from engine.store.types import CompactedError, prefix_end
+from engine.store.types import CompactedError, StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop
 
 DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 _COMPONENT = "kube-apiserver"
+AGAIN = 1.0  # seconds after which a store that failed is asked again
 
 
 class Served(NamedTuple):
@@ -67,7 +68,7 @@ class CustomResourceDefinitions:
         self._info = registry.get(*DEFINITIONS)
         self._served: dict[str, Served] = {}
         self._looked: dict[str, Looked] = {}
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: list[asyncio.Future[bool]] = []
         self.on_change: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
@@ -79,15 +80,16 @@ class CustomResourceDefinitions:
         self._tasks.spawn(self._follow(self._info, cache), "custom-resource-definitions")
 
     async def settled(self, name: str) -> None:
-        """Wait until a definition is served, or has been refused its names, or is gone."""
+        """Wait until a definition is served, or has been refused its names, or is gone (or the store fails)."""
         cache = self._backend.caches.of(self._info) if self._info is not None else None
         if self._info is None or cache is None:
             return
         await cache.catch_up(self._backend.storage.store.revision)
         while not self._is_settled(cache.get(self._info.key("", name))):
-            waiting = asyncio.get_running_loop().create_future()
+            waiting: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
-            await waiting
+            if not await waiting:
+                return
 
     def _is_settled(self, definition: Object | None) -> bool:
         if definition is None or naming.find_condition(definition, "NamesAccepted") is None:
@@ -112,17 +114,21 @@ class CustomResourceDefinitions:
     async def _follow(self, info: ResourceInfo, cache: WatchCache) -> None:
         first = f"{info.storage_prefix}/".encode()
         while True:
-            source = await self._backend.storage.store.watch(first, prefix_end(first))
-            await self._sync(cache)
             try:
-                async for response in source:
-                    await cache.catch_up(response.revision)
+                source = await self._backend.storage.store.watch(first, prefix_end(first))
+                try:
                     await self._sync(cache)
-                return
+                    async for response in source:
+                        await cache.catch_up(response.revision)
+                        await self._sync(cache)
+                    return
+                finally:
+                    await source.aclose()
             except CompactedError:
                 continue
-            finally:
-                await source.aclose()
+            except StoreError:
+                self._wake(settling=False)
+                await self._backend.world.clock.sleep(AGAIN)
 
     async def _sync(self, cache: WatchCache) -> None:
         self._refresh(cache)
@@ -130,10 +136,13 @@ class CustomResourceDefinitions:
             await self._settle(definition, cache)
             if "deletionTimestamp" in definition["metadata"]:
                 self._cleaner.clean(definition, self._resource_of(definition))
+        self._wake(settling=True)
+
+    def _wake(self, *, settling: bool) -> None:
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():
-                future.set_result(None)
+                future.set_result(settling)
 
     def _resource_of(self, definition: Object) -> ResourceInfo | None:
         known = self._served.get(definition["metadata"]["name"])
