@@ -79,7 +79,7 @@ class Index:
         self.written_bytes = 0
         self.live_bytes = 0
         self.history_bytes = 0
-        self._quieted = 0
+        self._quieted: dict[bytes, int] = {}  # by prefix: what `quiet` has looked at
         self._live = SortedList()
         self._gone = SortedList()  # deleted keys that still have history
         # Keys changed since the floor: their versions, oldest first, from the one that stood at the floor on.
@@ -143,25 +143,25 @@ class Index:
         del self._log[:keep]
         return not self._log or self.floor >= min(target, self.revision)
 
-    def quiet(self, target: int, limit: int, *, prefixes: tuple[bytes, ...]) -> bool:
-        """Forget what quiet keys were before revision `target`, at most `limit` revisions at once; whether it is done.
+    def quiet(self, target: int, limit: int, *, prefix: bytes) -> bool:
+        """Forget what keys of a prefix were before revision `target`, at most `limit` revisions at once.
 
-        Revisions that changed nothing else stay, empty.
+        Revisions that changed nothing else stay, empty. Says whether it is done.
         """
         if not self._log:
             return True
         oldest = self._log[0].revision
-        first = max(self._quieted + 1, self.floor + 1, oldest)
+        first = max(self._quieted.get(prefix, 0) + 1, self.floor + 1, oldest)
         last = min(target, self.revision, first + limit - 1)
         for position in range(first - oldest, last - oldest + 1):
             revision = self._log[position]
-            if any(change.kv.key.startswith(prefixes) for change in revision.changes):
-                for change in revision.changes:
-                    if change.kv.key.startswith(prefixes):
-                        self._forget_before(change.kv)
-                loud = [change for change in revision.changes if not change.kv.key.startswith(prefixes)]
+            quiet = [change for change in revision.changes if change.kv.key.startswith(prefix)]
+            for change in quiet:
+                self._forget_before(change.kv)
+            if quiet:
+                loud = [change for change in revision.changes if not change.kv.key.startswith(prefix)]
                 self._log[position] = revision._replace(changes=loud)
-        self._quieted = max(last, self._quieted)
+        self._quieted[prefix] = max(last, self._quieted.get(prefix, 0))
         return last >= min(target, self.revision)
 
     def _forget_before(self, kv: KeyValue) -> None:

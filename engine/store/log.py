@@ -29,6 +29,7 @@ PAGE_SIZE = 8192
 _ROWS_PER_INSERT = 512
 _ROWS_PER_INDEXING = 10_000  # at the start, when nobody waits for a write
 _ROW_OVERHEAD = 110  # bytes of a row besides its value and its key, its place in the index included
+QUIET_REVISION = "quiet_revision/"  # names in the meta table that begin so, a quiet prefix in hexadecimal behind
 _CHECKED_TAIL = 10_000  # rows at the end of the log that are checked at every start, live or not
 
 Row = tuple[int, int, int, int, int, bytes, str, bytes]
@@ -69,7 +70,7 @@ class Loaded(NamedTuple):
     compact_revision: int
     kvs: list[KeyValue]
     leases: list[LeaseChange]
-    quiet_revision: int = 0
+    meta: dict[str, int]
 
 
 # -- opening
@@ -111,8 +112,8 @@ def load(connection: sqlite3.Connection, path: Path) -> Loaded:
     while index_step(connection, _ROWS_PER_INDEXING).rows:
         pass
     meta = dict(connection.execute("SELECT name, value FROM meta"))
-    compact_revision, quiet_revision = meta.get("compact_revision", 0), meta.get("quiet_revision", 0)
-    kept = max(compact_revision, quiet_revision)  # from here on every revision is there
+    compact_revision = meta.get("compact_revision", 0)
+    kept = max(compact_revision, _quiet(meta))  # from here on every revision is there
     last = connection.execute("SELECT max(id) FROM log").fetchone()[0] or 0
     revision = max(1, last >> SUB_BITS)
     check_complete(connection, path, first=max(kept + 1, revision - _CHECKED_TAIL, 2), last=revision)
@@ -123,7 +124,12 @@ def load(connection: sqlite3.Connection, path: Path) -> Loaded:
     newest = [row[0] for row in connection.execute("SELECT max(id) FROM log_key GROUP BY key")]
     kvs = [key_value(row) for row in fetch(connection, path, newest) if row[1]]
     leases = [LeaseChange(*row) for row in connection.execute("SELECT id, ttl FROM lease ORDER BY id")]
-    return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases, quiet_revision)
+    return Loaded(meta.get("store_id", 0), revision, compact_revision, kvs, leases, meta)
+
+
+def _quiet(meta: dict[str, int]) -> int:
+    """Up to here revisions that were heartbeats alone may be gone (`quieting`)."""
+    return max((value for name, value in meta.items() if name.startswith(QUIET_REVISION)), default=0)
 
 
 def _check_gaps(connection: sqlite3.Connection, path: Path, *, first: int, last: int) -> None:
@@ -307,7 +313,7 @@ def revisions(
     """What the revisions from `first` to `last` changed in an interval, each with what was there before."""
     meta = dict(connection.execute("SELECT name, value FROM meta"))
     compacted = meta.get("compact_revision", 0)
-    check_complete(connection, path, first=max(first, compacted + 1, meta.get("quiet_revision", 0) + 1, 2), last=last)
+    check_complete(connection, path, first=max(first, compacted + 1, _quiet(meta) + 1, 2), last=last)
     start, end = interval
     below = "key < :end" if end is not None else ":end IS NULL"
     where = f"id >= :first AND id < :last AND key >= :start AND {below}"

@@ -19,6 +19,13 @@ _QUIET_MARKS = 24  # the quiet period is divided into a tenth as many
 _MIN_STEP = 100  # revisions that make a compaction worth its commit
 
 
+class Quiet(NamedTuple):
+    """Keys that are written all the time: their history is kept for `period` model seconds."""
+
+    prefix: bytes
+    period: float
+
+
 @dataclass(frozen=True, slots=True)
 class Retention:
     """`period` is in model seconds; `revisions` are kept whatever their age.
@@ -31,8 +38,7 @@ class Retention:
     revisions: int = 10_000
     disk: int = 256 << 20
     memory: int = 64 << 20
-    quiet: tuple[bytes, ...] = (b"/registry/leases/",)
-    quiet_period: float = 600  # model seconds that the history of quiet keys is kept
+    quiet: tuple[Quiet, ...] = (Quiet(b"/registry/leases/", 600), Quiet(b"/registry/minions/", 4 * 3600))
     automatic: bool = True
 
 
@@ -48,12 +54,14 @@ class RetentionKeeper:
     def __init__(self, retention: Retention, clock: Clock, *, revision: int) -> None:
         self.retention = retention
         self._clock = clock
-        self.quiet_target = 0  # up to here the history of quiet keys may go
+        self.quiet_targets: dict[bytes, int] = {}  # up to here the history under quiet prefixes may go
+        self._quiet_prefixes = tuple(quiet.prefix for quiet in retention.quiet)
+        self._pause = min(retention.period, *(_QUIET_MARKS * quiet.period for quiet in retention.quiet)) / _MARKS
         self._counted = 0
         self._marks: deque[_Mark] = deque([_Mark(clock.monotonic(), revision, 0)])
 
     def note(self, revisions: list[Revision]) -> None:
-        quiet = self.retention.quiet
+        quiet = self._quiet_prefixes
         for revision in revisions:
             for change in revision.changes:
                 if not change.kv.key.startswith(quiet):
@@ -78,8 +86,7 @@ class RetentionKeeper:
         """Whether time or writes have moved on enough since the last mark to look again."""
         now, last = self._clock.monotonic(), self._marks[-1]
         step = max(_MIN_STEP, self.retention.revisions // _MARKS)
-        pause = min(self.retention.period, self.retention.quiet_period * _QUIET_MARKS) / _MARKS
-        if not pressed and now - last.at < pause and self._counted - last.counted < step:
+        if not pressed and now - last.at < self._pause and self._counted - last.counted < step:
             return False
         if revision == last.revision:
             return False
@@ -88,10 +95,11 @@ class RetentionKeeper:
         return True
 
     def _let_quiet_go(self, now: float) -> None:
-        for mark in reversed(self._marks):
-            if now - mark.at >= self.retention.quiet_period:
-                self.quiet_target = max(self.quiet_target, mark.revision)
-                return
+        for prefix, period in self.retention.quiet:
+            for mark in reversed(self._marks):
+                if now - mark.at >= period:
+                    self.quiet_targets[prefix] = max(mark.revision, self.quiet_targets.get(prefix, 0))
+                    break
 
     def _unneeded(self) -> int:
         now, found = self._clock.monotonic(), 0

@@ -19,7 +19,7 @@ from engine.store.index import Change, Index, Revision
 from engine.store.journal import Journal, unreadable
 from engine.store.leases import LeaseChange
 from engine.store.lock import StoreLock
-from engine.store.quieting import QuietHistory
+from engine.store.quieting import QuietHistory, set_quiet_revision
 from engine.store.types import KeyValue, StoreError, prefix_end
 
 
@@ -53,8 +53,8 @@ def of_memory(
             for start in range(0, len(revisions), 500):
                 log.append(connection, log.Batch(revisions[start : start + 500], []))
             log.append(connection, log.Batch([], leases, compact_revision))
-            if quiet.revision:
-                log.set_meta(connection, "quiet_revision", quiet.revision)
+            for prefix, revision in quiet.revisions.items():
+                set_quiet_revision(connection, prefix, revision)
             connection.execute("PRAGMA journal_mode = DELETE")
         finally:
             connection.close()
@@ -84,9 +84,9 @@ def _revisions(index: Index, quiet: QuietHistory) -> list[Revision]:
 
 def _base(index: Index, quiet: QuietHistory) -> Iterator[KeyValue]:
     yield from (kv for kv in index.state(b"", b"\0", index.floor) if kv.mod_revision <= index.floor)
-    if quiet.revision > index.floor:
-        for prefix in quiet.prefixes:
-            state = index.state(prefix, prefix_end(prefix), quiet.revision)
+    for prefix, revision in quiet.revisions.items():
+        if revision > index.floor:
+            state = index.state(prefix, prefix_end(prefix), revision)
             yield from (kv for kv in state if kv.mod_revision > index.floor)
 
 

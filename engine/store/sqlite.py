@@ -26,12 +26,13 @@ from engine.store.inspection import (
     WatcherInfo,
     commit_figures,
     entries,
+    shown,
     watcher_info,
 )
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
 from engine.store.members import Identity, Member, hashed_id
-from engine.store.quieting import QuietHistory
+from engine.store.quieting import QuietHistory, quiet_revisions
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
@@ -74,7 +75,7 @@ class SqliteStore:
         self._index.load(loaded.kvs)
         self._draft = Draft(self._index)
         self._hub = WatchHub(loaded.revision, loaded.compact_revision, self._read_revisions)
-        self._quiet = QuietHistory(retention.quiet, loaded.quiet_revision)
+        self._quiet = QuietHistory(quiet_revisions(loaded.meta))
         self._lessor = Lessor(clock, self._expire)
         self._recorder = Recorder()
         self._committer = Committer(journal, self._tasks, apply=self._apply, refuse=self._refuse)
@@ -111,7 +112,7 @@ class SqliteStore:
         """
         rng = rng or Rng()
         journal = None
-        loaded = log.Loaded(0, 1, 0, [], [])
+        loaded = log.Loaded(0, 1, 0, [], [], {})
         if path is not None:
             inline = clock.mode == "virtual"
             journal, loaded = await Journal.open(path, inline=inline, store_id=rng.bits(62))
@@ -364,7 +365,7 @@ class SqliteStore:
                 "compactions": self._upkeep.compactions,
                 "longest_compaction_step_ms": round(self._upkeep.longest_step * 1000, 3),
                 "memory_floor": index.floor,
-                "quiet_revision": self._quiet.revision,
+                "quiet_revisions": {shown(prefix): revision for prefix, revision in self._quiet.revisions.items()},
                 "leases": len(self._lessor),
                 "watchers": len(self._hub),
                 **commit_figures(commits),

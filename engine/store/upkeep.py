@@ -56,7 +56,7 @@ class Upkeep:
         self._journal = journal
         self._hub = hub
         self._quiet = quiet
-        self._quieting = False
+        self._quieting: dict[bytes, None] = {}  # prefixes whose history is on its way out
         self._committer = committer
         self._tasks = tasks
         self._clock = clock
@@ -108,10 +108,11 @@ class Upkeep:
             self.alarms.append(NOSPACE)
         pressed = self._pressed(in_use)
         target = self._keeper.target(revision, compacted, pressed=pressed, alarmed=bool(self.alarms))
-        if self._keeper.quiet_target > self._quiet.revision:
-            # Refused to readers at once; what was open before reads again what it has read.
-            self._quiet.revision = self._keeper.quiet_target
-            self._quieting = True
+        for prefix, edge in self._keeper.quiet_targets.items():
+            if edge > self._quiet.revisions.get(prefix, 0):
+                self._quiet.revisions[prefix] = edge  # refused to readers at once
+                self._quieting[prefix] = None
+        self._keeper.quiet_targets.clear()
         if target > compacted:
             self._asked, self._relieved = target, self._index.written_bytes
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -154,7 +155,9 @@ class Upkeep:
             await journal.run(lambda connection: journal.index_step(connection, _INDEX_STEP))
             return True
         if self._quieting:
-            self._quieting = not await self._quiet_step()
+            prefix = next(iter(self._quieting))
+            if await self._quiet_step(prefix):
+                self._quieting.pop(prefix, None)
             return True
         if self._compacting:
             self._compacting = not await self._compact_step()
@@ -170,13 +173,12 @@ class Upkeep:
             return self._note((self._index.raise_floor(self._hub.compact_revision, size), wall() - began))
         return self._note(await self._journal.timed(lambda connection: log_compaction.compact_step(connection, size)))
 
-    async def _quiet_step(self) -> bool:
-        size, target, prefixes = self._step, self._quiet.revision, self._quiet.prefixes
+    async def _quiet_step(self, prefix: bytes) -> bool:
+        size, target = self._step, self._quiet.revisions[prefix]
         if self._journal is None:
             began = wall()
-            return self._note((self._index.quiet(target, size, prefixes=tuple(prefixes)), wall() - began))
-        done = await self._journal.timed(lambda connection: quiet_step(connection, target, size, prefixes=prefixes))
-        return self._note(done)
+            return self._note((self._index.quiet(target, size, prefix=prefix), wall() - began))
+        return self._note(await self._journal.timed(lambda connection: quiet_step(connection, prefix, target, size)))
 
     def _note(self, step: tuple[bool, float]) -> bool:
         """Adapt the size of the next step to what this one took; says whether it was the last."""
