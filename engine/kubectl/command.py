@@ -34,7 +34,7 @@ class Command:
     examples: tuple[str, ...] = ()
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
     help_on_stdout: bool = False  # where a group shows its help when it is given no command
-    no_options: bool = False  # the usage says nothing of options
+    hidden: bool = False  # not in the list of commands
     section: str = ""  # the heading that the main help lists it under
     module: str = ""  # `module:NAME` of the whole command, where this is but its entry in the list of all
 
@@ -122,13 +122,14 @@ def help_text(found: Found, *, program: str) -> str:
         parts.append("Examples:\n" + "\n".join(f"  {program} {example}" for example in command.examples))
     if command.children:
         width = max(NARROWEST_NAME, *(len(c.name) for c in command.children)) + 3
-        for section in dict.fromkeys(c.section for c in command.children):
-            listed = [f"  {c.name:<{width}}{c.short}" for c in command.children if c.section == section]
+        shown = [c for c in command.children if not c.hidden]
+        for section in dict.fromkeys(c.section for c in shown):
+            listed = [f"  {c.name:<{width}}{c.short}" for c in shown if c.section == section]
             parts.append(f"{section or 'Available Commands'}:\n" + "\n".join(listed))
     if command.flags:
-        parts.append("Options:\n" + "\n\n".join(_flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
+        parts.append("Options:\n" + "\n\n".join(flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
     usage = f"  {found.path} {command.usage}".rstrip()
-    parts.append(f"Usage:\n{usage}{'' if command.no_options else ' [options]'}")
+    parts.append(f"Usage:\n{usage} [options]")
     if command.children:
         parts.append(f'Use "{found.path} <command> --help" for more information about a given command.')
     tail = f'\nUse "{program} options" for a list of global command-line options (applies to all commands).'
@@ -146,7 +147,7 @@ def _by_name(flag: Flag) -> str:
     return flag.name
 
 
-def _flag_help(flag: Flag) -> str:
+def flag_help(flag: Flag) -> str:
     start = f"-{flag.short}, --{flag.name}" if flag.short else f"--{flag.name}"
     return f"    {start}={_shown(flag)}:" + (f"\n\t{flag.help}" if flag.help else "")
 

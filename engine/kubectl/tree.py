@@ -23,7 +23,7 @@ SECTIONS = {
             "expose:COMMAND",
         ),
         _entry("run", "Run a particular image on the cluster", "run:COMMAND"),
-        _entry("set", "Set specific features on objects", "set_image:COMMAND"),
+        _entry("set", "Set specific features on objects", "setting:COMMAND"),
     ),
     "Basic Commands (Intermediate)": (
         _entry("explain", "Get documentation for a resource", "explain:COMMAND"),
@@ -38,9 +38,16 @@ SECTIONS = {
     "Deploy Commands": (
         _entry("rollout", "Manage the rollout of a resource", "rollout:COMMAND"),
         _entry("scale", "Set a new size for a deployment, replica set, or replication controller", "scale:COMMAND"),
+        _entry(
+            "autoscale",
+            "Auto-scale a deployment, replica set, stateful set, or replication controller",
+            "autoscale:COMMAND",
+        ),
     ),
     "Cluster Management Commands": (
+        _entry("certificate", "Modify certificate resources", "certificate:COMMAND"),
         _entry("cluster-info", "Display cluster information", "cluster_info:COMMAND"),
+        _entry("top", "Display resource (CPU/memory) usage", "top:COMMAND"),
         _entry("cordon", "Mark node as unschedulable", "drain:CORDON"),
         _entry("uncordon", "Mark node as schedulable", "drain:UNCORDON"),
         _entry("drain", "Drain node in preparation for maintenance", "drain:DRAIN"),
@@ -62,6 +69,11 @@ SECTIONS = {
     "Settings Commands": (
         _entry("label", "Update the labels on a resource", "label:LABEL"),
         _entry("annotate", "Update the annotations on a resource", "label:ANNOTATE"),
+        _entry(
+            "completion",
+            "Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",
+            "shell:COMPLETION",
+        ),
     ),
     "Other Commands": (
         _entry("api-resources", "Print the supported API resources on the server", "api_resources:RESOURCES"),
@@ -72,6 +84,7 @@ SECTIONS = {
         ),
         _entry("config", "Modify kubeconfig files", "config:COMMAND"),
         _entry("version", "Print the client and server version information", "version:COMMAND"),
+        replace(_entry("options", "Print the list of flags inherited by all commands", "shell:OPTIONS"), hidden=True),
     ),
 }
 ROOT = Command(

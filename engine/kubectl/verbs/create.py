@@ -5,7 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/create/create.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from engine.api.errors import ApiError
 from engine.api.types import GVK, GVR, Object
@@ -118,16 +118,25 @@ def _failed(error: ApiError, kind: str) -> Exception:
     return error
 
 
-def named(build: Build) -> Run:
-    """A runner for `create KIND NAME`."""
+def acting(act: Callable[[Session, str], Awaitable[None]]) -> Run:
+    """A runner for `create KIND NAME` that does the rest itself."""
 
     async def run(session: Session) -> None:
         before = session.arguments if session.dash < 0 else session.arguments[: session.dash]
         if len(before) != 1:
             raise UsageError(f"exactly one NAME is required, got {len(before)}")
-        await create_built(session, build(session, before[0]))
+        await act(session, before[0])
 
     return run
+
+
+def named(build: Build) -> Run:
+    """A runner for `create KIND NAME` whose object comes from the flags alone."""
+
+    async def create(session: Session, name: str) -> None:
+        await create_built(session, build(session, name))
+
+    return acting(create)
 
 
 COMMON = (*PRINT, *DRY_RUN, *VALIDATE, *SAVE_CONFIG, *field_manager("kubectl-create"))

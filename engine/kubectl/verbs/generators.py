@@ -15,9 +15,11 @@ from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import PRINT
 from engine.kubectl.session import Session
-from engine.kubectl.verbs import create
-from engine.kubectl.verbs.create import COMMON, Build, named
+from engine.kubectl.verbs import access_rules, create, ingress_rules
+from engine.kubectl.verbs.create import COMMON, Build, acting, named
+from engine.kubectl.verbs.token import create_token
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -287,7 +289,25 @@ SERVICE = Command(
         _command("nodeport", "NodePort service", _service("NodePort"), _TCP, Flag("node-port", Type.INT)),
     ),
 )
+_VERB = Flag("verb", Type.STRINGS, help="A verb that the rule allows.")
+_RULE = (
+    _VERB,
+    Flag("resource", Type.STRINGS, help="A resource that the rule is about, RESOURCE[.GROUP][/SUBRESOURCE]."),
+    Flag("resource-name", Type.ARRAY, help="A single object that the rule is about."),
+)
 COMMANDS = (
+    Command(
+        name="clusterrole",
+        short="Create a cluster role",
+        usage="NAME --verb=verb --resource=resource.group [--resource-name=resourcename]",
+        run=acting(access_rules.create_cluster_role),
+        flags=(
+            *COMMON,
+            *_RULE,
+            Flag("aggregation-rule", help="Labels of the cluster roles to take together."),
+            Flag("non-resource-url", Type.STRINGS, help="A path that the rule is about."),
+        ),
+    ),
     _command("clusterrolebinding", "cluster role binding", _binding("ClusterRoleBinding"), *_SUBJECTS),
     _command("configmap", "config map", _config_map, *_DATA, aliases=("cm",)),
     _command(
@@ -302,8 +322,27 @@ COMMANDS = (
         Flag("replicas", Type.INT, default=1, short="r", help="How many replicas."),
         aliases=("deploy",),
     ),
+    _command(
+        "ingress",
+        "ingress with the specified name",
+        ingress_rules.ingress,
+        Flag("annotation", Type.ARRAY, help="An annotation, KEY=VALUE."),
+        Flag("class", help="The IngressClass."),
+        Flag("default-backend", help="Where all else goes, SERVICE:PORT."),
+        Flag("rule", Type.ARRAY, help="HOST/PATH=SERVICE:PORT[,tls[=SECRET]]."),
+        aliases=("ing",),
+    ),
     _command("job", "job with the specified name", _job, _IMAGE),
     _command("namespace", "namespace with the specified name", _namespace, aliases=("ns",)),
+    _command(
+        "poddisruptionbudget",
+        "pod disruption budget with the specified name",
+        ingress_rules.disruption_budget,
+        Flag("max-unavailable", help="How many may be away, a number or a share."),
+        Flag("min-available", help="How many must be there, a number or a share."),
+        Flag("selector", help="The Pods that it is about."),
+        aliases=("pdb",),
+    ),
     _command(
         "priorityclass",
         "priority class with the specified name",
@@ -317,6 +356,13 @@ COMMANDS = (
     _command(
         "quota", "quota with the specified name", _quota, Flag("hard"), Flag("scopes"), aliases=("resourcequota",)
     ),
+    Command(
+        name="role",
+        short="Create a role with single rule",
+        usage="NAME --verb=verb --resource=resource.group/subresource [--resource-name=resourcename]",
+        run=acting(access_rules.create_role),
+        flags=(*COMMON, *_RULE),
+    ),
     _command("rolebinding", "role binding", _binding("RoleBinding"), Flag("role"), *_SUBJECTS),
     Command(
         name="secret",
@@ -325,6 +371,20 @@ COMMANDS = (
     ),
     SERVICE,
     _command("serviceaccount", "service account with the specified name", _service_account, aliases=("sa",)),
+    Command(
+        name="token",
+        short="Request a service account token",
+        usage="SERVICE_ACCOUNT_NAME",
+        run=acting(create_token),
+        flags=(
+            *PRINT,
+            Flag("audience", Type.ARRAY, help="Who the token is for."),
+            Flag("bound-object-kind", help="The kind of the object that the token lives as long as."),
+            Flag("bound-object-name", help="That object's name."),
+            Flag("bound-object-uid", help="That object's uid."),
+            Flag("duration", Type.DURATION, help="How long the token is to be good."),
+        ),
+    ),
 )
 CREATE = Command(
     name="create",

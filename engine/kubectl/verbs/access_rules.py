@@ -1,0 +1,94 @@
+"""`create role` and `create clusterrole`: rules made from flags.
+
+Source of the behaviour: kubectl pkg/cmd/create/create_role.go and create_clusterrole.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.create import create_built
+
+RBAC = "rbac.authorization.k8s.io"
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind", "approve",
+         "sign", "escalate", "impersonate", "*")  # fmt: skip
+
+
+async def create_role(session: Session, name: str) -> None:
+    if session.flags.many("resource"):
+        rules = await _rules(session, _verbs(session))
+    else:
+        _verbs(session)
+        raise CommandError("at least one resource must be specified")
+    await create_built(session, _role("Role", name, rules))
+
+
+async def create_cluster_role(session: Session, name: str) -> None:
+    flags = session.flags
+    urls = list(dict.fromkeys(flags.many("non-resource-url")))
+    if aggregation := flags.text("aggregation-rule"):
+        if urls or any(flags.many(other) for other in ("verb", "resource", "resource-name")):
+            raise CommandError(
+                "aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames"
+            )
+        labels = dict(part.split("=", 1) for part in aggregation.split(",") if "=" in part)
+        rule = {"clusterRoleSelectors": [{"matchLabels": labels}]}
+        await create_built(session, {**_role("ClusterRole", name, None), "aggregationRule": rule})
+        return
+    verbs = _verbs(session)
+    if not flags.many("resource") and not urls:
+        raise CommandError("one of resource or nonResourceURL must be specified")
+    for url in urls:
+        if not url.startswith("/"):
+            raise CommandError("nonResourceURL should start with /")
+        if "*" in url and url.rstrip("*") != url[:-1]:
+            raise CommandError("nonResourceURL only supports wildcard matches when '*' is at the end")
+    rules = await _rules(session, verbs) if flags.many("resource") else []
+    if urls:
+        rules.append({"nonResourceURLs": urls, "verbs": verbs})
+    await create_built(session, _role("ClusterRole", name, rules))
+
+
+def _role(kind: str, name: str, rules: list[Object] | None) -> Object:
+    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": name}, "rules": rules}
+
+
+def _verbs(session: Session) -> list[str]:
+    """The verbs, each once; `*` stands for all. Raises CommandError."""
+    verbs = list(dict.fromkeys(session.flags.many("verb")))
+    if "*" in verbs:
+        verbs = ["*"]
+    if not verbs:
+        raise CommandError("at least one verb must be specified")
+    for verb in verbs if session.flags.many("resource") else ():
+        if verb not in VERBS:
+            session.err(f"Warning: '{verb}' is not a standard resource verb")
+    return verbs
+
+
+async def _rules(session: Session, verbs: list[str]) -> list[Object]:
+    """One rule for each group of the resources."""
+    groups: dict[str, dict[str, None]] = {}
+    for text in session.flags.many("resource"):
+        word, slash, subresource = text.partition("/")
+        group, plural = ("", "*") if word == "*" else await _resource(session, word)
+        groups.setdefault(group, {})[f"{plural}/{subresource}" if slash else plural] = None
+    names = session.flags.many("resource-name")
+    if names and len(session.flags.many("resource")) > 1:
+        raise CommandError("resourceName(s) can not be applied to multiple resources")
+    rules: list[Object] = []
+    for group in sorted(groups):
+        rule: Object = {"apiGroups": [group], "resources": list(groups[group]), "verbs": verbs}
+        if names:
+            rule["resourceNames"] = list(dict.fromkeys(names))
+        rules.append(rule)
+    return rules
+
+
+async def _resource(session: Session, word: str) -> tuple[str, str]:
+    try:
+        resource = await session.resolve(word)
+    except CommandError as error:
+        raise Aggregate([error]) from error  # which kubectl prints without its `error:`
+    return resource.gvr.group, resource.plural

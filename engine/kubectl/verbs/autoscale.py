@@ -1,0 +1,126 @@
+"""`autoscale`: make a HorizontalPodAutoscaler for a workload.
+
+Source of the behaviour: kubectl pkg/cmd/autoscale/autoscale.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.quantity import Quantity, QuantityError
+from engine.api.types import GVK, Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, field_manager, filename
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.create import post
+
+KIND = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+
+
+async def run(session: Session) -> None:
+    flags = session.flags
+    low, high = flags.number("min"), flags.number("max")
+    if flags.given("cpu-percent"):
+        session.err(
+            "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format "
+            "(e.g., '70%' for utilization or '500m' for milliCPU)."
+        )
+    if high < 1:
+        raise CommandError(f"--max=MAXPODS is required and must be at least 1, max: {high}")
+    if high < low:
+        raise CommandError(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {high}, min: {low}")
+    dry_run = session.dry_run()
+    metrics = _metrics(session)
+    printer = result_printer(session, "autoscaled", dry_run=dry_run)
+    resource = await session.discovery.for_kind(session.client, KIND)
+
+    async def autoscale(info: Info) -> None:
+        if "scale" not in info.resource.subresources:
+            kind = info.resource.gvk
+            raise CommandError(f"cannot autoscale a {kind.kind}: no kind {kind.kind} with a scale")
+        made = _autoscaler(session, info, metrics)
+        new = Info(resource, info.namespace, made["metadata"]["name"], object=made)
+        try:
+            await post(session, new, dry_run=dry_run, validation="")
+        except ApiError as error:
+            if error.reason == "AlreadyExists" and not metrics:
+                raise CommandError(
+                    "failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: "
+                    "empty input"
+                ) from error
+            raise
+        printer(new.object, resource)
+
+    if not await visit(session, Selection.of_flags(session), autoscale):
+        raise CommandError("no objects passed to autoscale")
+
+
+def _metrics(session: Session) -> list[Object]:
+    """What `--cpu` and `--memory` ask for. Raises CommandError."""
+    found: list[Object] = []
+    percent = session.flags.number("cpu-percent")
+    if percent >= 0 and session.flags.given("cpu-percent"):
+        found.append(_metric("cpu", {"averageUtilization": percent, "type": "Utilization"}))
+    for name in ("cpu", "memory"):
+        text = session.flags.text(name)
+        if not text:
+            continue
+        if text.endswith("%"):
+            if not text[:-1].isdigit() or not int(text[:-1]):
+                raise CommandError(f"invalid --{name} utilization value: {text}")
+            found.append(_metric(name, {"averageUtilization": int(text[:-1]), "type": "Utilization"}))
+            continue
+        try:
+            amount = str(Quantity.parse(text))
+        except QuantityError as error:
+            raise CommandError(f"invalid --{name} value: {text}: {error}") from error
+        found.append(_metric(name, {"averageValue": amount, "type": "AverageValue"}))
+    return found
+
+
+def _metric(name: str, target: Object) -> Object:
+    return {"type": "Resource", "resource": {"name": name, "target": target}}
+
+
+def _autoscaler(session: Session, info: Info, metrics: list[Object]) -> Object:
+    gvk = info.resource.gvk
+    spec: Object = {
+        "maxReplicas": session.flags.number("max"),
+        "scaleTargetRef": {"apiVersion": gvk.api_version, "kind": gvk.kind, "name": info.name},
+    }
+    if session.flags.number("min") > 0:
+        spec["minReplicas"] = session.flags.number("min")
+    if metrics:
+        spec["metrics"] = metrics
+    return {
+        "apiVersion": KIND.api_version,
+        "kind": KIND.kind,
+        "metadata": {"name": session.flags.text("name") or info.name},
+        "spec": spec,
+        "status": {"currentMetrics": None, "desiredReplicas": 0},
+    }
+
+
+COMMAND = Command(
+    name="autoscale",
+    short="Auto-scale a deployment, replica set, stateful set, or replication controller",
+    usage="(-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu=PERCENT|QUANTITY]",
+    run=run,
+    flags=(
+        *filename(),
+        *PRINT,
+        *DRY_RUN,
+        *SAVE_CONFIG,
+        *field_manager("kubectl-autoscale"),
+        Flag("cpu", help="The processor time to aim at: a share of the request (80%), or an amount for each Pod."),
+        Flag("cpu-percent", Type.INT, default=-1, help="Old for --cpu."),
+        Flag("max", Type.INT, default=-1, required=True, help="At most so many Pods."),
+        Flag("memory", help="The memory to aim at, as --cpu."),
+        Flag("min", Type.INT, default=-1, help="At least so many Pods."),
+        Flag("name", help="The autoscaler's name; by default the workload's."),
+    ),
+    examples=("autoscale deployment web --min=2 --max=10 --cpu=80%",),
+)

@@ -1,0 +1,126 @@
+"""`create ingress` and `create poddisruptionbudget`: what their flags say.
+
+Source of the behaviour: kubectl pkg/cmd/create/create_ingress.go and create_pdb.go.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.api.selectors import LabelSelector
+from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.session import Session
+
+RULE = re.compile(r"(?P<host>[\w*\-.]*)/(?P<path>[^=]*)=(?P<service>[\w\-]+):(?P<port>[\w\-]+)(?P<tls>,tls(=\S*)?)?")
+NOTHING = (
+    "not enough information provided: every ingress has to either specify a default-backend (which catches all "
+    "traffic) or a list of rules (which catch specific paths)"
+)
+
+
+def ingress(session: Session, name: str) -> Object:
+    flags = session.flags
+    texts, default = flags.many("rule"), flags.text("default-backend")
+    if not texts and not default:
+        raise CommandError(NOTHING)
+    matches: list[re.Match[str]] = []
+    for text in texts:
+        match = RULE.fullmatch(text)
+        if match is None:
+            raise CommandError(
+                f"rule {text} is invalid and should be in format host/path=svcname:svcport[,tls[=secret]]"
+            )
+        matches.append(match)
+    spec: Object = {}
+    if flags.text("class"):
+        spec["ingressClassName"] = flags.text("class")
+    if default:
+        service, colon, port = default.partition(":")
+        if not colon or not service or not port:
+            raise CommandError("default-backend should be in format servicename:serviceport")
+        spec["defaultBackend"] = _backend(service, port)
+    spec |= _rules(matches)
+    metadata: dict[str, Any] = {"name": name}
+    if pairs := [text.partition("=") for text in flags.many("annotation")]:
+        metadata["annotations"] = {key: value for key, _, value in pairs}
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "Ingress",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"loadBalancer": {}},
+    }
+
+
+def _backend(service: str, port: str) -> Object:
+    return {"service": {"name": service, "port": {"number": int(port)} if port.isdigit() else {"name": port}}}
+
+
+def _rules(matches: list[re.Match[str]]) -> Object:
+    hosts: dict[str, list[Object]] = {}
+    secrets: dict[str, dict[str, None]] = {}
+    for match in matches:
+        path = "/" + match["path"]
+        kind = "Prefix" if path.endswith("*") else "Exact"
+        entry = {"path": path.rstrip("*"), "pathType": kind, "backend": _backend(match["service"], match["port"])}
+        hosts.setdefault(match["host"], []).append(entry)
+        if match["tls"]:
+            secret = match["tls"].removeprefix(",tls").removeprefix("=")
+            secrets.setdefault(secret, {})[match["host"]] = None
+    found: Object = {}
+    if hosts:
+        found["rules"] = [{**({"host": h} if h else {}), "http": {"paths": paths}} for h, paths in hosts.items()]
+    if secrets:
+        found["tls"] = [
+            {"hosts": [host for host in names if host], **({"secretName": secret} if secret else {})}
+            for secret, names in secrets.items()
+        ]
+    return found
+
+
+def disruption_budget(session: Session, name: str) -> Object:
+    flags = session.flags
+    low, high, selector = flags.text("min-available"), flags.text("max-unavailable"), flags.text("selector")
+    if not selector:
+        raise CommandError("a selector must be specified")
+    if not low and not high:
+        raise CommandError("one of min-available or max-unavailable must be specified")
+    if low and high:
+        raise CommandError("min-available and max-unavailable cannot be both specified")
+    spec: Object = {"selector": _selector(selector)}
+    key, value = ("minAvailable", low) if low else ("maxUnavailable", high)
+    spec[key] = int(value) if value.isdigit() else value
+    numbers = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name},
+        "spec": spec,
+        "status": dict.fromkeys(numbers, 0),
+    }
+
+
+def _selector(text: str) -> Object:
+    """A label selector as an object. Raises ApiError."""
+    LabelSelector.parse(text)
+    labels: dict[str, str] = {}
+    expressions: list[Object] = []
+    for part in re.split(r",(?![^(]*\))", text):
+        if match := re.fullmatch(r"\s*(\S+)\s+(in|notin)\s+\(([^)]*)\)\s*", part):
+            operator = {"in": "In", "notin": "NotIn"}[match[2]]
+            values = [value.strip() for value in match[3].split(",")]
+            expressions.append({"key": match[1], "operator": operator, "values": values})
+        elif "!=" in part:
+            key, _, value = part.partition("!=")
+            expressions.append({"key": key.strip(), "operator": "NotIn", "values": [value.strip()]})
+        elif "=" in part:
+            key, _, value = part.partition("=")
+            labels[key.strip()] = value.lstrip("=").strip()
+        else:
+            key = part.strip()
+            operator = "DoesNotExist" if key.startswith("!") else "Exists"
+            expressions.append({"key": key.lstrip("!"), "operator": operator})
+    found: Object = {"matchLabels": labels} if labels else {}
+    return {**found, "matchExpressions": expressions} if expressions else found

@@ -1,0 +1,102 @@
+"""What all of `set` share: find the objects, change a copy, send the difference, say so.
+
+Source of the behaviour: kubectl pkg/cmd/set (CalculatePatches and the Run of each command).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.api.patch import two_way_strategic_patch
+from engine.api.types import Object, copy_object
+from engine.api.wire import STRATEGIC_PATCH
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.schemas import schema_of
+from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.session import Session
+
+FLAGS = (
+    *filename(),
+    *PRINT,
+    *SELECTOR,
+    *ALL,
+    *DRY_RUN,
+    *field_manager("kubectl-set"),
+    Flag("local", Type.BOOL, help="Change the manifest here and send nothing."),
+)
+Change = Callable[[Info, Object], None]
+
+
+def selection_of(session: Session, arguments: Sequence[str]) -> Selection:
+    selection = Selection.of_flags(session, arguments=arguments)
+    selection.whole_types = session.flags.on("all")
+    selection.fetch = not session.flags.on("local")
+    return selection
+
+
+async def change(
+    session: Session, arguments: Sequence[str], alter: Change, *, done: str, even_unchanged: bool = False
+) -> None:
+    """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of."""
+    dry_run, local = session.dry_run(), session.flags.on("local")
+    printer = result_printer(session, done, dry_run=dry_run)
+
+    async def update(info: Info) -> None:
+        after = copy_object(info.object)
+        alter(info, after)
+        if after == info.object and not local and not even_unchanged:
+            return
+        if dry_run == "client" or local:
+            info.object = after
+        else:
+            await _send(session, info, after, dry_run=dry_run)
+        printer(info.object, info.resource)
+
+    await visit(session, selection_of(session, arguments), update)
+
+
+async def _send(session: Session, info: Info, after: Object, *, dry_run: str) -> None:
+    patch = two_way_strategic_patch(info.object, after, schema_of(info.resource.gvk))
+    info.refresh(
+        await session.patch(
+            info.resource,
+            info.name,
+            info.namespace,
+            patch,
+            STRATEGIC_PATCH,
+            fieldManager=session.flags.text("field-manager"),
+            dryRun="All" if dry_run == "server" else None,
+        )
+    )
+
+
+def pod_spec_of(obj: Object) -> Object | None:
+    """The Pod spec within an object that has one; None for other kinds."""
+    spec = obj.get("spec") or {}
+    if obj.get("kind") == "Pod":
+        found = spec
+    elif obj.get("kind") == "CronJob":
+        found = (((spec.get("jobTemplate") or {}).get("spec") or {}).get("template") or {}).get("spec")
+    else:
+        found = (spec.get("template") or {}).get("spec")
+    return found if isinstance(found, dict) and "containers" in found else None
+
+
+def require_pod_spec(info: Info, obj: Object) -> Object:
+    spec = pod_spec_of(obj)
+    if spec is None:
+        where = f"{info.resource.plural}/{info.name}"
+        kind = f"*{info.resource.gvr.version}.{info.resource.kind}"
+        raise CommandError(f"{where} the object is not a pod or does not have a pod template: {kind}")
+    return spec
+
+
+def chosen(containers: Sequence[Object], pattern: str) -> list[Object]:
+    """The containers whose names match a pattern with `*`."""
+    start, star, end = pattern.partition("*")
+    if not star:
+        return [c for c in containers if c["name"] == pattern]
+    return [c for c in containers if c["name"].startswith(start) and c["name"].endswith(end)]

@@ -1,0 +1,188 @@
+"""`set env`: change or list the environment of a Pod template's containers.
+
+Source of the behaviour: kubectl pkg/cmd/set/set_env.go and pkg/cmd/set/env.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.selection import Info, Selection, collect, visit
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, pod_spec_of, selection_of
+
+NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+WRONG_NAME = (
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not "
+    "start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is "
+    "'[-._a-zA-Z][-._a-zA-Z0-9]*')"
+)
+
+
+async def run(session: Session) -> None:
+    resources: list[str] = []
+    wanted: list[str] = list(session.flags.many("env"))
+    for word in session.arguments:
+        is_variable = "=" in word or (word.endswith("-") and len(word) > 1)
+        (wanted if is_variable else resources).append(word)
+    variables, removed = _parse(session, wanted)
+    if source := session.flags.text("from"):
+        variables += await _from(session, source)
+    if session.flags.on("list"):
+        await _list(session, resources)
+        return
+
+    def alter(info: Info, obj: Object) -> None:
+        spec = pod_spec_of(obj)
+        if spec is None:
+            return
+        pattern = session.flags.text("containers") or "*"
+        containers = [*chosen(spec.get("initContainers") or (), pattern), *chosen(spec["containers"], pattern)]
+        if not containers:
+            session.err(f'Warning: {obj["kind"]}/{info.name} does not have any containers matching "{pattern}"')
+        for container in containers:
+            _set(session, container, variables, removed)
+
+    await change(session, resources, alter, done="env updated")
+
+
+def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]:
+    """The variables to set and those to take away. Raises CommandError."""
+    variables: list[Object] = []
+    removed: list[str] = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "-":
+            for line in session.stdin.read().splitlines():
+                key, _, text = line.partition("=")
+                variables.append({"name": key, "value": text})
+        elif equals:
+            if not NAME.fullmatch(name):
+                raise CommandError(f'"{name}" is not a valid key name: {WRONG_NAME}')
+            variables.append({"name": name, "value": value})
+        else:
+            removed.append(word[:-1])
+    if both := sorted({v["name"] for v in variables} & set(removed)):
+        raise CommandError(f"can not both modify and remove the following environment variables: {', '.join(both)}")
+    return variables, removed
+
+
+def _set(session: Session, container: Object, variables: list[Object], removed: list[str]) -> None:
+    env = [dict(one) for one in container.get("env") or ()]
+    for variable in variables:
+        known = next((one for one in env if one["name"] == variable["name"]), None)
+        if known is None:
+            env.append(dict(variable))
+        elif session.flags.on("overwrite"):
+            known.clear()
+            known.update(variable)
+        else:
+            raise CommandError(
+                f"'{variable['name']}' already has a value ({known.get('value', '')}), and --overwrite is false"
+            )
+    env = [one for one in env if one["name"] not in removed]
+    if env:
+        container["env"] = env
+    else:
+        container.pop("env", None)
+
+
+async def _from(session: Session, reference: str) -> list[Object]:
+    """A variable for each key of a ConfigMap or Secret."""
+    selection = Selection(arguments=[reference])
+    found, errors = await collect(session, selection)
+    if errors:
+        raise errors[0]
+    variables: list[Object] = []
+    keys = session.flags.many("keys")
+    for info in found:
+        selector = {"Secret": "secretKeyRef", "ConfigMap": "configMapKeyRef"}.get(info.resource.kind)
+        if selector is None:
+            raise CommandError(f"unsupported resource specified in --from: {info.resource.plural}")
+        for key in sorted(info.object.get("data") or {}):
+            if keys and key not in keys:
+                continue
+            name = re.sub(r"[^A-Z0-9_]", "_", key.upper())
+            if name != key:
+                session.err(f"Warning: key {key} transferred to {name}")
+            source = {selector: {"key": key, "name": info.name}}
+            variables.append({"name": session.flags.text("prefix") + name, "valueFrom": source})
+    return variables
+
+
+# -- listing
+
+
+async def _list(session: Session, resources: list[str]) -> None:
+    pattern = session.flags.text("containers") or "*"
+
+    async def show(info: Info) -> None:
+        spec = pod_spec_of(info.object) or {}
+        for container in chosen(spec.get("containers") or (), pattern):
+            session.out(f"# {info.resource.kind} {info.name}, container {container['name']}")
+            for variable in container.get("env") or ():
+                session.out(await _listed(session, info, variable))
+
+    await visit(session, selection_of(session, resources), show)
+
+
+async def _listed(session: Session, info: Info, variable: Object) -> str:
+    source = variable.get("valueFrom")
+    if not source:
+        return f"{variable['name']}={variable.get('value', '')}"
+    if session.flags.on("resolve"):
+        try:
+            return f"{variable['name']}={await _resolved(session, info, source)}"
+        except (ApiError, CommandError) as error:
+            return f"# error retrieving reference for {variable['name']}: {error}"
+    return f"# {variable['name']} from {_reference(source)}"
+
+
+def _reference(source: Object) -> str:
+    if one := source.get("configMapKeyRef"):
+        return f"configmap {one['name']}, key {one['key']}"
+    if one := source.get("secretKeyRef"):
+        return f"secret {one['name']}, key {one['key']}"
+    if one := source.get("fieldRef"):
+        return f"field path {one['fieldPath']}"
+    if one := source.get("resourceFieldRef"):
+        container = f"{one['containerName']}/" if one.get("containerName") else ""
+        return f"resource field {container}{one['resource']}"
+    return "invalid valueFrom"
+
+
+async def _resolved(session: Session, info: Info, source: Object) -> str:
+    for key, word in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
+        if one := source.get(key):
+            obj = await session.get(await session.resolve(word), one["name"], info.namespace)
+            value = (obj.get("data") or {}).get(one["key"])
+            if value is None:
+                raise CommandError(f"key {one['key']} not found in {word[:-1]} {one['name']}")
+            return base64.b64decode(value).decode(errors="replace") if word == "secrets" else str(value)
+    raise CommandError(f"cannot resolve {_reference(source)}")
+
+
+ENV = Command(
+    name="env",
+    short="Update environment variables on a pod template",
+    usage="RESOURCE/NAME KEY_1=VAL_1 ... KEY_N=VAL_N",
+    run=run,
+    flags=(
+        *FLAGS,
+        Flag("containers", short="c", default="*", help="Only these containers, by name or with a `*`."),
+        Flag("env", Type.ARRAY, short="e", help="A variable, KEY=VALUE."),
+        Flag("from", help="A ConfigMap or Secret to take the variables from."),
+        Flag("keys", Type.STRINGS, help="Only these of its keys."),
+        Flag("list", Type.BOOL, help="List the variables and change nothing."),
+        Flag("overwrite", Type.BOOL, default=True, help="Change variables that are there already."),
+        Flag("prefix", help="What is put before each name."),
+        Flag("resolve", Type.BOOL, help="List the values of what variables refer to."),
+    ),
+    examples=("set env deployment/web STORAGE_DIR=/local", "set env deployment/web --list"),
+)

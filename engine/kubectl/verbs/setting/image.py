@@ -1,0 +1,46 @@
+"""`set image`: change the images of a Pod template.
+
+Source of the behaviour: kubectl pkg/cmd/set/set_image.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.selection import Info
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.setting.change import FLAGS, change, require_pod_spec
+
+
+async def run(session: Session) -> None:
+    resources = [word for word in session.arguments if "=" not in word]
+    images = dict(word.split("=", 1) for word in session.arguments if "=" in word)
+
+    def alter(info: Info, obj: Object) -> None:
+        if not images:
+            raise CommandError("at least one image update is required")
+        spec = require_pod_spec(info, obj)
+        for name, image in images.items():
+            found = [
+                container
+                for key in ("initContainers", "containers")
+                for container in spec.get(key) or ()
+                if name in ("*", container["name"])
+            ]
+            if not found:
+                raise CommandError(f'unable to find container named "{name}"')
+            for container in found:
+                container["image"] = image
+
+    await change(session, resources, alter, done="image updated")
+
+
+IMAGE = Command(
+    name="image",
+    short="Update the image of a pod template",
+    usage="(-f FILENAME | TYPE NAME) CONTAINER_NAME_1=CONTAINER_IMAGE_1 ... CONTAINER_NAME_N=CONTAINER_IMAGE_N",
+    run=run,
+    flags=FLAGS,
+    examples=("set image deployment/web nginx=nginx:1.28",),
+)

@@ -1,0 +1,86 @@
+"""`set resources` and `set serviceaccount`: what containers ask for, and as whom Pods run.
+
+Source of the behaviour: kubectl pkg/cmd/set/set_resources.go and set_serviceaccount.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity, QuantityError
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag
+from engine.kubectl.selection import MISSING, Info
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, require_pod_spec
+
+
+async def set_resources(session: Session) -> None:
+    amounts = {name: _amounts(session.flags.text(name)) for name in ("limits", "requests")}
+    if not any(amounts.values()):
+        raise CommandError("you must specify an update to requests or limits (in the form of --requests/--limits)")
+    pattern = session.flags.text("containers") or "*"
+
+    def alter(info: Info, obj: Object) -> None:
+        spec = require_pod_spec(info, obj)
+        containers = chosen(spec["containers"], pattern)
+        if not containers:
+            raise CommandError(f"unable to find container named {pattern}")
+        for container in containers:
+            resources = container.setdefault("resources", {})
+            for name, given in amounts.items():
+                if given:
+                    resources[name] = {**(resources.get(name) or {}), **given}
+
+    await change(session, session.arguments, alter, done="resource requirements updated")
+
+
+def _amounts(text: str) -> dict[str, str]:
+    """The amounts of `cpu=200m,memory=512Mi`. Raises CommandError."""
+    found: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, amount = part.partition("=")
+        if not equals or not name or not amount:
+            raise CommandError(f"invalid argument syntax {part}, expected <resource>=<value>")
+        try:
+            found[name] = str(Quantity.parse(amount))
+        except QuantityError as error:
+            raise CommandError(str(error)) from error
+    return found
+
+
+async def set_service_account(session: Session) -> None:
+    if len(session.arguments) < (1 if session.flags.many("filename") else 2):
+        if not session.arguments:
+            raise CommandError("serviceaccount is required")
+        raise CommandError(MISSING)
+    *resources, account = session.arguments
+
+    def alter(info: Info, obj: Object) -> None:
+        require_pod_spec(info, obj)["serviceAccountName"] = account
+
+    await change(session, resources, alter, done="serviceaccount updated", even_unchanged=True)
+
+
+RESOURCES = Command(
+    name="resources",
+    short="Update resource requests/limits on objects with pod templates",
+    usage="(-f FILENAME | TYPE NAME)  ([--limits=LIMITS & --requests=REQUESTS]",
+    run=set_resources,
+    flags=(
+        *FLAGS,
+        Flag("containers", short="c", default="*", help="Only these containers, by name or with a `*`."),
+        Flag("limits", help="The most that a container may use, as in cpu=200m,memory=512Mi."),
+        Flag("requests", help="What a container is given, as in cpu=100m,memory=256Mi."),
+    ),
+    examples=("set resources deployment web --limits=cpu=200m,memory=512Mi",),
+)
+SERVICE_ACCOUNT = Command(
+    name="serviceaccount",
+    short="Update the service account of a resource",
+    usage="(-f FILENAME | TYPE NAME) SERVICE_ACCOUNT",
+    run=set_service_account,
+    aliases=("sa",),
+    flags=FLAGS,
+    examples=("set serviceaccount deployment web robot",),
+)

@@ -1,0 +1,53 @@
+"""`create token`: a token of a service account.
+
+Source of the behaviour: kubectl pkg/cmd/create/create_token.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.session import Session
+
+BOUND = {"Node": "v1", "Pod": "v1", "Secret": "v1"}
+
+
+async def create_token(session: Session, name: str) -> None:
+    flags = session.flags
+    spec: Object = {"audiences": flags.many("audience") or None}
+    kind, bound = flags.text("bound-object-kind"), flags.text("bound-object-name")
+    if kind:
+        if kind not in BOUND:
+            raise CommandError(f"supported --bound-object-kind values are {', '.join(BOUND)}")
+        if not bound:
+            raise CommandError("--bound-object-name is required if --bound-object-kind is provided")
+        uid = {"uid": flags.text("bound-object-uid")} if flags.text("bound-object-uid") else {}
+        spec["boundObjectRef"] = {"kind": kind, "apiVersion": BOUND[kind], "name": bound, **uid}
+    elif bound or flags.text("bound-object-uid"):
+        given = "name" if bound else "uid"
+        raise CommandError(f"--bound-object-{given} can only be set if --bound-object-kind is provided")
+    if flags.given("duration"):
+        seconds = flags.seconds("duration")
+        if seconds <= 0 or seconds % 1:
+            raise CommandError("--duration must be greater than zero" if seconds <= 0 else "--duration must be whole")
+        spec["expirationSeconds"] = int(seconds)
+    request = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {key: value for key, value in spec.items() if value is not None},
+    }
+    accounts = await session.resolve("serviceaccounts")
+    path = session.path_of(accounts, session.namespace, name, "token")
+    try:
+        answer: Object = await session.request("POST", path, body=request)
+    except ApiError as error:
+        raise CommandError(f"failed to create token: {error.message}") from error
+    token = (answer.get("status") or {}).get("token", "")
+    if not token:
+        raise CommandError("failed to create token: no token in server response")
+    if flags.text("output"):
+        result_printer(session, "")(answer, accounts)
+    else:
+        session.out(token)
