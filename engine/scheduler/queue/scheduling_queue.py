@@ -76,6 +76,7 @@ class SchedulingQueue:
         self._hints = hints
         self._pre_enqueue = pre_enqueue
         self._interested: dict[ClusterEvent, list[str]] = {}
+        self._asked: dict[tuple[ClusterEvent, str], list[tuple[str, HintFunction]]] = {}
         self._wake = asyncio.Event()
         self._flush: Timer | None = None
         self._running = False
@@ -239,6 +240,15 @@ class SchedulingQueue:
             )
         return known
 
+    def _asked_about(self, event: ClusterEvent, profile: str) -> list[tuple[str, HintFunction]]:
+        """The plugins of a profile that wait for an event, with their hints."""
+        known = self._asked.get((event, profile))
+        if known is None:
+            hints = self._hints.get(profile, ())
+            known = [(plugin, hint) for asked, plugin, hint in hints if asked.matches(event)]
+            self._asked[event, profile] = known
+        return known
+
     def _worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> tuple[Strategy, str]:
         """What the event is worth to the pod by the hints of the plugins that rejected it, and by whose hint."""
         rejectors = queued.rejectors
@@ -248,8 +258,8 @@ class SchedulingQueue:
             meant = not isinstance(new, PodInfo) or new.uid == queued.pod.uid
             return (Strategy.AFTER_BACKOFF if meant else Strategy.SKIP), ""
         best, by = Strategy.SKIP, ""
-        for asked, plugin, hint in self._hints.get(queued.pod.scheduler_name, ()):
-            if plugin not in rejectors or not asked.matches(event):
+        for plugin, hint in self._asked_about(event, queued.pod.scheduler_name):
+            if plugin not in rejectors:
                 continue
             if hint(queued.pod, old, new) is QueueingHint.SKIP:
                 continue
