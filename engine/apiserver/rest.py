@@ -27,6 +27,7 @@ from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import Form, event_mapper, negotiate, represent
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
+from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
 
 # Creating on update: the kinds for which a PUT to a name that is not there makes the object.
@@ -220,6 +221,8 @@ class Rest:
         return self._shown(call, info, form, body=facet.show(body), status=status)
 
     async def _connect(self, call: Call, info: ResourceInfo) -> Response:
+        if call.info.subresource == "proxy":
+            return await PodProxy(self.backend).answer(call)
         stored = await self.backend.storage.get(info, call.info.namespace, call.info.name)
         if stored is None:
             raise not_found(info.gvr, call.info.name)

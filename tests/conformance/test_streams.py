@@ -154,3 +154,21 @@ def test_a_port_where_nothing_listens_is_refused(home: Home, namespace: str, box
         said = process.stderr.read()
     assert "dial tcp4 127.0.0.1:81: connect: connection refused" in said
     assert "error: lost connection to pod" in said
+
+
+def test_the_proxy_of_pods_and_services(kubectl: Kubectl, namespace: str, box: str) -> None:
+    root = f"/api/v1/namespaces/{namespace}"
+    kubectl("expose", "pod", "box", "--port=8080", "--target-port=80", "--selector=run=box").ok()
+    assert "Welcome to nginx!" in kubectl("get", "--raw", f"{root}/pods/box:80/proxy/").ok()
+    assert kubectl("get", "--raw", f"{root}/services/box:8080/proxy/").err == (
+        'Error from server (ServiceUnavailable): no endpoints available for service "box"\n'
+    )
+    kubectl("label", "pod", "box", "run=box").ok()
+    kubectl("wait", "--for=jsonpath={.subsets[0].addresses[0].ip}", "endpoints/box", "--timeout=30s")
+    assert "Welcome to nginx!" in kubectl("get", "--raw", f"{root}/services/box:8080/proxy/").ok()
+    refused = kubectl("get", "--raw", f"{root}/pods/box:81/proxy/").err
+    assert re.fullmatch(
+        r"Error from server \(ServiceUnavailable\): error trying to reach service: dial tcp [\d.]+:81: connect: "
+        r"connection refused\n",
+        refused,
+    )

@@ -1,0 +1,143 @@
+"""The proxy subresources of Pods and Services: an HTTP request through the API server to what a container answers.
+
+Source: pkg/registry/core/pod strategy.go ResourceLocation, pkg/registry/core/service storage.go ResourceLocation,
+apimachinery pkg/util/net port_split.go. `/api/v1/namespaces/NS/pods/[SCHEME:]NAME[:PORT]/proxy/PATH`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
+
+from engine.api.errors import bad_request, not_found, unavailable
+from engine.api.types import ENDPOINTS, PODS, SERVICES, Object
+from engine.api.wire import Response
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.streaming import StreamError, Target
+
+_TIMEOUT = 30.0
+# Of one connection, not of the message.
+_HOP_BY_HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade", "content-length", "date"))
+_FORWARDED = ("accept", "accept-language", "user-agent", "content-type", "range")
+
+
+class _Place(NamedTuple):
+    pod: Object
+    port: int
+
+
+class PodProxy:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def answer(self, call: Call) -> Response:
+        """Raises ApiError 400, 404, 503."""
+        name, port = _split(call.info.name)
+        resource = call.gvr_resource.gvr
+        if resource == PODS:
+            place = await self._pod(call, name, port)
+        elif resource == SERVICES:
+            place = await self._service(call, name, port)
+        else:
+            raise unavailable("nodes serve no proxy: a kubelet's own endpoints are not simulated")
+        return await self._ask(call, place)
+
+    async def _find(self, resource: str, namespace: str, name: str) -> Object | None:
+        info = self._backend.resources.get("", "v1", resource)
+        stored = await self._backend.storage.get(info, namespace, name) if info is not None else None
+        return stored.object if stored is not None else None
+
+    async def _pod(self, call: Call, name: str, port: str) -> _Place:
+        pod = await self._find("pods", call.info.namespace, name)
+        if pod is None:
+            raise not_found(PODS, name)
+        ports = [each for container in pod["spec"]["containers"] for each in container.get("ports") or ()]
+        if not port:
+            return _Place(pod, int(ports[0]["containerPort"]) if ports else 80)
+        named = next((each["containerPort"] for each in ports if each.get("name") == port), None)
+        if named is None and not port.isdigit():
+            raise bad_request(f'invalid pod request "{call.info.name}"')
+        return _Place(pod, int(named if named is not None else port))
+
+    async def _service(self, call: Call, name: str, port: str) -> _Place:
+        service = await self._find("services", call.info.namespace, name)
+        if service is None:
+            raise not_found(SERVICES, name)
+        ports = service["spec"].get("ports") or ()
+        wanted = [each for each in ports if not port or port in (each.get("name"), str(each["port"]))]
+        if not wanted:
+            raise unavailable(f'no service port "{port}" found for service "{name}"')
+        endpoints = await self._find(ENDPOINTS.resource, call.info.namespace, name)
+        for subset in (endpoints or {}).get("subsets") or ():
+            for found in subset.get("ports") or ():
+                for address in subset.get("addresses") or ():
+                    target = address.get("targetRef") or {}
+                    if found.get("name", "") == wanted[0].get("name", "") and target.get("kind") == "Pod":
+                        pod = await self._find("pods", call.info.namespace, target["name"])
+                        if pod is not None:
+                            return _Place(pod, int(found["port"]))
+        raise unavailable(f'no endpoints available for service "{name}"')
+
+    async def _ask(self, call: Call, place: _Place) -> Response:
+        metadata, status = place.pod["metadata"], place.pod.get("status") or {}
+        streams = self._backend.world.streams.find((place.pod["spec"].get("nodeName")) or "")
+        where = f"{status.get('podIP', '')}:{place.port}"
+        target = Target(metadata["namespace"], metadata["name"], metadata["uid"])
+        received = bytearray()
+        arrived = asyncio.Event()
+
+        def output(stream: int, data: bytes) -> None:
+            received.extend(data)
+            arrived.set()
+
+        if streams is None:
+            raise unavailable(f"error trying to reach service: dial tcp {where}: connect: no route to host")
+        try:
+            connection = streams.port_forward(target, place.port, output=output)
+        except StreamError:
+            raise unavailable(f"error trying to reach service: dial tcp {where}: connect: connection refused") from None
+        try:
+            connection.write(_message(call, where))
+            async with self._backend.world.clock.timeout(_TIMEOUT):
+                await arrived.wait()
+        except TimeoutError:
+            raise unavailable(f"error trying to reach service: read tcp {where}: i/o timeout") from None
+        finally:
+            connection.close()
+        return _response(bytes(received))
+
+
+def _split(identity: str) -> tuple[str, str]:
+    """Name and port of `[SCHEME:]NAME[:PORT]`. Raises ApiError 400."""
+    parts = identity.split(":")
+    if len(parts) == 3 and parts[0] in ("http", "https", ""):
+        return parts[1], parts[2]
+    if len(parts) > 2 or not parts[0]:
+        raise bad_request(f'invalid request "{identity}"')
+    return parts[0], parts[1] if len(parts) == 2 else ""
+
+
+def _message(call: Call, where: str) -> bytes:
+    request = call.request
+    path = "/" + "/".join(quote(part) for part in call.info.parts)
+    if request.query:
+        path += "?" + urlencode([(name, value) for name, values in request.query.items() for value in values])
+    body = request.body if isinstance(request.body, bytes) else b""
+    head = [f"{request.method} {path} HTTP/1.1", f"Host: {where}", "Connection: close"]
+    head += [f"{name}: {request.headers[name]}" for name in _FORWARDED if name in request.headers]
+    if body:
+        head.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+def _response(data: bytes) -> Response:
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip().lower() not in _HOP_BY_HOP:
+            headers[name.strip().lower()] = value.strip()
+    return Response(int(first.split(" ")[1]), body, headers)
