@@ -263,3 +263,30 @@ def test_a_time_itself_can_have_a_rule() -> None:
     assert problems_of(schema, {"at": "2025-01-02T00:00:00Z"}, {"at": "2026-01-01T00:00:00Z"}) == [
         'spec.at: Invalid value: "string": m'
     ]
+
+
+def test_the_order_of_sets_and_map_lists_means_nothing() -> None:
+    schema: Object = {
+        "type": "object",
+        "properties": {
+            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+            "ports": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": {"name": {"type": "string"}, "port": {"type": "integer"}},
+                },
+            },
+            "other": {"type": "string"},
+        },
+        "x-kubernetes-validations": [
+            {"rule": "self.tags == oldSelf.tags && self.ports == oldSelf.ports", "message": "immutable"}
+        ],
+    }
+    old = {"tags": ["a", "b"], "ports": [{"name": "x", "port": 1}, {"name": "y", "port": 2}]}
+    new = {"tags": ["b", "a"], "ports": [{"name": "y", "port": 2}, {"name": "x", "port": 1}], "other": "z"}
+    assert problems_of(schema, new, old) == []
+    assert problems_of(schema, {**new, "tags": ["b"]}, old) == ['spec: Invalid value: "object": immutable']

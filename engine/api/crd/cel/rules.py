@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api.crd.cel.alignment import aligned
 from engine.api.crd.cel.compiling import CompileError, Expression, compiled, field_steps
 from engine.api.crd.cel.values import to_cel
 from engine.api.crd.structural import MISSING, Structural
@@ -93,7 +94,7 @@ class Validator:
     def _ask(self, value: Any, old: Any, path: str, problems: Problems) -> None:
         own = to_cel(self.schema, value, resource=self.root)
         there = old is not MISSING and old is not None
-        before = to_cel(self.schema, old, resource=self.root) if there else None
+        before = to_cel(self.schema, aligned(self.schema, old, value), resource=self.root) if there else None
         for rule in self.rules:
             expression = rule.expression
             if expression is None:
