@@ -431,3 +431,86 @@ def test_capacity_evicts_nobody_and_ends_at_its_limit() -> None:
     assert ask_capacity([*nodes, low], pod("p", cpu="1", priority=100)).count == 0
     limited = ask_capacity(nodes, pod("p"), limit=7)
     assert (limited.count, limited.limited) == (7, True)
+
+
+# -- volumes
+
+DRIVER = "csi.example.com"
+
+
+def volume(name: str, *, zone: str = "", reach: str = "", **spec: Any) -> Object:
+    """A volume bound to the claim of the same name."""
+    made: Object = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"pv-{name}", "labels": {ZONE: zone} if zone else {}},
+        "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": DRIVER, "volumeHandle": name}, **spec},
+    }
+    if reach:
+        expression = {"key": "kubernetes.io/hostname", "operator": "In", "values": [reach]}
+        made["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+    return made
+
+
+def claim(name: str, *, mode: str = "ReadWriteOnce", bound: bool = True) -> Object:
+    annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
+    spec: Object = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}}
+    if bound:
+        spec["volumeName"] = f"pv-{name}"
+    metadata = {"name": name, "namespace": "default", "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+
+def user(name: str, *claims: str, **fields: Any) -> Object:
+    return pod(name, volumes=[{"name": c, "persistentVolumeClaim": {"claimName": c}} for c in claims], **fields)
+
+
+def csi_node(name: str, count: int) -> Object:
+    driver = {"name": DRIVER, "nodeID": name, "allocatable": {"count": count}}
+    spec = {"drivers": [driver]}
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("objects", "wanted", "action"),
+    [
+        (
+            [volume("x", reach="b"), claim("x")],
+            user("p", "x"),
+            "use another volume than pv-x: it is reached from nodes with kubernetes.io/hostname=b alone",
+        ),
+        ([volume("x", zone="west"), claim("x")], user("p", "x"), f"use another volume than pv-x: it is in {ZONE}=west"),
+        (
+            [volume("x"), claim("x"), volume("y"), claim("y"), user("there", "y", node_name="a"), csi_node("a", 1)],
+            user("p", "x"),
+            f"detach 1 of the volumes of {DRIVER} from a: it may have 1",
+        ),
+        (
+            [volume("x"), claim("x", mode="ReadWriteOncePod"), user("there", "x", node_name="a")],
+            user("p", "x"),
+            "stop default/there: a ReadWriteOncePod claim has one user",
+        ),
+        (
+            [claim("x", bound=False)],
+            user("p", "x"),
+            "bind claim x first: offer a PersistentVolume of 1Gi of class - for ReadWriteOnce",
+        ),
+    ],
+    ids=["out of reach", "zone", "limit", "one user", "not bound"],
+)
+def test_the_smallest_change_for_a_volume(objects: list[Object], wanted: Object, action: str) -> None:
+    (outcome,) = simulate([node("a", labels={ZONE: "east"}), *objects], wanted, preemption=False)
+    assert [remedy.action for found in outcome.remedies for remedy in found.remedies] == [action]
+
+
+def test_a_claim_that_binds_at_once_is_provisioned_as_its_class_would() -> None:
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "std", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+        "provisioner": DRIVER,
+        "volumeBindingMode": "Immediate",
+    }
+    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "5Gi"}}}}]
+    stateful = workload("StatefulSet", "db", {"replicas": 2, "template": template(), "volumeClaimTemplates": claims})
+    assert [o.node for o in simulate([node("a"), csi_node("a", 1), storage], stateful)] == ["a", ""]
