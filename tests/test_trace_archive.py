@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,32 @@ async def test_a_damaged_file_is_set_aside(world: World, tmp_path: Path, caplog:
     assert await kept(file, world) == ["pod/default/a"]
     assert (tmp_path / "traces.db.damaged").read_text() == "junk"
     assert "is damaged (file is not a database): set aside as traces.db.damaged" in caplog.text
+
+
+async def test_spans_that_cannot_be_written_are_lost_and_no_others(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "traces.db"
+    archive = TraceArchive(file, world.tracer, world.clock)
+    await archive.start()
+
+    def run(statement: str) -> None:
+        with closing(sqlite3.connect(file)) as other:
+            other.execute(statement)
+
+    async def written(name: str) -> str:
+        with world.tracer.span(Hop.CLIENT, component="kubectl", verb="create", object=f"pod/default/{name}"):
+            pass
+        return await archive.find(f"pod/default/{name}")
+
+    # Any failure of the database will do for a full disk.
+    run("ALTER TABLE spans RENAME TO away")
+    with pytest.raises(sqlite3.OperationalError):
+        await written("a")
+    run("ALTER TABLE away RENAME TO spans")
+    assert await written("b")
+    assert await archive.find("pod/default/a") == ""
+    assert archive.dropped == 1
+    run("ALTER TABLE spans RENAME TO away")
+    with world.tracer.span(Hop.CLIENT, component="kubectl", verb="create", object="pod/default/c"):
+        pass
+    await archive.stop()
+    assert archive.dropped == 2

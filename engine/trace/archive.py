@@ -11,6 +11,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -168,9 +169,20 @@ class TraceArchive:
                     await self._clock.sleep(0)  # lets others run
             if rows:
                 with self._clock.hold():
-                    await self._database.executemany(_INSERT, rows)
-                    await self._database.execute(_PRUNE, (KEPT,))
-                    await self._database.commit()
+                    await self._insert(self._database, rows)
+
+    async def _insert(self, database: aiosqlite.Connection, rows: list[tuple[str, str, int, str, bytes]]) -> None:
+        """A batch that finds no room is lost: a full disk must stop neither the writer nor the cluster's stop."""
+        try:
+            await database.executemany(_INSERT, rows)
+            await database.execute(_PRUNE, (KEPT,))
+            await database.commit()
+        except sqlite3.OperationalError as error:
+            if not self.dropped:
+                _log.warning("cannot write %s: %s", self._file, error)
+            self.dropped += len(rows)
+            with suppress(sqlite3.OperationalError):
+                await database.rollback()
 
     async def spans(self, trace_id: str) -> list[dict[str, Any]]:
         assert self._database is not None
