@@ -6,9 +6,10 @@ handlers).
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import orjson
@@ -34,6 +35,7 @@ class NonResource:
         self._backend = backend
         self._debug = debug
         self._made: dict[str, tuple[bytes, str]] = {}
+        self._making = asyncio.Lock()
         self._generation = 0
 
     async def answer(self, call: Call) -> Response:
@@ -50,7 +52,7 @@ class NonResource:
         if path == "/metrics":
             return await metrics(self._backend)
         if path.startswith("/openapi/"):
-            return self._openapi(call, path)
+            return await self._openapi(call, path)
         if path in ("/api", "/apis") and _wants_aggregated(request.headers.get("accept", "")):
             resources, core = self._backend.resources, path == "/api"
             return self._document(
@@ -125,23 +127,28 @@ class NonResource:
             "platform": "linux/amd64",
         }
 
-    def _openapi(self, call: Call, path: str) -> Response:
+    async def _openapi(self, call: Call, path: str) -> Response:
         documents = self._documents
         parts = path.strip("/").split("/")
+        kind = JSON
+        make: Callable[[], bytes | None]
         match parts[1:]:
+            case ["v2"] if MEDIA_TYPES & _accepted(call):
+                tag, kind = f"{documents.v2_hash}.proto", "application/octet-stream"
+                make = partial(getattr, documents, "v2_proto")
             case ["v2"]:
-                body, tag = documents.v2, documents.v2_hash
+                tag, make = documents.v2_hash, partial(getattr, documents, "v2")
             case ["v3"]:
                 return self._document(call, path, lambda: documents.index)
-            case ["v3", "api", version] if found := documents.v3("", version):
-                body, tag = found, documents.hash("", version)
-            case ["v3", "apis", group, version] if found := documents.v3(group, version):
-                body, tag = found, documents.hash(group, version)
+            case ["v3", "api", version]:
+                tag, make = documents.hash("", version), partial(documents.v3, "", version)
+            case ["v3", "apis", group, version]:
+                tag, make = documents.hash(group, version), partial(documents.v3, group, version)
             case _:
                 raise path_not_found()
-        kind = JSON
-        if parts[1:] == ["v2"] and MEDIA_TYPES & _accepted(call):
-            body, tag, kind = documents.v2_proto, f"{tag}.proto", "application/octet-stream"
+        body = await self._made_aside(make)
+        if body is None:
+            raise path_not_found()
         headers = {"content-type": kind, "etag": f'"{tag}"', "vary": "Accept"}
         asked = call.request.parameter("hash")
         if asked == tag:  # the URL names the content: it may be kept for ever
@@ -149,6 +156,18 @@ class NonResource:
         if call.request.headers.get("if-none-match") == headers["etag"]:
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process and kind == JSON else body, headers)
+
+    async def _made_aside(self, make: Callable[[], bytes | None]) -> bytes | None:
+        """Make a document in a thread: the largest take a quarter of a second, for which nobody else is to wait."""
+        async with self._making:
+            generation = self._generation
+            try:
+                with self._backend.world.clock.hold():
+                    return await asyncio.to_thread(make)
+            except RuntimeError:  # resources came or went under its hands
+                if generation == self._backend.resources.generation:
+                    raise
+                return make()
 
     @cached_property
     def _documents(self) -> OpenApi:
