@@ -11,8 +11,12 @@ from tests.client.server import Server, serving
 class Candidate:
     """Notes when it leads."""
 
-    def __init__(self, server: Server, identity: str, terms: list[str], *, faulty: bool = False) -> None:
+    def __init__(
+        self, server: Server, identity: str, terms: list[str], *, faulty: bool = False, start: float = 0.0
+    ) -> None:
         self._terms = terms
+        self._clock = server.world.clock
+        self._start = start  # seconds that it takes to begin to lead
         self.elector = LeaderElector(
             server.client if faulty else server.admin,
             server.world,
@@ -24,6 +28,7 @@ class Candidate:
         self.elector.start()
 
     async def _lead(self) -> None:
+        await self._clock.sleep(self._start)
         self._terms.append(f"{self.elector.identity} leads")
 
     async def _yield(self) -> None:
@@ -76,5 +81,31 @@ async def test_one_that_is_cut_off_yields_before_another_leads(world: World) -> 
         server.transport.fail = lambda request: None
         await world.clock.sleep(30)
         assert not first.elector.is_leader
+        await second.elector.stop()
+        await first.elector.stop()
+
+
+async def test_a_long_start_does_not_cost_the_lead(world: World) -> None:
+    async with serving(world) as server:
+        terms: list[str] = []
+        first = Candidate(server, "first", terms, start=60)
+        await world.clock.sleep(1)
+        second = Candidate(server, "second", terms)
+        await world.clock.sleep(90)
+        assert terms == ["first leads"]
+        await second.elector.stop()
+        await first.elector.stop()
+
+
+async def test_one_that_loses_the_lead_while_it_starts_never_leads(world: World) -> None:
+    async with serving(world) as server:
+        terms: list[str] = []
+        first = Candidate(server, "first", terms, faulty=True, start=60)
+        await world.clock.sleep(1)
+        second = Candidate(server, "second", terms)
+        server.transport.fail = lambda request: ConnectionRefusedError("cut off")
+        await server.eventually("the second leads", lambda: second.elector.is_leader)
+        await world.clock.sleep(90)
+        assert terms == ["first yields", "second leads"]
         await second.elector.stop()
         await first.elector.stop()
