@@ -12,7 +12,7 @@ import base64
 import os
 import ssl
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -21,6 +21,7 @@ import orjson
 from yarl import URL
 
 from engine.api.wire import JSON, Request, Response, WatchEvent
+from engine.client.client import error_of
 from engine.client.exec_plugin import Credential, credential
 from engine.client.kubeconfig import Connection, KubeConfigError
 
@@ -50,6 +51,24 @@ class HttpsTransport:
             return await _response(request, answer)
         except (aiohttp.ClientError, OSError) as error:
             raise _unreachable(self.connection.server, request, error) from error
+
+    async def connect(self, request: Request, protocols: Sequence[str]) -> HttpSocket:
+        """Open a WebSocket with the first of the subprotocols that the server speaks. Raises ApiError."""
+        session = await self._open()
+        url = URL(self.connection.server + _target(request), encoded=True)
+        try:
+            socket = await session.ws_connect(
+                url, protocols=protocols, headers={**self._headers, **request.headers}, max_msg_size=0, autoping=True
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            # The handshake's failure comes without its body; asking plainly tells what is wrong.
+            answer = await self.send(Request("GET", request.path, request.query, dict(request.headers)))
+            if answer.status >= 400:
+                raise error_of(answer) from error
+            raise ConnectionError(f"unable to upgrade connection: {error.message}") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise _unreachable(self.connection.server, request, error) from error
+        return HttpSocket(socket)
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -159,6 +178,29 @@ async def _response(request: Request, answer: aiohttp.ClientResponse) -> Respons
                 f"the server's answer to {request.method} {request.path} is no JSON: {error}"
             ) from error
     return Response(answer.status, body, headers)
+
+
+class HttpSocket:
+    """A WebSocket's client side, in whole messages of bytes."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+
+    async def receive(self) -> bytes | None:
+        """The next message; None when the other side has closed."""
+        message = await self._socket.receive()
+        if message.type is aiohttp.WSMsgType.BINARY:
+            return bytes(message.data)
+        if message.type is aiohttp.WSMsgType.TEXT:
+            return str(message.data).encode()
+        return None
+
+    async def send(self, message: bytes) -> None:
+        if not self._socket.closed:
+            await self._socket.send_bytes(message)
+
+    async def close(self) -> None:
+        await self._socket.close()
 
 
 class HttpBytes:

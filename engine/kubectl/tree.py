@@ -56,6 +56,9 @@ SECTIONS = {
     "Troubleshooting and Debugging Commands": (
         _entry("describe", "Show details of a specific resource or group of resources", "describe:COMMAND"),
         _entry("logs", "Print the logs for a container in a pod", "logs:COMMAND"),
+        _entry("attach", "Attach to a running container", "exec:ATTACH"),
+        _entry("exec", "Execute a command in a container", "exec:EXEC"),
+        _entry("port-forward", "Forward one or more local ports to a pod", "port_forward:COMMAND"),
         _entry("auth", "Inspect authorization", "auth:COMMAND"),
         _entry("events", "List events", "events:COMMAND"),
     ),

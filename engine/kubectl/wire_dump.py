@@ -32,7 +32,7 @@ class WireDump:
     def __init__(
         self, inner: Transport, *, level: int, stderr: TextIO, clock: Clock, server: str = "", scheme: str = ""
     ) -> None:
-        self._inner = inner
+        self.inner = inner
         self._level = level
         self._stderr = stderr
         self._clock = clock
@@ -50,13 +50,13 @@ class WireDump:
             shown = _pair("Request", verb=request.method, url=url, headers=_lines(sent))
             self._say("round_trippers.go:527", shown)
         started = self._clock.monotonic()
-        response = await self._inner.send(request)
+        response = await self.inner.send(request)
         took = int((self._clock.monotonic() - started) * 1000)
         self._tell(request, response, url=url, took=took)
         return response
 
     async def close(self) -> None:
-        await self._inner.close()
+        await self.inner.close()
 
     def _tell(self, request: Request, response: Response, *, url: str, took: int) -> None:
         fields: dict[str, Any] = {}

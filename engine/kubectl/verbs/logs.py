@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/logs and pkg/polymorphichelpers/logsfor
 
 from __future__ import annotations
 
+import asyncio
+
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
@@ -14,6 +16,7 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
+from engine.tasks import Supervisor
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 SELECTED_TAIL = 10
@@ -32,9 +35,38 @@ async def run(session: Session) -> None:
     if len(session.arguments) > 2:
         raise UsageError(USAGE)
     _check(session)
-    for pod in await _pods(session):
-        for container in _containers(session, pod):
-            await _show(session, pod, container)
+    sources = [(pod, container) for pod in await _pods(session) for container in _containers(session, pod)]
+    if flags.on("follow") and len(sources) > 1:
+        await _follow_all(session, sources)
+        return
+    for pod, container in sources:
+        await _tolerantly(session, pod, container)
+
+
+async def _follow_all(session: Session, sources: list[tuple[Object, str]]) -> None:
+    """All at once, line by line as they come. Raises CommandError for too many."""
+    limit = session.flags.number("max-log-requests")
+    if len(sources) > limit:
+        raise CommandError(
+            f"you are attempting to follow {len(sources)} log streams, but maximum allowed concurrency is {limit}, "
+            "use --max-log-requests to increase the limit"
+        )
+    tasks = Supervisor("logs")
+    running = [tasks.spawn(_tolerantly(session, pod, name), f"log of {name}") for pod, name in sources]
+    try:
+        await asyncio.gather(*running)
+    finally:
+        await tasks.close()
+
+
+async def _tolerantly(session: Session, pod: Object, container: str) -> None:
+    """With --ignore-errors a log that cannot be had is told of and passed over."""
+    try:
+        await _show(session, pod, container)
+    except (ApiError, ConnectionError) as error:
+        if not session.flags.on("ignore-errors"):
+            raise
+        session.err(f"error: {error.message if isinstance(error, ApiError) else error}")
 
 
 def _check(session: Session) -> None:
@@ -138,9 +170,14 @@ async def _show(session: Session, pod: Object, container: str) -> None:
         body = response.body
         _write(session, body.decode(errors="replace") if isinstance(body, bytes) else str(body or ""), prefix)
         return
+    rest = b""
     async for chunk in response.stream:
-        _write(session, chunk.decode(errors="replace"), prefix)
-        session.stdout.flush()
+        *lines, rest = (rest + chunk).split(b"\n")
+        if lines:  # whole lines only, for other logs may come between
+            _write(session, b"".join(line + b"\n" for line in lines).decode(errors="replace"), prefix)
+            session.stdout.flush()
+    if rest:
+        _write(session, rest.decode(errors="replace"), prefix)
 
 
 def _write(session: Session, text: str, prefix: str) -> None:

@@ -1,0 +1,101 @@
+"""`exec` and `attach`: run a command in a container, or talk to the one that runs there.
+
+Source of the behaviour: kubectl pkg/cmd/exec/exec.go and pkg/cmd/attach/attach.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import filename
+from engine.kubectl.selection import split_arguments
+from engine.kubectl.session import Session
+from engine.kubectl.streaming import talk
+from engine.kubectl.workload_pods import container_of, pod_of
+
+
+async def run(session: Session) -> None:
+    dash = session.dash
+    names = session.arguments[:dash] if dash >= 0 else session.arguments[:1]
+    command = session.arguments[dash:] if dash >= 0 else session.arguments[1:]
+    if not names and not session.flags.many("filename"):
+        raise CommandError("pod, type/name or --filename must be specified")
+    if not command or len(names) > 1:
+        raise CommandError("you must specify at least one command for the container")
+    pod = await _running(session, names[0], "exec into")
+    container = container_of(session, pod)
+    await _stream(session, pod, "exec", {"command": command, "container": [container]})
+
+
+async def attach(session: Session) -> None:
+    if not session.arguments:
+        raise CommandError("at least 1 argument is required for attach")
+    if len(session.arguments) > 2:
+        raise CommandError(
+            f"expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw {len(session.arguments)}: "
+            f"[{' '.join(session.arguments)}]"
+        )
+    name = "/".join(session.arguments)
+    pod = await _running(session, name, "attach to")
+    container = container_of(session, pod)
+    if session.flags.on("stdin") and not session.flags.on("quiet"):
+        session.err("If you don't see a command prompt, try pressing enter.")
+    await _stream(session, pod, "attach", {"container": [container]})
+
+
+async def _running(session: Session, word: str, doing: str) -> Object:
+    pairs, _, _ = split_arguments([word], session.program)
+    kind, name = pairs[0] if pairs else ("pods", word)
+    pod = await pod_of(session, kind, name)
+    phase = (pod.get("status") or {}).get("phase", "")
+    if phase in ("Succeeded", "Failed"):
+        raise CommandError(f"cannot {doing} a container in a completed pod; current phase is {phase}")
+    return pod
+
+
+async def _stream(session: Session, pod: Object, subresource: str, query: dict[str, list[str]]) -> None:
+    stdin, terminal = session.flags.on("stdin"), session.flags.on("tty")
+    if terminal and not (stdin and session.stdin.isatty()):
+        if stdin:
+            session.err("Unable to use a TTY - input is not a terminal or the right kind of file")
+        terminal = False
+    query = {**query, "stdout": ["true"]}
+    if stdin:
+        query["stdin"] = ["true"]
+    query["tty" if terminal else "stderr"] = ["true"]
+    metadata = pod["metadata"]
+    path = session.path_of(await session.resolve("pods"), metadata["namespace"], metadata["name"], subresource)
+    try:
+        await talk(session, path, query, stdin=stdin, terminal=terminal)
+    except ApiError as error:
+        if error.code in (400, 500):
+            raise CommandError(f"{error.message}") from error
+        raise
+
+
+_COMMON = (
+    Flag("container", short="c", help="The container; by default the first, or the annotated one."),
+    Flag("pod-running-timeout", Type.DURATION, default=60.0, help="How long to wait for a running Pod."),
+    Flag("quiet", Type.BOOL, short="q", help="Print the remote output only."),
+    Flag("stdin", Type.BOOL, short="i", help="Pass what is typed to the container."),
+    Flag("tty", Type.BOOL, short="t", help="The container's input is a terminal."),
+)
+EXEC = Command(
+    name="exec",
+    short="Execute a command in a container",
+    usage="(POD | TYPE/NAME) [-c CONTAINER] [flags] -- COMMAND [args...]",
+    run=run,
+    flags=(*filename(), *_COMMON),
+    examples=("exec web-5d8c -- date", "exec -it deploy/web -- sh"),
+)
+ATTACH = Command(
+    name="attach",
+    short="Attach to a running container",
+    usage="(POD | TYPE/NAME) -c CONTAINER",
+    run=attach,
+    flags=_COMMON,
+    examples=("attach web-5d8c -i",),
+)

@@ -1,0 +1,164 @@
+"""`port-forward`: connections to a local port go on to a Pod's, each through a WebSocket of its own.
+
+Source of the behaviour: kubectl pkg/cmd/portforward and client-go tools/portforward; the channels are those of kubelet
+pkg/kubelet/portforward/websocket.go (data and error, each begun with the port).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from engine.api.types import Object
+from engine.kubectl.command import Command
+from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.selection import split_arguments
+from engine.kubectl.session import Session
+from engine.kubectl.streaming import connect
+from engine.kubectl.workload_pods import pod_of
+from engine.tasks import Supervisor
+
+DATA, ERROR = 0, 1
+PROTOCOLS = ("v4.channel.k8s.io",)
+HEAD = 2  # bytes of the port that begin each channel
+LOCALHOST = ("127.0.0.1", "::1")
+
+
+async def run(session: Session) -> None:
+    if len(session.arguments) < 2:
+        raise UsageError("TYPE/NAME and list of ports are required for port-forward")
+    word, *texts = session.arguments
+    pairs, _, _ = split_arguments([word], session.program)
+    kind, name = pairs[0] if pairs else ("pods", word)
+    pod = await pod_of(session, kind, name)
+    if (phase := (pod.get("status") or {}).get("phase", "")) != "Running":
+        raise CommandError(f"unable to forward port because pod is not running. Current status={phase}")
+    resource = await session.resolve(kind)
+    target = await session.get(resource, name, session.namespace)
+    ports = [_ports(text, target, pod) for text in texts]
+    await _Forwarder(session, pod).run(ports)
+
+
+def _ports(text: str, target: Object, pod: Object) -> tuple[int, int]:
+    """The local and the Pod's port of `[[LOCAL]:]REMOTE`. Raises CommandError."""
+    local, colon, remote = text.rpartition(":")
+    number = _remote(remote, target, pod)
+    if not colon:
+        return (int(remote) if remote.isdigit() else number), number
+    if local and not local.isdigit():
+        raise CommandError(
+            f"error parsing local port '{local}': strconv.ParseUint: parsing \"{local}\": invalid syntax"
+        )
+    return int(local or 0), number
+
+
+def _remote(text: str, target: Object, pod: Object) -> int:
+    """A port by number or name; a Service's port is the one of the Pod that it leads to."""
+    wanted: int | str = int(text) if text.isdigit() else text
+    if target["kind"] == "Service":
+        for port in target["spec"].get("ports") or ():
+            if wanted in (port.get("port"), port.get("name")):
+                wanted = port.get("targetPort", port["port"])
+                break
+        else:
+            raise CommandError(f"Service {target['metadata']['name']} does not have a service port {text}")
+    if isinstance(wanted, int):
+        return wanted
+    for container in pod["spec"].get("containers") or ():
+        for port in container.get("ports") or ():
+            if port.get("name") == wanted:
+                return int(port["containerPort"])
+    raise CommandError(f"Pod '{pod['metadata']['name']}' does not have a named port '{wanted}'")
+
+
+class _Forwarder:
+    def __init__(self, session: Session, pod: Object) -> None:
+        self._session = session
+        self._pod = pod
+        self._tasks = Supervisor("port-forward")
+        self._path = ""
+
+    async def run(self, ports: list[tuple[int, int]]) -> None:
+        """Listen until the command is stopped. Raises CommandError where no port can be listened on."""
+        metadata = self._pod["metadata"]
+        pods = await self._session.resolve("pods")
+        self._path = self._session.path_of(pods, metadata["namespace"], metadata["name"], "portforward")
+        servers: list[asyncio.Server] = []
+        try:
+            for local, remote in ports:
+                servers += await self._listen(local, remote)
+            await asyncio.get_running_loop().create_future()
+        finally:
+            for server in servers:
+                server.close()
+            await self._tasks.close()
+
+    async def _listen(self, local: int, remote: int) -> list[asyncio.Server]:
+        addresses = self._session.flags.many("address")
+        hosts = [h for a in addresses for h in (LOCALHOST if a == "localhost" else (a,))]
+        servers: list[asyncio.Server] = []
+        for host in hosts:
+            try:
+                server = await asyncio.start_server(lambda r, w: self._handle(r, w, remote), host, local)
+            except OSError as error:
+                if host != LOCALHOST[1]:
+                    self._session.err(f"Unable to listen on port {local}: Listeners failed to create: {error}")
+                continue
+            local = server.sockets[0].getsockname()[1]
+            shown = f"[{host}]" if ":" in host else host
+            self._session.out(f"Forwarding from {shown}:{local} -> {remote}")
+            self._session.stdout.flush()
+            servers.append(server)
+        if not servers:
+            raise CommandError(f"unable to listen on any of the requested ports: [{{{local} {remote}}}]")
+        return servers
+
+    def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: int) -> None:
+        self._session.out(f"Handling connection for {writer.get_extra_info('sockname')[1]}")
+        self._session.stdout.flush()
+        self._tasks.spawn(self._carry(reader, writer, remote), "connection")
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: int) -> None:
+        tasks = Supervisor("connection")
+        try:
+            socket = await connect(self._session, self._path, {"ports": [str(remote)]}, PROTOCOLS)
+        except (ConnectionError, CommandError) as error:
+            self._session.err(f"error: {error}")
+            writer.close()
+            return
+
+        async def upward() -> None:
+            while data := await reader.read(1 << 15):
+                await socket.send(bytes([DATA]) + data)
+            await socket.close()
+
+        tasks.spawn(upward(), "upward")
+        heads = {DATA: HEAD, ERROR: HEAD}
+        try:
+            while message := await socket.receive():
+                channel, data = message[0], message[1:]
+                skipped = min(heads.get(channel, 0), len(data))
+                heads[channel] = heads.get(channel, 0) - skipped
+                if data := data[skipped:]:
+                    if channel == ERROR:
+                        self._session.err(f"error forwarding port {remote}: {data.decode(errors='replace')}")
+                        break
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            await tasks.close()
+            await socket.close()
+            writer.close()
+
+
+COMMAND = Command(
+    name="port-forward",
+    short="Forward one or more local ports to a pod",
+    usage="TYPE/NAME [options] [LOCAL_PORT:]REMOTE_PORT [...[LOCAL_PORT_N:]REMOTE_PORT_N]",
+    run=run,
+    flags=(
+        Flag("address", Type.STRINGS, default=["localhost"], help="Addresses to listen on."),
+        Flag("pod-running-timeout", Type.DURATION, default=60.0, help="How long to wait for a running Pod."),
+    ),
+    examples=("port-forward pod/web-5d8c 8080:80", "port-forward service/web 8080:80"),
+)

@@ -1,0 +1,63 @@
+"""The Pod and the container that a command means when it names a workload, or a Pod and nothing more.
+
+Source of the behaviour: kubectl pkg/polymorphichelpers (attachablepodforobject.go, helpers.go) and
+pkg/cmd/util/podcmd/podcmd.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.selectors import LabelSelector, format_labels
+from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.session import Session
+
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+
+
+async def pod_of(session: Session, word: str, name: str) -> Object:
+    """The Pod of that name, or one of a workload's: first those that run and are ready. Raises CommandError."""
+    resource = await session.resolve(word)
+    obj = await session.get(resource, name, session.namespace)
+    session.working_on(resource, name, session.namespace)
+    if obj["kind"] == "Pod":
+        return obj
+    pods = await session.resolve("pods")
+    found = await session.list(pods, session.namespace, labelSelector=selector_of(obj))
+    if not found:
+        raise CommandError("timed out waiting for the condition")
+    return min(found, key=readiness)
+
+
+def selector_of(obj: Object) -> str:
+    selector = (obj.get("spec") or {}).get("selector")
+    if obj["kind"] in ("Service", "ReplicationController"):
+        return format_labels(selector)
+    if not selector:
+        raise CommandError(f"cannot attach to {obj['apiVersion']}, Kind={obj['kind']}: selector for it not implemented")
+    return str(LabelSelector.from_object(selector))
+
+
+def readiness(pod: Object) -> tuple[bool, bool, str]:
+    """Pods that run and are ready come first."""
+    status = pod.get("status") or {}
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
+    return (status.get("phase") != "Running", not ready, pod["metadata"]["name"])
+
+
+def container_of(session: Session, pod: Object) -> str:
+    """The container of `-c`, else the annotated one, else the first, of which it tells. Raises CommandError."""
+    spec = pod["spec"]
+    names = [c["name"] for key in ("containers", "initContainers", "ephemeralContainers") for c in spec.get(key) or ()]
+    if chosen := session.flags.text("container"):
+        if chosen not in names:
+            valid = f"{pod['metadata']['name']} out of: {', '.join(names)}"
+            raise CommandError(f"container {chosen} is not valid for pod {valid}")
+        return chosen
+    annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
+    default: str = annotated if annotated in names else names[0]
+    if len(names) > 1 and annotated != default and not ("quiet" in session.flags and session.flags.on("quiet")):
+        inits = {c["name"]: "init" for c in spec.get("initContainers") or ()}
+        inits |= {c["name"]: "ephem" for c in spec.get("ephemeralContainers") or ()}
+        listed = ", ".join(f"{n} ({inits[n]})" if n in inits else n for n in names)
+        session.err(f'Defaulted container "{default}" out of: {listed}')
+    return default
