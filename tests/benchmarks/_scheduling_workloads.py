@@ -22,7 +22,7 @@ DRIVER = "ebs.csi.aws.com"
 CHURN_SECONDS = 0.2
 
 Make = Callable[[str], Object]
-Work = Callable[[Client, int], Coroutine[Any, Any, None]]
+Work = Callable[[Client, str, int], Coroutine[Any, Any, None]]  # for so many Pods whose names begin so
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +96,20 @@ def _too_big(name: str) -> Object:
     return pod(name, containers=[container(requests={"cpu": "9", "memory": "500Mi"})])
 
 
-async def _make_secret(client: Client, count: int) -> None:
+async def _make_secret(client: Client, prefix: str, count: int) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "secret"}, "stringData": {"password": "x"}}
     if not (await client.list(SECRETS, namespace="default")).items:
         await client.create(SECRETS, secret, namespace="default")
 
 
-def _claims(prefix: str) -> Work:
+async def _make_claims(client: Client, prefix: str, count: int) -> None:
     """A volume and a claim that are bound to one another for each Pod; the nodes attach 39 of the driver's."""
 
-    async def prepare(client: Client, count: int) -> None:
-        async def add(i: int) -> None:
-            await client.create(VOLUMES, _volume(f"{prefix}-{i}"))
-            await client.create(CLAIMS, _claim(f"{prefix}-{i}"), namespace="default")
+    async def add(i: int) -> None:
+        await client.create(VOLUMES, _volume(f"{prefix}-{i}"))
+        await client.create(CLAIMS, _claim(f"{prefix}-{i}"), namespace="default")
 
-        await many(count, add)
-
-    return prepare
+    await many(count, add)
 
 
 def _volume(name: str) -> Object:
@@ -172,7 +169,7 @@ WORKLOADS: dict[str, Workload] = {
     "Unschedulable": Workload(590, _basic, backlog=200, large=(0, 10_000)),
     "SchedulingWithMixedChurn": Workload(710, _basic, large=(0, 10_000), beside=_churn),
     "SchedulingSecrets": Workload(790, _with_secret, large=(5_000, 5_000), prepare=_make_secret),
-    "SchedulingCSIPVs": Workload(100, _with_claim, large=(5_000, 5_000), prepare=_make_secret),
+    "SchedulingCSIPVs": Workload(100, _with_claim, large=(5_000, 5_000), prepare=_make_claims),
     "PreemptionBasic": Workload(
         570, _high, _low, small=(2_000, 500), large=(20_000, 5_000), classes={"low": 1, "high": 10}
     ),
@@ -204,7 +201,7 @@ async def _furnish(stage: Stage, workload: Workload, nodes: int) -> None:
         await stage.admin.create(PRIORITY_CLASSES, made)
     zones = [f"zone{i % workload.zones + 1}" for i in range(nodes)]
     await stage.add_nodes([node(f"node-{i}", cpu="4", memory="32Gi", labels={ZONE: zones[i]}) for i in range(nodes)])
-    if workload.make is _with_claim:
+    if workload.prepare is _make_claims:
         await many(nodes, lambda i: stage.admin.create(CSI_NODES, _csi_node(f"node-{i}")))
 
 
@@ -214,7 +211,5 @@ def _csi_node(name: str) -> Object:
 
 
 async def _prepare(stage: Stage, workload: Workload, prefix: str, count: int) -> None:
-    if workload.make is _with_claim:
-        await _claims(prefix)(stage.admin, count)
-    elif workload.prepare is not None:
-        await workload.prepare(stage.admin, count)
+    if workload.prepare is not None:
+        await workload.prepare(stage.admin, prefix, count)
