@@ -29,6 +29,9 @@ _INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _ZERO = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
+FLOAT_OVERFLOW = "json: cannot unmarshal number into Go value of type float64"
+
+
 class DuplicatesDict(dict[str, Any]):
     """A JSON object in which fields came twice; the last of each counts, as in Go."""
 
@@ -108,6 +111,8 @@ class _Compiler:
             return special
         if schema.int_or_string:
             return _int_or_string
+        if schema.definition.startswith(f"{_JSON_SCHEMA}Or"):
+            return _schema_or(schema.definition, self.decoder(self.definitions[_JSON_SCHEMA]))
         match schema.type:
             case "object" if schema.properties:
                 return self._struct(schema)
@@ -243,7 +248,27 @@ def _zero(schema: Schema) -> Any:
 
 
 def _copy(value: Any) -> Any:
-    return orjson.loads(orjson.dumps(value)) if isinstance(value, dict | list) else value
+    if not isinstance(value, dict | list):
+        return _number_of(value)
+    try:
+        return orjson.loads(orjson.dumps(value))
+    except orjson.JSONEncodeError:
+        return _copy_slowly(value)
+
+
+def _copy_slowly(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy_slowly(item) for key, item in value.items()}
+    return [_copy_slowly(item) for item in value] if isinstance(value, list) else _number_of(value)
+
+
+def _number_of(value: Any) -> Any:
+    """A whole number that int64 does not hold is a float64, as Go reads it."""
+    low, high = _INT_RANGES["int64"]
+    try:
+        return float(value) if type(value) is int and not low <= value <= high else value
+    except OverflowError:
+        raise Refused(FLOAT_OVERFLOW) from None
 
 
 def _unless_zero(decode: Decode) -> Decode:
@@ -251,6 +276,29 @@ def _unless_zero(decode: Decode) -> Decode:
         return decode(value, path, strict) or None
 
     return nonzero
+
+
+_JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+
+
+def _schema_or(definition: str, decode: Decode) -> Decode:
+    """A schema within a schema, or what may stand in its place. These read themselves, so that nobody hears of their
+    unknown fields (apiextensions v1 marshal.go)."""
+
+    def schema_or(value: Any, path: Path, strict: list[str]) -> Any:
+        if isinstance(value, dict):
+            return decode(value, path, [])
+        if definition.endswith("OrBool"):
+            if isinstance(value, bool):
+                return value
+            raise Refused("boolean or JSON schema expected")
+        if not isinstance(value, list):
+            raise Refused("JSON schema or array expected")
+        if definition.endswith("OrStringArray"):
+            return _copy(value)
+        return [decode(each, (path, index), []) for index, each in enumerate(value)]
+
+    return schema_or
 
 
 # -- scalars

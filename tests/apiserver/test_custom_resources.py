@@ -325,3 +325,26 @@ async def test_who_may_do_what_is_asked_of_rbac(client: Client, client_for: Clie
     stranger = client_for("jane")
     with pytest.raises(ApiError, match=f'User "jane" cannot list resource "crontabs" in API group "{GROUP}"'):
         await stranger.list(CRON_TABS, namespace="default")
+
+
+async def test_an_object_without_replicas_can_be_scaled(client: Client) -> None:
+    paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    schema: Object = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    await _define(client, _definition(schema, subresources={"scale": paths}))
+    await client.create(CRON_TABS, _cron_tab(), namespace="default")
+    with pytest.raises(ApiError, match=r'the spec replicas field ".spec.size" does not exist'):
+        await client.get(CRON_TABS, "a", namespace="default", subresource="scale")
+    scale = {"spec": {"replicas": 3}}
+    await client.patch(CRON_TABS, "a", scale, namespace="default", subresource="scale", content_type=MERGE_PATCH)
+    assert (await client.get(CRON_TABS, "a", namespace="default"))["spec"] == {"size": 3}
+
+
+async def test_numbers_that_go_cannot_keep_are_no_server_errors(client: Client) -> None:
+    schema: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    await _define(client, _definition(schema))
+    path, headers = CRON_TABS.path("default"), {"content-type": "application/json"}
+    for number, code in (("1" * 30, 201), ("1" * 400, 400)):
+        body = orjson.dumps(_cron_tab("n")).replace(b'"spec":{}', f'"spec":{{"n":{number}}}'.encode())
+        response = await client.send("POST", path, body=body, headers=headers)
+        assert response.status == code, response.body
+    assert (await client.get(CRON_TABS, "n", namespace="default"))["spec"] == {"n": float("1" * 30)}

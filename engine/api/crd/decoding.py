@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from engine.api.crd.defaulting import with_defaults
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
-from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
+from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
 from engine.api.errors import bad_request
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_EXACT = 1e21  # as far as Go writes a whole number without an exponent
+_EXACT = 2**63
 
 
 def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK) -> tuple[Object, list[str]]:
@@ -31,7 +29,10 @@ def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, g
     _check_kind(value, gvk)
     strict: list[str] = []
     _duplicates(value, (), strict)
-    copied: Object = _plain(value)
+    try:
+        copied: Object = _plain(value)
+    except OverflowError:
+        raise bad_request(FLOAT_OVERFLOW) from None
     metadata = _metadata(definitions, copied.pop("metadata", None), "metadata", strict, gvk=gvk)
     copied.pop("apiVersion", None)
     copied.pop("kind", None)
@@ -119,19 +120,11 @@ def _duplicates(value: Any, path: Any, strict: list[str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A private copy, with whole numbers as integers: Go writes them so."""
-    return _whole(orjson.loads(orjson.dumps(value)))
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    """A private copy, with numbers as Go keeps them: whole ones as int64, what that does not hold as float64."""
     if isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(item, float | dict | list):
-                value[key] = _whole(item)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            if isinstance(item, float | dict | list):
-                value[index] = _whole(item)
-    return value
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if type(value) is int:
+        return value if abs(value) < _EXACT else float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import ApiError, bad_request
+from engine.api.errors import bad_request, internal
 from engine.api.extension import ScalePaths
 from engine.api.types import Object, copy_object
 from engine.apiserver.registry.facet import SCALE, Facet, scale_metadata
@@ -17,15 +17,16 @@ def custom_scale(paths: ScalePaths | None) -> Facet:
     assert paths is not None, "a resource without scale has no such subresource"
 
     def show(obj: Object) -> Object:
-        replicas = _found(obj, paths.spec)
-        if replicas is None:
+        if _found(obj, paths.spec) is None:
             path = "." + ".".join(paths.spec)
-            raise ApiError(
-                500, "InternalError", f'Internal error occurred: the spec replicas field "{path}" does not exist'
-            )
+            raise internal(f'the spec replicas field "{path}" does not exist')
+        return start(obj)
+
+    def start(obj: Object) -> Object:
         status: Object = {"replicas": _found(obj, paths.status) or 0}
         if selector := _found(obj, paths.selector) if paths.selector else None:
             status["selector"] = selector
+        replicas = _found(obj, paths.spec)
         return {
             "kind": SCALE.kind,
             "apiVersion": SCALE.api_version,
@@ -46,7 +47,7 @@ def custom_scale(paths: ScalePaths | None) -> Facet:
             new["metadata"]["uid"] = metadata["uid"]
         return new
 
-    return Facet(SCALE, show, take)
+    return Facet(SCALE, show, take, start=start)
 
 
 def _found(obj: Any, fields: tuple[str, ...]) -> Any:

@@ -24,6 +24,7 @@ class Facet:
     show: Callable[[Object], Object]
     take: Callable[[Object, Object], Object]
     check: Check | None = None
+    start: Callable[[Object], Object] | None = None  # the view that a patch starts from, where that is not `show`'s
 
 
 def scale_metadata(obj: Object) -> Object:

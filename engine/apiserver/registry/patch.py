@@ -42,7 +42,7 @@ class Patcher:
         change = self._change(call, facet, kind)
 
         def transform(old: Object) -> Object:
-            patched = change(facet.show(old))
+            patched = change((facet.start or facet.show)(old))
             try:
                 view = self._decoded(call, facet.gvk, patched, options)
             except ApiError as error:
@@ -85,7 +85,7 @@ class Patcher:
             return 201, await self._create(call, facet, applied, options)
 
         def transform(old: Object) -> Object:
-            merged = self._merged(call, facet, facet.show(old), applied, options)
+            merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options)
             view = self._decoded(call, facet.gvk, merged, options)
             view["metadata"]["resourceVersion"] = applied["metadata"].get("resourceVersion", "")
             return facet.take(old, view)
