@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,9 @@ def tame_the_collector() -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    """A line for the person; a log that cannot be written must not keep the engine from stopping in order."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def _announce(running: Running, folder: ClusterFolder) -> None:
