@@ -20,7 +20,7 @@ import yaml
 DEFAULT_SERVER = "http://localhost:8080"
 SECTIONS = ("clusters", "contexts", "users")
 # What an entry of a section holds its value under.
-_KEYS = {"clusters": "cluster", "contexts": "context", "users": "user"}
+KEYS = {"clusters": "cluster", "contexts": "context", "users": "user"}
 
 
 class KubeConfigError(ValueError):
@@ -103,7 +103,7 @@ class KubeConfig:
         """Merge files in order: the first to set a value wins."""
         config = cls(files=tuple(files))
         for file in files:
-            if (value := _read(file)) is not None:
+            if (value := read_document(file)) is not None:
                 config._add(value, file)
         return config
 
@@ -114,7 +114,7 @@ class KubeConfig:
             for entry in value.get(section) or ():
                 name = str(entry.get("name", ""))
                 if name not in known:
-                    known[name] = entry.get(_KEYS[section]) or {}
+                    known[name] = entry.get(KEYS[section]) or {}
                     self.origins[section, name] = file
 
     # -- choosing
@@ -204,7 +204,7 @@ class KubeConfig:
         document: dict[str, Any] = {"apiVersion": "v1"}
         for section in SECTIONS:
             entries: dict[str, dict[str, Any]] = getattr(self, section)
-            document[section] = [{_KEYS[section]: entries[n], "name": n} for n in sorted(entries)] or None
+            document[section] = [{KEYS[section]: entries[n], "name": n} for n in sorted(entries)] or None
         document["current-context"] = self.current_context
         document["kind"] = "Config"
         document["users"] = document.pop("users")
@@ -214,7 +214,7 @@ class KubeConfig:
         """Make `name` the current context, in the file that says which is current; returns that file."""
         if name not in self.contexts:
             raise KubeConfigError(f'no context exists with the name: "{name}"')
-        values = {file: _read(file) for file in self.files}
+        values = {file: read_document(file) for file in self.files}
         file = next((f for f, value in values.items() if value and value.get("current-context")), None)
         file = file or next((f for f, value in values.items() if value is not None), None) or self.files[0]
         document = dict(values.get(file) or {"apiVersion": "v1", "kind": "Config"})
@@ -264,7 +264,7 @@ def write(path: str | Path, document: Mapping[str, Any]) -> None:
         raise
 
 
-def _read(file: Path) -> dict[str, Any] | None:
+def read_document(file: Path) -> dict[str, Any] | None:
     """The document of a file; None if there is no such file. Raises KubeConfigError."""
     try:
         text = file.read_text()

@@ -16,18 +16,13 @@ from engine.kubectl.flagsets import PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.config_changes import CHANGES, config_of
 
 SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 
 
-def _config(session: Session) -> KubeConfig:
-    if session.kubeconfig is None:
-        return KubeConfig.load(session.flags.text("kubeconfig"), environment=session.environment)
-    return session.kubeconfig
-
-
 async def view(session: Session) -> None:
-    document = copy.deepcopy(_config(session).document())
+    document = copy.deepcopy(config_of(session).document())
     if session.flags.on("minify"):
         document = _minified(document)
     if not session.flags.on("raw"):
@@ -65,7 +60,7 @@ def _hide(document: dict[str, Any]) -> None:
 
 
 async def get_contexts(session: Session) -> None:
-    config = _config(session)
+    config = config_of(session)
     output = session.flags.text("output")
     if output not in ("", "name"):
         raise CommandError(f"output must be one of '' or 'name': {output}")
@@ -96,12 +91,12 @@ async def use_context(session: Session) -> None:
     if len(session.arguments) != 1:
         raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
     name = session.arguments[0]
-    _config(session).use_context(name)
+    config_of(session).use_context(name)
     session.out(f'Switched to context "{name}".')
 
 
 async def current_context(session: Session) -> None:
-    name = _config(session).current_context
+    name = config_of(session).current_context
     if not name:
         raise CommandError("current-context is not set")
     session.out(name)
@@ -114,11 +109,11 @@ async def _names(session: Session, names: list[str]) -> None:
 
 
 async def get_clusters(session: Session) -> None:
-    await _names(session, list(_config(session).clusters))
+    await _names(session, list(config_of(session).clusters))
 
 
 async def get_users(session: Session) -> None:
-    await _names(session, list(_config(session).users))
+    await _names(session, list(config_of(session).users))
 
 
 COMMAND = Command(
@@ -146,6 +141,7 @@ COMMAND = Command(
             run=use_context,
             aliases=("use",),
         ),
+        *CHANGES,
         Command(
             name="view",
             short="Display merged kubeconfig settings or a specified kubeconfig file",

@@ -1,0 +1,97 @@
+"""`config` changes kubeconfig files as kubectl does: the same words, the same file afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.kubectl.oracle import Printed, ours, real
+
+START = """
+apiVersion: v1
+kind: Config
+current-context: one
+clusters: [{name: c1, cluster: {server: "https://one:6443"}}]
+contexts: [{name: one, context: {cluster: c1, user: u1}}, {name: two, context: {cluster: c1, user: u1, namespace: ns2}}]
+users: [{name: u1, user: {token: abc}}]
+"""
+SCRIPT = """
+config set-cluster c2 --server=https://two:6443 --insecure-skip-tls-verify
+config set-cluster c2 --server=https://three:6443 --tls-server-name=x
+config set-cluster c2 --certificate-authority=CA --embed-certs
+config set-credentials u2 --token=t
+config set-credentials u2 --username=a --password=b
+config set-credentials u3 --exec-command=/bin/x --exec-api-version=client.authentication.k8s.io/v1 --exec-arg=a
+config set-credentials u3 --exec-arg=b --exec-env=k=v
+config set-credentials u4 --client-certificate=CA --client-key=CA --embed-certs
+config set-context three --cluster=c2 --user=u2 --namespace=n3
+config set-context three --namespace=other
+config set-context --current --namespace=kube-system
+config rename-context three four
+config rename-context nope x
+config rename-context one two
+config use-context four
+config use-context nope
+config set contexts.four.namespace zz
+config set current-context two
+config set clusters.c2.server https://four:6443
+config set users.u9.token tt
+config set nope.x y
+config unset contexts.four.namespace
+config unset current-context
+config unset users.u9
+config delete-context four
+config delete-context nope
+config delete-cluster c2
+config delete-cluster nope
+config delete-user u2
+config delete-user nope
+config current-context
+config get-contexts -o name
+config get-clusters
+config get-users
+config use-context one
+config view
+config view --raw
+config view --minify
+config view --minify -o jsonpath={.clusters[0].cluster.server}
+"""
+
+
+def _files(folder: Path) -> tuple[Path, Path]:
+    folder.mkdir()
+    (folder / "config").write_text(START)
+    (folder / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    return folder / "config", folder / "ca.pem"
+
+
+def _content(file: Path) -> Any:
+    return yaml.safe_load(file.read_text())
+
+
+async def _run(folder: Path, act: Any) -> list[tuple[str, Printed, Any]]:
+    file, authority = _files(folder)
+    found = []
+    for line in SCRIPT.strip().splitlines():
+        printed = await act(line.replace("CA", str(authority)), kubeconfig=str(file))
+        shown = Printed(printed.code, *(text.replace(str(folder), "FOLDER") for text in printed[1:]))
+        found.append((line, shown, _content(file)))
+    return found
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """Entries by name, what is empty left out."""
+    sections = {key: {e["name"]: e for e in document.get(key) or ()} for key in ("clusters", "contexts", "users")}
+    return {**sections, "current": document.get("current-context") or ""}
+
+
+async def test_the_file_is_what_kubectl_leaves(tmp_path: Path) -> None:
+    theirs, mine = await _run(tmp_path / "theirs", real), await _run(tmp_path / "ours", ours)
+    different = [
+        f"$ kubectl {line}\n--- kubectl: {a}\n    {_plain(x)}\n--- ours:    {b}\n    {_plain(y)}"
+        for (line, a, x), (_, b, y) in zip(theirs, mine, strict=True)
+        if a != b or _plain(x) != _plain(y)
+    ]
+    assert not different, "\n".join(different)
