@@ -225,7 +225,8 @@ async def test_kill_9_under_load_loses_nothing_and_repeats_nothing(tmp_path: Pat
         listed = await client.list(CONFIGMAPS, namespace="default")
         writers = [Writer(client, clock, f"w{number}") for number in range(WRITERS)]
         watchers = [Watcher(client, clock, selected, listed.resource_version) for selected in ("", "odd", "even", "")]
-        tasks = [asyncio.create_task(each.run()) for each in (*writers, *watchers)]
+        runs = [*(writer.run() for writer in writers), *(watcher.run() for watcher in watchers)]
+        tasks = [asyncio.create_task(run) for run in runs]
         revision = int(listed.resource_version)
         for _ in range(ROUNDS):
             await clock.sleep(rng.uniform(0.05, 0.8))

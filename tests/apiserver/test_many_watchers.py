@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from typing import TypedDict
 
 import pytest
 
@@ -37,6 +38,14 @@ POD_FIELDS = ("", "spec.nodeName=node-1", "spec.nodeName=", "spec.nodeName!=node
 MAP_FIELDS = ("", "metadata.name=c3", "metadata.name!=c3", "metadata.namespace=a")
 
 
+class Where(TypedDict):
+    """What a client selects."""
+
+    namespace: str | None
+    label_selector: str
+    field_selector: str
+
+
 class Follower:
     """One client and what it believes the server to hold."""
 
@@ -46,11 +55,11 @@ class Follower:
         self._rng = rng
         self.resource = rng.choice((PODS, CONFIGMAPS))
         self._bookmarks = rng.random() < 0.5
-        self.where = {
-            "namespace": rng.choice((None, *NAMESPACES)),
-            "label_selector": rng.choice(LABEL_SELECTORS),
-            "field_selector": rng.choice(POD_FIELDS if self.resource == PODS else MAP_FIELDS),
-        }
+        self.where = Where(
+            namespace=rng.choice((None, *NAMESPACES)),
+            label_selector=rng.choice(LABEL_SELECTORS),
+            field_selector=rng.choice(POD_FIELDS if self.resource == PODS else MAP_FIELDS),
+        )
         self.state: dict[tuple[str, str], Object] = {}
         self.version = ""
         self.relists = 0

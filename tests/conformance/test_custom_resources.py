@@ -1,4 +1,4 @@
-"""A CustomResourceDefinition and its objects, through the real kubectl and the libraries of those who write operators."""
+"""A CustomResourceDefinition and its objects, through the real kubectl and the libraries that operators use."""
 
 from __future__ import annotations
 
