@@ -67,13 +67,20 @@ def api_resource_list(registry: ResourceRegistry, group: str, version: str) -> O
     return {**document, "groupVersion": infos[0].gvr.api_version, "resources": resources}
 
 
+def _verbs(info: ResourceInfo) -> list[str]:
+    """What is on its way out is shown without what would make more of it."""
+    if info.extension is not None and info.extension.terminating:
+        return [verb for verb in info.verbs if verb not in ("create", "patch", "update")]
+    return list(info.verbs)
+
+
 def _resource(info: ResourceInfo) -> Object:
     resource: Object = {
         "name": info.gvr.resource,
         "singularName": info.singular,
         "namespaced": info.namespaced,
         "kind": info.kind,
-        "verbs": list(info.verbs),
+        "verbs": _verbs(info),
     }
     if info.short_names:
         resource["shortNames"] = list(info.short_names)
@@ -126,7 +133,7 @@ def _aggregated_resource(info: ResourceInfo) -> Object:
         "responseKind": _response_kind(info, info.gvk),
         "scope": "Namespaced" if info.namespaced else "Cluster",
         "singularResource": info.singular,
-        "verbs": list(info.verbs),
+        "verbs": _verbs(info),
     }
     if info.short_names:
         resource["shortNames"] = list(info.short_names)
