@@ -11,7 +11,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from engine.api.errors import ApiError
 from engine.client import Client
@@ -28,7 +28,9 @@ from engine.kubectl.session import Session
 from engine.kubectl.tree import ROOT
 from engine.kubectl.wire_dump import TIMES, WireDump
 from engine.trace import Hop
-from engine.world import World
+
+if TYPE_CHECKING:
+    from engine.world import World
 
 # Flags that name another server or another identity than that of the client that was given.
 _CONNECTION_FLAGS = (

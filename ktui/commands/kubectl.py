@@ -7,14 +7,16 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
-
-from engine.kubectl.main import run as run_kubectl
 from engine.kubectl.tree import ROOT
-from ktui.commands.lifecycle import find
+from ktui.commands import UsageError
+
+if TYPE_CHECKING:
+    import typer
 
 VERBS = {name: command.short for command in ROOT.children for name in (command.name, *command.aliases)}
+DEFAULT_NAME = "default"
 PANEL = "kubectl's words"
 
 
@@ -30,10 +32,12 @@ def _never_called() -> None:
 
 def run(argv: Sequence[str], *, name: str) -> int:
     """Do one command; returns kubectl's exit code. Raises UsageError where the cluster does not run."""
+    from engine.kubectl.main import run as run_kubectl
+
     environment = dict(os.environ)
     if not any(word == "--kubeconfig" or word.startswith("--kubeconfig=") for word in argv):
         # A cluster of ours, never the one that KUBECONFIG happens to name: `ktui delete` must not reach production.
-        environment["KUBECONFIG"] = str(Path(find(name).kubeconfig)) if _needs_cluster(argv) else ""
+        environment["KUBECONFIG"] = _kubeconfig(name) if _needs_cluster(argv) else ""
     return asyncio.run(
         run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
     )
@@ -41,3 +45,17 @@ def run(argv: Sequence[str], *, name: str) -> int:
 
 def _needs_cluster(argv: Sequence[str]) -> bool:
     return not ({"-h", "--help"} & set(argv))
+
+
+def _kubeconfig(name: str) -> str:
+    """The kubeconfig of a running cluster. Raises UsageError if there is none."""
+    from engine.folder import ClusterFolder, FolderError
+
+    name = name or DEFAULT_NAME
+    try:
+        running = ClusterFolder.named(name).find_running()
+    except FolderError as error:
+        raise UsageError(str(error)) from error
+    if running is None:
+        raise UsageError(f'no cluster "{name}" is running: start it with "ktui up --name {name}"')
+    return str(Path(running.kubeconfig))
