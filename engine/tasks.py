@@ -47,6 +47,14 @@ class Supervisor:
         if self._on_crash is not None:
             self._on_crash(name, crash)
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def reopen(self) -> None:
+        """Take tasks again after a `close`, for a component that may be started more than once."""
+        self._closed = False
+
     async def close(self) -> None:
         """Cancel all tasks and wait until they are gone. May be called twice."""
         self._closed = True

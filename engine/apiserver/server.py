@@ -191,7 +191,8 @@ class ApiServer:
         return self._caches.make(info)
 
     async def start(self) -> None:
-        """Make the bootstrap objects and fill the caches that the chain reads."""
+        """Make the bootstrap objects and fill the caches that the chain reads; also again after a `stop`."""
+        self._tasks.reopen()
         await bootstrap(
             self.backend, service_ip=self._service_hook.addresses.first, host=self.config.host, port=_SECURE_PORT
         )
@@ -215,4 +216,7 @@ class ApiServer:
         await self._tasks.close()
 
     async def handle(self, request: Request) -> Response:
+        """Raises ConnectionRefusedError where the server is stopped: in this process, too, it is away then."""
+        if self._tasks.closed:
+            raise ConnectionRefusedError("the API server is stopped")
         return await self._chain.handle(request)

@@ -114,10 +114,11 @@ class WatchCache:
         return self._started is not None and self._started.done() and self._started.exception() is None
 
     def close(self) -> None:
-        """End all open watches."""
+        """End all open watches; a later start lists anew."""
         for watcher in self._watchers:
             watcher.end()
         self._wake_behind()
+        self._started = None
 
     async def _list(self) -> StoreWatcher:
         end = prefix_end(self._first)
