@@ -108,7 +108,10 @@ class KtuiApp(Guarded, App[str]):
     @work(exclusive=True, group="begin", exit_on_error=False)
     async def begin(self, *, leave_if_not: bool = False) -> None:
         """Find the engine or start it."""
-        assert self.session.begin is not None
+        if self.session.begin is None:
+            self.notify("this screen does not start its engine", severity="warning")
+            return
+        self.session.is_beginning = True
         try:
             await self.session.begin()
         except ConnectionError as error:
@@ -116,6 +119,8 @@ class KtuiApp(Guarded, App[str]):
                 self.exit(str(error), return_code=1)
             else:
                 self.complain(error, "the engine")
+        finally:
+            self.session.is_beginning = False
 
     @work(exclusive=True, group="trace", exit_on_error=False)
     async def follow_trace(self) -> None:

@@ -59,3 +59,4 @@ class Session:
     is_alive: Callable[[], bool] | None = None
     stop_engine: Callable[[], None] | None = None
     started_here: bool = False  # then leaving may well end it
+    is_beginning: bool = False

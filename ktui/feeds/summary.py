@@ -33,7 +33,7 @@ async def follow(session: Session, informers: InformerFactory) -> AsyncIterator[
         except TimeoutError:
             summary.state = BUSY
         except ConnectionError as error:
-            summary.state, summary.is_starting = _what_is_wrong(session, error), False
+            summary.state, summary.is_starting = _what_is_wrong(session, error), session.is_beginning
         except ApiError as error:
             summary.state, summary.is_starting = error.message, False
         else:
@@ -45,6 +45,8 @@ async def follow(session: Session, informers: InformerFactory) -> AsyncIterator[
 
 
 def _what_is_wrong(session: Session, error: ConnectionError) -> str:
+    if session.is_beginning:
+        return STARTING
     if session.is_alive is None:
         return f"{LOST}: {error}"
     return LOST if session.is_alive() else ENDED

@@ -91,7 +91,7 @@ class Tally:
         if span["hop"] == 1 and self._root is None:
             self._root = span
             early, self._early = self._early, []
-            for link in early:
+            for link in sorted(early, key=lambda link: link["hop"]):  # an event may be told before its write
                 self._own(link)
         elif self._root is None:
             if len(self._early) < EARLY_MOST:

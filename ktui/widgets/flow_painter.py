@@ -20,7 +20,7 @@ TWO_TIMES_FROM = 108  # columns
 HEADS = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 SHORT_HEADS = ("cl", "api", "etcd", "ctl", "sched", "nodes")
 SHARES = (21, 14, 15, 16, 13, 21)  # of the width, from each lane to the next
-NARROW_SHARES = (27, 13, 17, 14, 11, 18)
+NARROW_SHARES = (29, 13, 17, 14, 11, 16)
 SHORT_VERBS = {"MODIFIED": "MOD", "DELETED": "DEL"}
 
 StyleOf = Callable[[str, bool, bool], Style]  # theme variable, bold, dim

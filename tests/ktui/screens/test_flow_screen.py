@@ -35,8 +35,10 @@ async def test_an_apply_goes_through_all_hops_and_lights_the_lamps(show: Show) -
     async with show(size=(200, 60)) as driver:
         await apply_web(driver)
         await driver.until(lambda: driver.app.summary.pods == {"ready": 3, "waiting": 0, "failed": 0})
-        await driver.sees("create deployment/web · by kubernetes-admin", "⑫●")
+        canvas = driver.find(FlowCanvas)
+        canvas.move_to(next(row for row in canvas.model.rows if row.text == "POST deployments/web"))
         await driver.press("p", "g")
+        await driver.sees("create deployment/web · by kubernetes-admin", "⑫●")
         await driver.sees(
             "├─POST deployments/web─", "schema ✓", "├─txn put─", "◄─201─", "├┄┄ADDED deployments/web", "◄─POST pods"
         )
