@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from engine.clock import Clock
-from engine.store import Retention
+from engine.store import Event, Retention
 from engine.store.etcd import EtcdStore
 from tests.real_etcd import RealEtcd
 from tests.store.test_model import ShownStore, StoreMachine
@@ -27,6 +27,11 @@ class EtcdMachine(StoreMachine):
 
     async def open(self) -> ShownStore:
         return await EtcdStore.open([self.etcd.endpoint], clock=self.clock, retention=Retention(automatic=False))
+
+    def told(self, events: list[Event]) -> list[Event]:
+        """etcd before 3.5.18 may lose a deletion at the compacted revision itself (etcd #19179)."""
+        compacted = self.model.compacted
+        return [event for event in events if event.type != "DELETE" or event.kv.mod_revision != compacted]
 
     @rule()
     def reconnect(self) -> None:
