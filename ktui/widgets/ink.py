@@ -22,7 +22,9 @@ def inks(app: App[Any]) -> Mapping[str, str]:
     """Theme variable → colour; worked out once for each theme, since every cell that is drawn asks."""
     found = _known.get(app.theme)
     if found is None:
-        theme, variables = app.current_theme, app.theme_variables
+        # The theme's own, not the app's: those are still the last theme's while one is being changed.
+        theme = app.current_theme
+        variables = theme.to_color_system().generate()
         found = {name: rich_colour(theme.variables.get(name) or variables.get(name, "")) for name in NAMES}
         _known[app.theme] = found
     return found
