@@ -12,6 +12,8 @@ import pytest
 from tests.engine_process import Home, Ran
 from tests.scheduler.objects import node, pod, taint
 
+LOOKS = 300  # at the nodes, after which their cluster counts as hung
+
 PACKING = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -31,8 +33,20 @@ def home(tmp_path: Path) -> Home:
 @pytest.fixture
 def running(home: Home) -> Iterator[Home]:
     home.up("--nodes=2")
-    yield home
-    home.stop()
+    try:
+        wait_for_nodes(home, 2)
+        yield home
+    finally:
+        home.stop()
+
+
+def wait_for_nodes(home: Home, count: int) -> None:
+    """Until Pods may go to any of the nodes: they register themselves, and are tainted until they are found ready."""
+    for _ in range(LOOKS):
+        nodes = json.loads(home.kubectl("get", "nodes", "-o", "json").ok())["items"]
+        if len(nodes) == count and not any(node["spec"].get("taints") for node in nodes):
+            return
+    raise AssertionError(f"not {count} nodes that are free of taints: {nodes}")
 
 
 def written(folder: Path, name: str, *objects: Any) -> str:
