@@ -1,6 +1,8 @@
 # The README's two commands. Everything else is for those who work on ktui itself.
 PYTHON ?= python3
 VENV ?= .venv
+# Test processes at a time; a file of tests stays in one, so its fixtures are made once.
+WORKERS ?= 2
 BIN := $(VENV)/bin
 
 .PHONY: run test check lint types contracts unit bench fix clean
@@ -23,7 +25,7 @@ contracts: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.test
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks
