@@ -5,7 +5,7 @@ Kept as the arrays that the attempt worked on; the text is made when somebody lo
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ class Decision:
     profile: str
     time: str
     names: list[str] = field(default_factory=list)  # all nodes, by row
+    filters: list[str] = field(default_factory=list)  # the plugins that looked at nodes, in the order in which they do
     rejections: list[Rejection] = field(default_factory=list)
     statuses: dict[str, Status] = field(default_factory=dict)  # of nodes that were asked about one by one
     feasible: Rows = field(default_factory=lambda: _NO_ROWS)
@@ -75,11 +76,25 @@ class Decision:
             found.update(rejection.by_name(self.names))
         return found
 
-    def to_json(self) -> Object:
+    def rejected_by(self) -> list[Object]:
+        """How many nodes each plugin rejected, for which reasons; the most first."""
+        counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        for rejection in self.rejections:
+            for status, count in rejection.counted():
+                counts[status.plugin, tuple(status.reasons)] += count
+        for status in self.statuses.values():
+            counts[status.plugin, tuple(status.reasons)] += 1
+        return [
+            {"plugin": plugin, "reasons": list(reasons), "nodes": count}
+            for (plugin, reasons), count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+        ]
+
+    def to_json(self, *, nodes: int | None = None) -> Object:
+        """All of it; scores and rejections of at most `nodes` nodes each."""
         verdicts = self.node_verdicts()
         rejected = [
             {"node": name, "plugin": s.plugin, "code": s.code.label, "reasons": list(s.reasons)}
-            for name, s in sorted(verdicts.items())
+            for name, s in sorted(verdicts.items())[:nodes]
         ]
         return {
             **self.summary(),
@@ -87,8 +102,10 @@ class Decision:
             "uid": self.uid,
             "traceId": self.trace,
             "tiedNodes": [self.names[row] for row in self.ties],
-            "scores": self._score_table(),
+            "filters": self.filters,
+            "scores": self._score_table(nodes),
             "rejected": rejected,
+            "rejectedBy": self.rejected_by(),
             "notEvaluated": len(self.names) - len(self.feasible) - len(verdicts),
             "notes": self.notes,
             "moves": self.moves,
@@ -98,10 +115,10 @@ class Decision:
             ],
         }
 
-    def _score_table(self) -> list[Object]:
+    def _score_table(self, limit: int | None) -> list[Object]:
         """Feasible nodes, the best first, each with what every plugin gave it."""
         if not len(self.totals):
-            return [{"node": self.names[row], "total": None, "plugins": []} for row in self.feasible]
+            return [{"node": self.names[row], "total": None, "plugins": []} for row in self.feasible[:limit]]
         order = np.argsort(-self.totals, kind="stable")
         return [
             {
@@ -118,7 +135,7 @@ class Decision:
                     for column in self.scores
                 ],
             }
-            for i in order
+            for i in order[:limit]
         ]
 
 

@@ -28,24 +28,31 @@ class SchedulerViews:
             views.withdraw(f"scheduler/{name}")
 
     def _queue(self, parameters: Mapping[str, str]) -> Any:
-        return self._scheduler.queue.to_json()
+        """The pods that wait; `limit` says how many of each place."""
+        return self._scheduler.queue.to_json(_limit(parameters, None))
 
     def _decisions(self, parameters: Mapping[str, str]) -> Any:
         """The newest attempts in one line each; `limit` says how many."""
-        limit = parameters.get("limit", "")
         decisions = self._scheduler.decisions
-        newest = decisions.newest(int(limit) if limit.isdigit() else DEFAULT_LIMIT)
+        newest = decisions.newest(_limit(parameters, DEFAULT_LIMIT) or DEFAULT_LIMIT)
         return {"total": decisions.total, "decisions": [decision.summary() for decision in newest]}
 
     def _decision(self, parameters: Mapping[str, str]) -> Any:
-        """The attempts on `pod` (namespace/name), the newest first and in full; and where it waits now."""
+        """The attempts on `pod` (namespace/name), the newest first; and where it waits now. `nodes` says of how many
+        nodes scores and rejections are told, `attempts` of how many attempts."""
         key = parameters.get("pod", "")
         waiting = self._scheduler.queue.find(key)
+        decisions = self._scheduler.decisions.of_pod(key)[: _limit(parameters, None, "attempts")]
         return {
             "pod": key,
-            "decisions": [decision.to_json() for decision in self._scheduler.decisions.of_pod(key)],
+            "decisions": [decision.to_json(nodes=_limit(parameters, None, "nodes")) for decision in decisions],
             "queue": {"in": waiting[1], **waiting[0].to_json()} if waiting is not None else None,
         }
 
     def _nodes(self, parameters: Mapping[str, str]) -> Any:
         return self._scheduler.look_nodes()
+
+
+def _limit(parameters: Mapping[str, str], default: int | None, name: str = "limit") -> int | None:
+    text = parameters.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() else default

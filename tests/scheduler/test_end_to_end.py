@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.api.types import NODES, PODS
+from engine.api.types import EVENTS, NODES, PODS
 from engine.api.wire import JSON_PATCH
 from engine.client import Client
 from engine.clock import VirtualClock
@@ -32,6 +32,26 @@ async def test_a_pod_is_bound_and_says_so(stage: Stage) -> None:
     assert (await stage.condition("p"))["status"] == "True"
     assert await stage.events("p") == [("Normal", "Scheduled", "Successfully assigned default/p to n1")]
     assert not stage.scheduler.cache.assumed_pods
+
+
+async def test_events_are_those_of_the_new_api(stage: Stage) -> None:
+    """As `kubectl get events -o yaml` shows them of a real scheduler."""
+    await stage.add_pod("p", cpu="1")
+    assert (await stage.condition("p"))["reason"] == "Unschedulable"
+    await stage.add_node("n1")
+    await stage.bound("p")
+    await stage.events("p")
+    found = {e["reason"]: e for e in (await stage.admin.list(EVENTS)).items}
+    assert {reason: event["action"] for reason, event in found.items()} == {
+        "FailedScheduling": "Scheduling",
+        "Scheduled": "Binding",
+    }
+    for event in found.values():
+        assert (event["reportingComponent"], event["source"]) == ("default-scheduler", {})
+        assert event["reportingInstance"].startswith("default-scheduler-")
+        assert event["eventTime"]
+        assert (event["firstTimestamp"], event["lastTimestamp"]) == (None, None)
+        assert "count" not in event
 
 
 async def test_without_nodes_a_pod_waits_for_one(stage: Stage) -> None:
@@ -223,6 +243,28 @@ async def test_the_views_are_plain_json(stage: Stage) -> None:
         body = await served.request("GET", path, query={name: [value]} if name else {})
         assert orjson.loads(orjson.dumps(body)) == body
         assert body
+
+
+async def test_views_of_much_tell_a_part_and_count_the_rest(stage: Stage) -> None:
+    for name, cpu in (("n1", "4"), ("n2", "4"), ("n3", "4"), ("n4", "1")):
+        await stage.add_node(name, cpu=cpu)
+    await stage.add_pod("fits", cpu="2")
+    await stage.bound("fits")
+    for name in ("p", "q", "r"):
+        await stage.add_pod(name, cpu="8")
+        await stage.condition(name)
+    views = stage.world.views
+    queue = views.look("scheduler/queue", {"limit": "2"})
+    assert [waiting["pod"] for waiting in queue["unschedulable"]] == ["default/p", "default/q"]
+    assert queue["counts"] == {"active": 0, "backoff": 0, "unschedulable": 3, "gated": 0}
+    fits = views.look("scheduler/decision", {"pod": "default/fits", "nodes": "2"})["decisions"][0]
+    assert "NodeResourcesFit" in fits["filters"]
+    assert "NodePorts" not in fits["filters"]  # it has no host port: nothing to look at
+    assert len(fits["scores"]) == 2
+    assert fits["rejectedBy"] == [{"plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "nodes": 1}]
+    rejected = views.look("scheduler/decision", {"pod": "default/p", "nodes": "2"})["decisions"][0]
+    assert [row["node"] for row in rejected["rejected"]] == ["n1", "n2"]
+    assert rejected["rejectedBy"] == [{"plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "nodes": 4}]
 
 
 async def run_realistic(clock: VirtualClock) -> tuple[list[tuple[str, str]], list[Any], float]:

@@ -57,6 +57,7 @@ class SchedulingCycle:
         if self._extenders and len(search.feasible):
             await self._ask_extenders(search, pod)
         self._note_search(decision, search)
+        decision.filters = [plugin.name for plugin in framework.active_filters(state)]
         if search.error is not None:
             return Placement(status=search.error)
         if not len(search.feasible):

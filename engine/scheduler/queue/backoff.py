@@ -96,8 +96,8 @@ class BackoffQueue:
         self._arm()
         return due
 
-    def items(self) -> list[QueuedPod]:
-        return [*self._rejected.items(), *self._errors.items()]
+    def items(self, limit: int | None = None) -> list[QueuedPod]:
+        return [*self._rejected.items(limit), *self._errors.items(limit)][:limit]
 
     def _arm(self) -> None:
         heads = [head for heap in (self._rejected, self._errors) if (head := heap.peek()) is not None]

@@ -74,6 +74,8 @@ class Heap(Generic[T]):
         del self._entries[entry.key]
         return entry.item
 
-    def items(self) -> list[T]:
-        """All items, the first first."""
-        return [entry.item for entry in sorted(self._entries.values())]
+    def items(self, limit: int | None = None) -> list[T]:
+        """All items, or the `limit` first, the first first."""
+        entries = self._entries.values()
+        first = sorted(entries) if limit is None or limit >= len(entries) else heapq.nsmallest(limit, entries)
+        return [entry.item for entry in first]

@@ -68,6 +68,7 @@ class QueuedPod:
             "priority": self.pod.priority,
             "attempts": self.attempts,
             "timestamp": self.timestamp,
+            "backoffUntil": self.backoff_expiration,
             "unschedulablePlugins": list(self.unschedulable_plugins),
             "pendingPlugins": list(self.pending_plugins),
             "gatedBy": self.gating_plugin,

@@ -365,11 +365,19 @@ class SchedulingQueue:
             self._move(queued, UNSCHEDULABLE_TIMEOUT, None, None)
         self._arm_flush()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
+        """The pods of each place, the first `limit` of them; `counts` tells of all."""
         return {
-            ACTIVE: [queued.to_json() for queued in self.active.items()],
-            BACKOFF: [queued.to_json() for queued in self.backoff.items()],
-            UNSCHEDULABLE: [queued.to_json() for queued in self.unschedulable.items()],
+            ACTIVE: [queued.to_json() for queued in self.active.items(limit)],
+            BACKOFF: [queued.to_json() for queued in self.backoff.items(limit)],
+            UNSCHEDULABLE: [queued.to_json() for queued in self.unschedulable.items(limit)],
+            "counts": {
+                ACTIVE: len(self.active),
+                BACKOFF: len(self.backoff),
+                UNSCHEDULABLE: len(self.unschedulable),
+                "gated": sum(queued.gated for queued in self.unschedulable.items()),  # among the unschedulable
+            },
+            "now": self._clock.monotonic(),
             "inFlight": len(self.in_flight),
             "nominated": {
                 node: [pod.key for pod in self.nominator.nominated_on(node)]

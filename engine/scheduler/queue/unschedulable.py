@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from engine.scheduler.queue.queued_pod import QueuedPod
 
@@ -52,5 +53,5 @@ class UnschedulablePods:
             found.update(self._by_plugin.get(plugin, {}))
         return list(found.values())
 
-    def items(self) -> list[QueuedPod]:
-        return list(self._pods.values())
+    def items(self, limit: int | None = None) -> list[QueuedPod]:
+        return list(islice(self._pods.values(), limit))
