@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from engine.scheduler.cache.capacity import look_capacity
 from engine.views import Views
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ class SchedulerViews:
         views.offer("scheduler/decisions", self._decisions)
         views.offer("scheduler/decision", self._decision)
         views.offer("scheduler/nodes", self._nodes)
+        views.offer("scheduler/capacity", self._capacity)
 
     def withdraw(self, views: Views) -> None:
-        for name in ("queue", "decisions", "decision", "nodes"):
+        for name in ("queue", "decisions", "decision", "nodes", "capacity"):
             views.withdraw(f"scheduler/{name}")
 
     def _queue(self, parameters: Mapping[str, str]) -> Any:
@@ -51,6 +53,10 @@ class SchedulerViews:
 
     def _nodes(self, parameters: Mapping[str, str]) -> Any:
         return self._scheduler.look_nodes()
+
+    def _capacity(self, parameters: Mapping[str, str]) -> Any:
+        """What all nodes hold together, and the fullest of them; `limit` says how many."""
+        return look_capacity(self._scheduler.cache, _limit(parameters, DEFAULT_LIMIT) or DEFAULT_LIMIT)
 
 
 def _limit(parameters: Mapping[str, str], default: int | None, name: str = "limit") -> int | None:

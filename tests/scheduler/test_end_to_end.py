@@ -258,6 +258,10 @@ async def test_views_of_much_tell_a_part_and_count_the_rest(stage: Stage) -> Non
     assert [waiting["pod"] for waiting in queue["unschedulable"]] == ["default/p", "default/q"]
     assert queue["counts"] == {"active": 0, "backoff": 0, "unschedulable": 3, "gated": 0}
     fits = views.look("scheduler/decision", {"pod": "default/fits", "nodes": "2"})["decisions"][0]
+    capacity = views.look("scheduler/capacity", {"limit": "1"})
+    assert (capacity["nodes"], capacity["pods"]) == (4, 1)
+    assert (capacity["requested"]["cpu"], capacity["allocatable"]["cpu"]) == ("2000m", "13000m")
+    assert [node["node"] for node in capacity["fullest"]] == [fits["node"]]
     assert "NodeResourcesFit" in fits["filters"]
     assert "NodePorts" not in fits["filters"]  # it has no host port: nothing to look at
     assert len(fits["scores"]) == 2
