@@ -29,11 +29,17 @@ class OwnWrites:
 
     def check(self, cached: Object) -> None:
         """Raises RetryLaterError if the cached object is older than what was written."""
-        key = object_key(cached)
+        self._check(object_key(cached), revision_of(cached))
+
+    def check_absent(self, key: str) -> None:
+        """Raises RetryLaterError if the object was written, is not in the cache, and was not seen to go (`forget`)."""
+        self._check(key, 0)
+
+    def _check(self, key: str, cached: int) -> None:
         if key not in self._written:
             return
         revision, since = self._written[key]
-        if revision_of(cached) < revision and self._clock.monotonic() - since < PATIENCE:
+        if cached < revision and self._clock.monotonic() - since < PATIENCE:
             raise RetryLaterError(f"the cache does not show {key} at resource version {revision} yet")
         del self._written[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.types import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Object
+from engine.clock import VirtualClock
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
 
@@ -126,3 +127,21 @@ async def test_slices_go_with_their_service(world: World) -> None:
         await cluster.admin.delete(SERVICES, "web", namespace="default")
         await cluster.gone(ENDPOINT_SLICES, each["metadata"]["name"])
         assert await cluster.objects(PODS) == []
+
+
+async def test_a_cache_behind_its_own_create_is_waited_for(virtual_clock: VirtualClock) -> None:
+    """Pods that change meanwhile are no reason to create the same Endpoints again, and to warn that they exist."""
+    world = World.create(clock=virtual_clock, seed=1, latencies={"watch": (500, 500)})
+    async with running(world) as cluster, PodHands(cluster):
+        await cluster.admin.create(DEPLOYMENTS, web(1), namespace="default")
+        await cluster.available("web", 1)
+        (pod,) = await cluster.objects(PODS, namespace="default")
+        await cluster.admin.create(SERVICES, service(), namespace="default")
+        await virtual_clock.sleep(0.2)
+        labels = {"metadata": {"labels": {"app": "web", "round": "2"}}}
+        await cluster.admin.patch(PODS, pod["metadata"]["name"], labels, namespace="default")
+        await virtual_clock.sleep(5)
+        assert await cluster.events("FailedToCreateEndpoint") == []
+        found = await cluster.find(ENDPOINTS, "web")
+        assert found is not None
+        assert len(found["subsets"][0]["addresses"]) == 1

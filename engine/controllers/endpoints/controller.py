@@ -37,7 +37,15 @@ class EndpointsController(Controller):
         self.watch(SERVICES, lambda old, new: [object_key(new or old or {})])
         self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
         self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))
-        self.watch(ENDPOINTS, lambda old, new: [object_key(old or {})] if new is None else [])
+        self.watch(ENDPOINTS, self._endpoints_changed)
+
+    def _endpoints_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        """Deleted ones are made again while their Service is there."""
+        if new is not None or old is None:
+            return []
+        key = object_key(old)
+        self._writes.forget(key)
+        return [key]
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if old is not None and new is not None:
@@ -74,7 +82,9 @@ class EndpointsController(Controller):
         pods = self._pods.list(service["metadata"]["namespace"], LabelSelector.from_labels(spec["selector"]))
         self._sizes[key] = len(pods)
         current = self._endpoints.by_key(key)
-        if current is not None:
+        if current is None:
+            self._writes.check_absent(key)
+        else:
             self._writes.check(current)
         wanted = self._wanted(key, service, pods, current)
         self.note(desired={"subsets": len(wanted.get("subsets", ()))}, actual={"there": current is not None})
@@ -85,9 +95,12 @@ class EndpointsController(Controller):
         except ApiError as error:
             if namespace_terminating(error):
                 return
-            verb = "update" if current is not None else "create"
-            message = f"Failed to {verb} endpoint {key}: {error}"
-            self.recorder.event(wanted, WARNING, f"FailedTo{verb.capitalize()}Endpoint", message)
+            if current is None:
+                message = f"Failed to create endpoint for service {key}: {error}"
+                self.recorder.event(wanted, WARNING, "FailedToCreateEndpoint", message)
+            else:
+                message = f"Failed to update endpoint {key}: {error}"
+                self.recorder.event(wanted, WARNING, "FailedToUpdateEndpoint", message)
             raise
 
     async def _delete(self, key: str) -> None:
