@@ -224,9 +224,10 @@ def _untouched(kind: FieldType, subresource: str) -> str | None:
 
 
 def _ownable(kind: FieldType, obj: Object, subresource: str) -> Object:
-    """The object without what nobody owns and without what the write does not touch."""
+    """The object without what nobody owns, without what the write does not touch, and without the times that Go writes
+    as null where they are not set (`firstTimestamp` of an Event): their fields have omitempty all the same."""
     untouched = _untouched(kind, subresource)
-    part = {key: value for key, value in obj.items() if key not in _UNOWNED and key != untouched}
+    part = {key: value for key, value in obj.items() if key not in _UNOWNED and key != untouched and value is not None}
     metadata = obj.get("metadata") or {}
     if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:
         part["metadata"] = owned

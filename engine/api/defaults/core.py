@@ -38,8 +38,17 @@ def secret(obj: Object) -> None:
 def event(obj: Object) -> None:
     """Fields without omitempty: they are written whatever they hold."""
     obj.setdefault("source", {})
+    for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        obj.setdefault(field, None)
     obj.setdefault("reportingComponent", "")
     obj.setdefault("reportingInstance", "")
+
+
+def new_event(obj: Object) -> None:
+    """The same of events.k8s.io."""
+    obj.setdefault("deprecatedSource", {})
+    for field in ("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"):
+        obj.setdefault(field, None)
 
 
 def limit_range(obj: Object) -> None:

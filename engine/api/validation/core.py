@@ -171,7 +171,7 @@ def new_event(obj: Object, problems: Problems) -> None:
             problems.required(field)
         elif limit and len(value) > limit:
             problems.invalid(field, "", f"can have at most {limit} characters")
-    if "eventTime" not in obj:
+    if obj.get("eventTime") is None:
         problems.required("eventTime")
     if obj.get("type") not in _EVENT_TYPES:
         problems.invalid("type", "", "has invalid value: " + str(obj.get("type", "")))
