@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.client.lister import Lister
     from engine.client.origin import Origin, first_cause, woken_by
     from engine.client.recorder import NORMAL, WARNING, EventRecorder, object_reference
+    from engine.client.series_recorder import SeriesRecorder
     from engine.client.transport import InProcessTransport, Transport
     from engine.client.workqueue import QueueShutDownError, WorkQueue
 
@@ -30,6 +31,7 @@ __all__ = [
     "ObjectList",
     "Origin",
     "QueueShutDownError",
+    "SeriesRecorder",
     "SharedInformer",
     "Transport",
     "Watch",
@@ -53,6 +55,7 @@ _MODULES = {
     "ObjectList": "client",
     "Origin": "origin",
     "QueueShutDownError": "workqueue",
+    "SeriesRecorder": "series_recorder",
     "SharedInformer": "informer",
     "Transport": "transport",
     "WARNING": "recorder",

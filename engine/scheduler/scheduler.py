@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.types import GVR, PODS, Object
-from engine.client import WARNING, Client, EventRecorder, InformerFactory, Lister, first_cause, woken_by
+from engine.client import WARNING, Client, InformerFactory, Lister, SeriesRecorder, first_cause, woken_by
 from engine.clock import wall
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cache.snapshot import Snapshot
@@ -37,6 +37,9 @@ from engine.world import World
 
 log = logging.getLogger(__name__)
 
+# The host that events are reported from; the control plane's machine has no name in the model.
+HOST = "control-plane"
+
 
 class Scheduler:
     """One scheduler for all its profiles. `registry` may add plugins to those in the tree."""
@@ -57,7 +60,7 @@ class Scheduler:
         self._world = world
         self._tasks = Supervisor("scheduler")
         self._informers = InformerFactory(client, world)
-        self._recorders = {p.scheduler_name: EventRecorder(client, world, p.scheduler_name) for p in profiles}
+        self._recorders = {p.scheduler_name: SeriesRecorder(client, world, p.scheduler_name, HOST) for p in profiles}
         self.cache = Cache()
         self.snapshot = Snapshot()
         self.nominator = Nominator()
@@ -174,7 +177,7 @@ class Scheduler:
             return True
         if current["metadata"].get("deletionTimestamp"):
             message = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
-            self._recorders[pod.scheduler_name].event(current, WARNING, "FailedScheduling", message)
+            self._recorders[pod.scheduler_name].event(current, WARNING, "FailedScheduling", "Scheduling", message)
             return True
         return self.cache.is_assumed(pod.uid)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.client import NORMAL, EventRecorder
+from engine.client import NORMAL, SeriesRecorder
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cycle.scheduling import Placement, rejected_on
 from engine.scheduler.extenders.consulting import bind_by_extender
@@ -15,7 +15,7 @@ from engine.scheduler.queue.scheduling_queue import SchedulingQueue
 
 
 class BindingCycle:
-    def __init__(self, cache: Cache, queue: SchedulingQueue, recorder: EventRecorder) -> None:
+    def __init__(self, cache: Cache, queue: SchedulingQueue, recorder: SeriesRecorder) -> None:
         self._cache = cache
         self._queue = queue
         self._recorder = recorder
@@ -36,7 +36,7 @@ class BindingCycle:
         if not status.ok:
             return self._undo(framework, state, pod, status)
         message = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
-        self._recorder.event(pod.pod, NORMAL, "Scheduled", message)
+        self._recorder.event(pod.pod, NORMAL, "Scheduled", "Binding", message)
         framework.run_post_bind(state, pod, node)
         return Placement(node, pod, SUCCESS)
 

@@ -6,7 +6,7 @@ import logging
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
-from engine.client import WARNING, Client, EventRecorder, Lister
+from engine.client import WARNING, Client, Lister, SeriesRecorder
 from engine.clock import Clock
 from engine.scheduler.cycle.scheduling import Placement
 from engine.scheduler.framework.status import Status, error
@@ -28,7 +28,7 @@ def truncated(message: str) -> str:
 
 class FailureHandler:
     def __init__(
-        self, *, client: Client, pods: Lister, queue: SchedulingQueue, recorder: EventRecorder, clock: Clock
+        self, *, client: Client, pods: Lister, queue: SchedulingQueue, recorder: SeriesRecorder, clock: Clock
     ) -> None:
         self._client = client
         self._pods = pods
@@ -43,7 +43,7 @@ class FailureHandler:
             queued.pending_plugins = dict(placement.diagnosis.pending_plugins)
         tried = queued.pod
         self._put_back(queued, placement)
-        self._recorder.event(tried.pod, WARNING, "FailedScheduling", truncated(status.message))
+        self._recorder.event(tried.pod, WARNING, "FailedScheduling", "Scheduling", truncated(status.message))
         await self._write_condition(tried.pod, status, placement.nominated)
 
     def _put_back(self, queued: QueuedPod, placement: Placement) -> None:

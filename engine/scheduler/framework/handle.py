@@ -29,7 +29,9 @@ class ObjectLister(Protocol):
 
 
 class Recorder(Protocol):
-    def event(self, obj: Object, type: str, reason: str, message: str) -> None: ...
+    def event(
+        self, regarding: Object, type: str, reason: str, action: str, note: str, *, related: Object | None = None
+    ) -> None: ...
 
 
 class Filters(Protocol):
@@ -113,9 +115,11 @@ class Handle:
     def filters(self, filters: Filters) -> None:
         self._filters = filters
 
-    def event(self, obj: Object, type: str, reason: str, message: str) -> None:
-        if self._recorder is not None:
-            self._recorder.event(obj, type, reason, message)
+    @property
+    def recorder(self) -> Recorder:
+        if self._recorder is None:
+            raise RuntimeError("this framework has no recorder: it can decide but not act")
+        return self._recorder
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
         """Run something beside the cycle until it ends or the scheduler stops."""

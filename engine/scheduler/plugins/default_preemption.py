@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object
+from engine.client import NORMAL
 from engine.scheduler.extenders import ExtenderError
 from engine.scheduler.extenders.preempting import ask_about_victims
 from engine.scheduler.framework.cycle_state import CycleState
@@ -180,7 +181,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
                 if failure.code == 404:
                     return
                 raise
-        self.handle.event(victim.pod, "Normal", "Preempted", f"Preempted by pod {pod.uid} on node {node}")
+        note = f"Preempted by pod {pod.uid} on node {node}"
+        self.handle.recorder.event(victim.pod, NORMAL, "Preempted", "Preempting", note, related=pod.pod)
 
 
 def _going_by_preemption(pod: PodInfo) -> bool:
