@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -172,3 +173,35 @@ def test_the_proxy_of_pods_and_services(kubectl: Kubectl, namespace: str, box: s
         r"connection refused\n",
         refused,
     )
+
+
+FORWARD = """
+import sys
+from kubernetes import client, config
+from kubernetes.stream import portforward
+
+namespace, kubeconfig = sys.argv[1:]
+config.load_kube_config(kubeconfig)
+forwarded = portforward(client.CoreV1Api().connect_get_namespaced_pod_portforward, "box", namespace, ports="80,81")
+connection = forwarded.socket(80)
+connection.settimeout(30)
+connection.sendall(b"GET / HTTP/1.1\\r\\nHost: box\\r\\nConnection: close\\r\\n\\r\\n")
+answer = b""
+while data := connection.recv(4096):
+    answer += data
+print(answer.split(b"\\r\\n")[0].decode(), b"Welcome to nginx!" in answer)
+print(forwarded.error(80), "connection refused" in forwarded.error(81))
+"""
+
+
+def test_the_channels_of_other_clients_end_with_their_connections(home: Home, namespace: str, box: str) -> None:
+    """A WebSocket without SPDY streams in it, as the official Python client opens one."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORWARD, namespace, str(home.folder().kubeconfig)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=home.environment,
+        check=False,
+    )
+    assert ran.stdout.splitlines() == ["HTTP/1.1 200 OK True", "None True"], ran.stderr

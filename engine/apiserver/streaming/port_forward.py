@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from engine.api.wire import Socket
 from engine.apiserver.streaming import spdy
+from engine.apiserver.streaming.channels import Channels
 from engine.streaming import Output, Session, StreamError
 from engine.tasks import Supervisor
 
 TUNNEL = "SPDY/3.1+portforward.k8s.io"
-CHANNELS = ("v4.channel.k8s.io", "portforward.k8s.io", "")
+CHANNELS = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "portforward.k8s.io", "")
 
 # Opens a connection to a port of the Pod.
 Open = Callable[[int, Output], Session]
@@ -125,44 +126,63 @@ class TunneledPortForward:
 
 
 class ChannelPortForward:
-    """A `wire.Upgrade`: channels 2n and 2n + 1 are data and errors of the n-th port. Each begins with the port."""
+    """A `wire.Upgrade`: channels 2n and 2n + 1 are data and errors of the n-th port. Each begins with the port.
+
+    A port is one connection. Once all have ended, so has the WebSocket: here a stream has no end of its own.
+    """
 
     def __init__(self, protocol: str, ports: list[int], open_port: Open) -> None:
         self.protocol = protocol
         self._ports = ports
         self._open = open_port
-        self._out: asyncio.Queue[bytes] = asyncio.Queue()
+        self._channels = Channels(protocol)
+        self._out: asyncio.Queue[bytes | str | None] = asyncio.Queue()
+        self._sessions: dict[int, Session] = {}
 
     async def run(self, socket: Socket) -> None:
         tasks = Supervisor("port-forward")
-        sessions: dict[int, Session] = {}
         try:
-            tasks.spawn(self._send(socket), "send")
             for number, port in enumerate(self._ports):
                 for channel in (2 * number, 2 * number + 1):
-                    self._out.put_nowait(bytes((channel,)) + struct.pack("<H", port))
-                self._begin(number, port, sessions)
-            while (message := await socket.receive()) is not None:
-                session = sessions.get(message[0] // 2) if message and message[0] % 2 == 0 else None
-                if session is not None:
-                    session.write(message[1:])
+                    self._put(channel, struct.pack("<H", port))
+            connections = [
+                tasks.spawn(self._forward(number, port), f"port {port}") for number, port in enumerate(self._ports)
+            ]
+            tasks.spawn(self._receive(socket), "receive")
+            tasks.spawn(self._end_after(connections), "end")
+            await self._send(socket)
         finally:
-            for session in sessions.values():
+            for session in self._sessions.values():
                 session.close()
             await tasks.close()
 
-    def _begin(self, number: int, port: int, sessions: dict[int, Session]) -> None:
-        def output(stream: int, data: bytes) -> None:
-            self._out.put_nowait(bytes((2 * number,)) + data)
+    def _put(self, channel: int, data: bytes) -> None:
+        self._out.put_nowait(self._channels.join(channel, data))
 
+    async def _forward(self, number: int, port: int) -> None:
+        """One connection from its beginning to its end."""
         try:
-            sessions[number] = self._open(port, output)
+            session = self._open(port, lambda _, data: self._put(2 * number, data))
+            self._sessions[number] = session
+            await session.wait()
         except StreamError as error:
-            self._out.put_nowait(bytes((2 * number + 1,)) + str(error).encode())
+            self._put(2 * number + 1, str(error).encode())
+
+    async def _end_after(self, connections: list[asyncio.Task[None]]) -> None:
+        await asyncio.gather(*connections)
+        self._out.put_nowait(None)
+
+    async def _receive(self, socket: Socket) -> None:
+        while (message := await socket.receive()) is not None:
+            channel, data = self._channels.split(message)
+            session = self._sessions.get(channel // 2) if channel % 2 == 0 else None
+            if session is not None:
+                session.write(data)
+        self._out.put_nowait(None)
 
     async def _send(self, socket: Socket) -> None:
         try:
-            while True:
-                await socket.send(await self._out.get())
+            while (message := await self._out.get()) is not None:
+                await socket.send(message)
         except ConnectionError:
             return

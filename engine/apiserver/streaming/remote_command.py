@@ -7,8 +7,6 @@ streamtranslator.go (what becomes of the end and of errors), KEP-4006 (v5: a mes
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Callable
 
 import orjson
@@ -16,6 +14,7 @@ import orjson
 from engine.api.errors import internal
 from engine.api.types import Object
 from engine.api.wire import Socket
+from engine.apiserver.streaming.channels import Channels
 from engine.streaming import Output, Session, StreamError
 from engine.tasks import Supervisor
 
@@ -33,7 +32,7 @@ class RemoteCommand:
         self.protocol = protocol
         self._begin = begin
         self._streams = streams
-        self._base64 = protocol in (V4_BASE64, V1_BASE64)
+        self._channels = Channels(protocol)
         self._out: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
 
     async def run(self, socket: Socket) -> None:
@@ -80,26 +79,14 @@ class RemoteCommand:
             stream, data = await self._out.get()
             if stream < 0:
                 return
-            if self._base64:
-                await socket.send(f"{stream}{base64.b64encode(data).decode()}")
-            else:
-                await socket.send(bytes((stream,)) + data)
+            await socket.send(self._channels.join(stream, data))
 
     # -- in
 
     async def _receive(self, socket: Socket, session: Session) -> None:
         while (message := await socket.receive()) is not None:
-            if message:
-                self._take(session, *self._split(message))
+            self._take(session, *self._channels.split(message))
         session.close()
-
-    def _split(self, message: bytes) -> tuple[int, bytes]:
-        if not self._base64:
-            return message[0], message[1:]
-        try:
-            return message[0] - ord("0"), base64.b64decode(message[1:])
-        except binascii.Error:
-            return -1, b""
 
     def _take(self, session: Session, stream: int, data: bytes) -> None:
         if stream == STDIN and STDIN in self._streams:
