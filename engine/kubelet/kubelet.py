@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Any
 
 from engine.api.schema import resolve_version
-from engine.api.types import NODES, PODS, Object
+from engine.api.types import NODES, PODS, SERVICES, Object
 from engine.client import WARNING, Client, EventRecorder, Origin, SharedInformer
 from engine.config import NodeConfig
 from engine.kubelet import pods
@@ -73,7 +73,9 @@ class Kubelet:
         self.pleg = Pleg(self.runtime, self.loop.pleg)
         self.probes = ProbeManager(self.runtime, world, self._recorder, self.loop.probes, node_name=node.name)
         self.statuses = StatusManager(client, world, self.pods.get, node_name=node.name)
-        references, reasons = ObjectReferences(client, world.disks), ReasonCache()
+        self._service_informer = SharedInformer(client, world, SERVICES, detect_mutations=detect_mutations)
+        references = ObjectReferences(client, world.clock, world.disks, self._service_informer, self._node)
+        reasons = ReasonCache()
         self.manager = RuntimeManager(
             self.runtime,
             world.clock,
@@ -94,6 +96,7 @@ class Kubelet:
             reasons,
             references,
             self._recorder,
+            node_name=node.name,
         )
         self.workers = PodWorkers(
             self._syncer, world, wake=self.loop.sync, finished=self._worker_finished, node_name=node.name
@@ -113,13 +116,14 @@ class Kubelet:
         self._housekeeping_set = False
         self._tasks = Supervisor(f"kubelet {node.name}")
         self._views = KubeletViews(self, world.views)
+        self._streams = KubeletStreams(self, world)
 
     # -- life
 
     async def start(self) -> None:
         """Register the node and begin to watch; returns at once, what it waits for it waits for in the background."""
         self._views.offer()
-        self._world.streams.offer(self.name, KubeletStreams(self, self._world))
+        self._world.streams.offer(self.name, self._streams)
         if self._pod_cidr:
             self._configure_network(self._pod_cidr)
         self._pod_informer.add_handler(self._pod_changed)
@@ -128,6 +132,7 @@ class Kubelet:
         self.loop.start()
         await self.agent.start()
         self._node_informer.start()
+        self._service_informer.start()
         self._pod_informer.start()
         Context().run(self._tasks.spawn, self._adopt(), "adopt")
 
@@ -135,8 +140,9 @@ class Kubelet:
         """Stop working."""
         self._views.withdraw()
         self._world.streams.withdraw(self.name)
-        await self._pod_informer.stop()
-        await self._node_informer.stop()
+        await self._streams.close()
+        for informer in (self._pod_informer, self._node_informer, self._service_informer):
+            await informer.stop()
         self.pleg.stop()
         await self.agent.stop()
         await self.loop.stop()
@@ -167,6 +173,9 @@ class Kubelet:
         cidr = ((new or {}).get("spec") or {}).get("podCIDR", "")
         if cidr and not self.simulated.cni.ready:
             self._configure_network(cidr)
+
+    def _node(self) -> Object | None:
+        return self._node_informer.lister.get(self.name) or self.agent.registered
 
     def _configure_network(self, cidr: str) -> None:
         """The network plugin has its range: the node becomes ready, and what waited for it starts."""
@@ -201,7 +210,7 @@ class Kubelet:
         self.workers.update_pod(pod, origin)
 
     def _admit(self, pod: Object) -> Rejection | None:
-        node = self._node_informer.lister.get(self.name) or self.agent.registered
+        node = self._node()
         if node is None:
             return None
         uid = pods.uid_of(pod)
@@ -296,6 +305,10 @@ class Kubelet:
             await self._syncer.clean_up(uid)
 
     # -- the views
+
+    async def fill_volumes(self, pod_uid: str) -> None:
+        """Something is about to look into a Pod's files."""
+        await self._syncer.fill_volumes(pod_uid)
 
     def view(self, name: str, parameters: Mapping[str, str]) -> Any:
         return self._views.look(name, parameters)

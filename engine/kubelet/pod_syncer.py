@@ -6,6 +6,7 @@ from engine.api.types import Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.kubelet import events, pods
 from engine.kubelet.cri import Runtime
+from engine.kubelet.kuberuntime.backoff import Backoff
 from engine.kubelet.kuberuntime.env import References
 from engine.kubelet.kuberuntime.errors import BACK_OFFS
 from engine.kubelet.kuberuntime.manager import RuntimeManager, SyncResult
@@ -15,13 +16,17 @@ from engine.kubelet.prober.manager import ProbeManager
 from engine.kubelet.status.generate import Override, StatusMaker
 from engine.kubelet.status.manager import StatusManager
 from engine.kubelet.status.reasons import ReasonCache
-from engine.kubelet.volumes import MountError, Volumes
+from engine.kubelet.volumes import MountError, Volumes, follows_objects
 from engine.world import World
 
 # A reason that has just come up shows in the status of the next sync, a tick of the SyncLoop later.
 SYNC_FREQUENCY = 1.0
-# Upstream tries a container that cannot be configured, or a volume that cannot be mounted, again after so long.
+# Upstream tries a container that cannot be configured again after so long.
 RETRY_AFTER = 10.0
+# A volume that cannot be mounted is tried again and again, ever more rarely (util/goroutinemap exponentialbackoff).
+FIRST_MOUNT_RETRY, LAST_MOUNT_RETRY = 0.5, 122.0
+# A Pod is synced at least so often, plus up to half as much; its volumes then follow the objects they are made of.
+RESYNC_PERIOD = 60.0
 DEADLINE = Override("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
 
@@ -39,6 +44,8 @@ class Syncer:
         reasons: ReasonCache,
         references: References,
         recorder: EventRecorder,
+        *,
+        node_name: str,
     ) -> None:
         self.waiting_for_network: dict[str, None] = {}
         self._world = world
@@ -50,7 +57,10 @@ class Syncer:
         self._reasons = reasons
         self._references = references
         self._recorder = recorder
+        self._rng = world.rng.stream(f"pod-resync/{node_name}")
         self._volumes: dict[str, Volumes] = {}
+        self._pods: dict[str, Object] = {}  # as they were when their volumes were made
+        self._mount_backoff = Backoff(world.clock, initial=FIRST_MOUNT_RETRY, maximum=LAST_MOUNT_RETRY)
 
     # -- SyncPod
 
@@ -67,16 +77,17 @@ class Syncer:
         if not pods.host_network(pod) and not await self._network_ready(pod):
             self.waiting_for_network[uid] = None
             return SyncOutcome(again_after=self._until_deadline(pod))
-        try:
-            volumes = await self._set_up(pod)
-        except MountError as error:
-            self._recorder.event(pod, WARNING, events.FAILED_MOUNT, str(error))
-            return SyncOutcome(again_after=self._earliest(pod, RETRY_AFTER))
+        volumes = await self._set_up(pod)
+        if volumes is None:
+            return SyncOutcome(again_after=self._earliest(pod, self._mount_backoff.remaining(uid)))
         result = await self._manager.sync_pod(pod, status, volumes)
         await self._manager.remove_old_containers(await self._manager.pod_status(uid))
         if result.error is not None:
             raise result.error
-        return SyncOutcome(again_after=self._earliest(pod, self._again_after(uid, result)))
+        again = self._again_after(uid, result)
+        if again is None and follows_objects(pod):
+            again = RESYNC_PERIOD * (1 + 0.5 * self._rng.random())
+        return SyncOutcome(again_after=self._earliest(pod, again))
 
     def _again_after(self, uid: str, result: SyncResult) -> float | None:
         changed = self._reasons.update(uid, result)
@@ -108,11 +119,50 @@ class Syncer:
                 return False
         return True
 
-    async def _set_up(self, pod: Object) -> Volumes:
+    # -- volumes
+
+    async def _set_up(self, pod: Object) -> Volumes | None:
+        """The Pod's volumes as they now are; None while one of them cannot be mounted."""
         uid = pods.uid_of(pod)
-        if uid not in self._volumes:
-            self._volumes[uid] = await Volumes.set_up(pod, self._references)
-        return self._volumes[uid]
+        known = self._volumes.get(uid)
+        if known is not None:
+            await self._follow(pod, known)
+            return known
+        if self._mount_backoff.remaining(uid):
+            return None
+        volumes = Volumes(self._references)
+        try:
+            await volumes.set_up(pod)
+        except MountError as error:
+            for message in error.messages:
+                self._recorder.event(pod, WARNING, events.FAILED_MOUNT, message)
+            self._mount_backoff.next(uid, self._world.clock.monotonic())
+            return None
+        volumes.filled_at = self._world.clock.monotonic()
+        self._volumes[uid], self._pods[uid] = volumes, pod
+        if _runs_a_program(pod):
+            await volumes.fill(pod)
+        return volumes
+
+    async def _follow(self, pod: Object, volumes: Volumes) -> None:
+        """Read what volumes are made of again: at the Pod's own changes, and once in a resync period."""
+        uid, now = pods.uid_of(pod), self._world.clock.monotonic()
+        changed = self._pods.get(uid) is not pod
+        self._pods[uid] = pod
+        if follows_objects(pod) and (changed or now - volumes.filled_at >= RESYNC_PERIOD):
+            volumes.filled_at = now
+            await volumes.refresh(pod)
+
+    async def fill_volumes(self, uid: str) -> None:
+        """Somebody is about to look into a Pod's files: what they hold for its service account is asked for now."""
+        volumes, pod = self._volumes.get(uid), self._pods.get(uid)
+        if volumes is not None and pod is not None:
+            await volumes.fill(pod)
+
+    def _forget_volumes(self, uid: str) -> None:
+        self._volumes.pop(uid, None)
+        self._pods.pop(uid, None)
+        self._mount_backoff.forget(uid)
 
     # -- deadlines
 
@@ -149,7 +199,7 @@ class Syncer:
     async def sync_terminated_pod(self, pod: Object) -> None:
         uid = pods.uid_of(pod)
         self._set_status(pod, await self._manager.pod_status(uid), terminal=True)
-        self._volumes.pop(uid, None)
+        self._forget_volumes(uid)
         self._statuses.terminate_pod(pod)
 
     async def clean_up(self, uid: str) -> None:
@@ -159,10 +209,16 @@ class Syncer:
         self._probes.remove_pod(uid)
         self._reasons.forget(uid)
         self._statuses.forget(uid)
-        self._volumes.pop(uid, None)
+        self._forget_volumes(uid)
+        self._references.forget(uid)
         self.waiting_for_network.pop(uid, None)
 
     def network_is_ready(self) -> list[str]:
         """The Pods that have waited for it."""
         waiting, self.waiting_for_network = list(self.waiting_for_network), {}
         return waiting
+
+
+def _runs_a_program(pod: Object) -> bool:
+    """Whether a container is told what to run: such a program may read what the volumes hold."""
+    return any(container.get("command") or container.get("args") for _, container in pods.all_containers(pod))

@@ -1,40 +1,102 @@
-"""ConfigMaps, Secrets and volumes that Pods of this node refer to, asked for when a container needs them
-(pkg/kubelet/configmap and secret managers; volumemanager)."""
+"""What of the cluster the Pods of this node refer to, asked for when a container needs it (pkg/kubelet/configmap,
+secret, token and volumemanager; the service lister of kubelet.go)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, GVR, SECRETS
-from engine.client import Client
+from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.client import Client, SharedInformer
+from engine.clock import Clock
 from engine.disks import Disks
+from engine.kubelet import pods
 from engine.kubelet.kuberuntime.env import decoded
 
 CLAIMS = GVR("", "v1", "persistentvolumeclaims")
+TOKEN_SECONDS = 3600
+# A token is asked for anew when so much of its life is over, or a day (token_manager.go requiresRefresh).
+REFRESHED_AFTER = 0.8
+LONGEST_USE = 24 * 3600.0
 
 
 class ObjectReferences:
-    def __init__(self, client: Client, disks: Disks) -> None:
+    """`services` is the node's informer of Services; `node` gives the Node as it is known."""
+
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        disks: Disks,
+        services: SharedInformer,
+        node: Callable[[], Object | None],
+    ) -> None:
         self._client = client
+        self._clock = clock
         self._disks = disks
+        self._services = services
+        self._node = node
+        self._tokens: dict[tuple[str, str, int], tuple[str, datetime, datetime]] = {}  # token, asked for, ends
+
+    def forget(self, uid: str) -> None:
+        """The Pod is gone, and its tokens with it."""
+        for key in [key for key in self._tokens if key[0] == uid]:
+            del self._tokens[key]
 
     async def disk(self, namespace: str, claim: str) -> dict[str, str] | None:
         """What is on the volume that a claim is bound to; None if it is bound to none."""
-        try:
-            found = await self._client.get(CLAIMS, claim, namespace=namespace)
-        except ApiError as error:
-            if error.code == 404:
-                return None
-            raise
-        volume = found["spec"].get("volumeName")
+        found = await self._find(CLAIMS, namespace, claim)
+        volume = found["spec"].get("volumeName") if found is not None else None
         return self._disks.open(volume) if volume else None
 
-    async def data(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
+    async def data(self, kind: str, namespace: str, name: str, *, binary: bool = False) -> dict[str, str] | None:
         """The data of a `configmap` or `secret`, decoded; None if there is none. Other failures raise ApiError."""
         secret = kind == "secret"
+        found = await self._find(SECRETS if secret else CONFIGMAPS, namespace, name)
+        return decoded(found, secret=secret, binary=binary) if found is not None else None
+
+    async def _find(self, resource: GVR, namespace: str, name: str) -> Object | None:
         try:
-            found = await self._client.get(SECRETS if secret else CONFIGMAPS, name, namespace=namespace)
+            return await self._client.get(resource, name, namespace=namespace)
         except ApiError as error:
             if error.code == 404:
                 return None
             raise
-        return decoded(found, secret=secret)
+
+    async def token(self, pod: Object, projection: Object) -> str:
+        """A token of the Pod's service account, bound to the Pod; the last one while it is good. Raises ApiError."""
+        audience, seconds = projection.get("audience", ""), projection.get("expirationSeconds") or TOKEN_SECONDS
+        key = (pods.uid_of(pod), audience, seconds)
+        known = self._tokens.get(key)
+        if known is None or self._is_old(*known[1:]):
+            answer = await self._request(pod, audience, seconds)
+            ends = pods.parse_time(answer["status"]["expirationTimestamp"])
+            known = self._tokens[key] = (answer["status"]["token"], self._clock.now(), ends)
+        return known[0]
+
+    def _is_old(self, since: datetime, ends: datetime) -> bool:
+        used = (self._clock.now() - since).total_seconds()
+        return used > min(LONGEST_USE, REFRESHED_AFTER * (ends - since).total_seconds())
+
+    async def _request(self, pod: Object, audience: str, seconds: int) -> Object:
+        spec: Object = {
+            "expirationSeconds": seconds,
+            "boundObjectRef": {
+                "apiVersion": "v1", "kind": "Pod", "name": pods.name_of(pod), "uid": pods.uid_of(pod),
+            },
+        }  # fmt: skip
+        if audience:
+            spec["audiences"] = [audience]
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        account = pod["spec"].get("serviceAccountName") or "default"
+        return await self._client.create(
+            SERVICE_ACCOUNTS, request, namespace=pods.namespace_of(pod), name=account, subresource="token"
+        )
+
+    async def services(self) -> Sequence[Object]:
+        await self._services.wait_for_sync()
+        return self._services.lister.list()
+
+    def allocatable(self) -> Mapping[str, str]:
+        return ((self._node() or {}).get("status") or {}).get("allocatable") or {}

@@ -5,6 +5,7 @@ GetPortForward; containerd's internal/cri/server container_exec.go and sandbox_p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import Context
 from typing import TYPE_CHECKING
 
 from engine.api.types import Object
@@ -15,6 +16,7 @@ from engine.kubelet.runtime.container import SimulatedContainer
 from engine.kubelet.runtime.sessions import AttachSession, ExecSession
 from engine.kubelet.runtime.shell import exists
 from engine.streaming import Output, Session, StreamError, Target
+from engine.tasks import Supervisor
 from engine.world import World
 
 if TYPE_CHECKING:
@@ -27,12 +29,23 @@ class KubeletStreams:
     def __init__(self, kubelet: Kubelet, world: World) -> None:
         self._kubelet = kubelet
         self._world = world
+        self._tasks = Supervisor(f"kubelet {kubelet.name} streams")
+
+    async def close(self) -> None:
+        await self._tasks.close()
 
     def exec(self, target: Target, command: Sequence[str], *, stdin: bool, tty: bool, output: Output) -> Session:
         container = self._container(target)
         if not exists(container.machine, command[0]):
             raise StreamError(f"error executing command in container: {_not_found(container.status.id, command[0])}")
-        return ExecSession(container, command, stdin=stdin, tty=tty, output=output, clock=self._world.clock)
+        session = ExecSession(container, command, stdin=stdin, tty=tty, output=output, clock=self._world.clock)
+        Context().run(self._tasks.spawn, self._begin(session, container.status.pod_uid), "exec")
+        return session
+
+    async def _begin(self, session: ExecSession, pod_uid: str) -> None:
+        """The program may look at the Pod's volumes: nobody has needed all that is in them until now."""
+        await self._kubelet.fill_volumes(pod_uid)
+        session.begin()
 
     def attach(self, target: Target, *, stdin: bool, tty: bool, output: Output) -> Session:
         return AttachSession(self._container(target), stdin=stdin, output=output)

@@ -141,6 +141,7 @@ class Image:
     repo_digests: tuple[str, ...]
     size: int
     simulated_size: bool = False  # the size was made up from the name
+    uid: int | None = None  # whom it runs as; None where that is not known
 
 
 @dataclass(slots=True)

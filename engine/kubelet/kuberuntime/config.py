@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerConfig, Mount, PodSandboxConfig
 from engine.kubelet.kuberuntime.env import expand
+from engine.kubelet.kuberuntime.network_files import CLUSTER_DOMAIN, hosts_file, resolv_conf
 
 POD_NAME_LABEL = "io.kubernetes.pod.name"
 POD_NAMESPACE_LABEL = "io.kubernetes.pod.namespace"
 POD_UID_LABEL = "io.kubernetes.pod.uid"
 CONTAINER_NAME_LABEL = "io.kubernetes.container.name"
+MAX_HOSTNAME = 63
 
 
 def sandbox_config(pod: Object, attempt: int, *, node_name: str) -> PodSandboxConfig:
@@ -20,11 +24,37 @@ def sandbox_config(pod: Object, attempt: int, *, node_name: str) -> PodSandboxCo
         uid=pods.uid_of(pod),
         namespace=pods.namespace_of(pod),
         attempt=attempt,
-        hostname=node_name if host else (pod["spec"].get("hostname") or pods.name_of(pod))[:63],
+        hostname=node_name if host else sandbox_hostname(pod),
         host_network=host,
         log_directory=log_directory(pod),
         labels={**(pod["metadata"].get("labels") or {}), **_pod_labels(pod)},
         annotations=pod["metadata"].get("annotations") or {},
+    )
+
+
+def short_hostname(pod: Object) -> str:
+    """At most 63 characters, as the kernel has it (truncatePodHostnameIfNeeded)."""
+    spec = pod["spec"]
+    name = str(spec.get("hostnameOverride") or spec.get("hostname") or pods.name_of(pod))
+    return name if len(name) <= MAX_HOSTNAME else name[:MAX_HOSTNAME].rstrip("-.")
+
+
+def sandbox_hostname(pod: Object) -> str:
+    """The short name, or with setHostnameAsFQDN the whole one."""
+    spec, name = pod["spec"], short_hostname(pod)
+    if spec.get("setHostnameAsFQDN") and spec.get("subdomain") and not spec.get("hostnameOverride"):
+        return f"{name}.{spec['subdomain']}.{pods.namespace_of(pod)}.svc.{CLUSTER_DOMAIN}"
+    return name
+
+
+def network_mounts(pod: Object, container: Object, hostname: str, ips: Sequence[str]) -> tuple[Mount, ...]:
+    """The files by which a container finds names, but for those that it mounts for itself."""
+    texts = {"/etc/hosts": hosts_file(pod, hostname, ips), "/etc/resolv.conf": resolv_conf(pod)}
+    taken = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
+    return tuple(
+        Mount(path, f"/var/lib/kubelet/pods/{pods.uid_of(pod)}{path}", False, {"file": text}, "file")
+        for path, text in texts.items()
+        if path not in taken
     )
 
 

@@ -4,135 +4,165 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubelet import pods
+from engine.kubelet.kuberuntime.downward import field_value, resource_value
+from engine.kubelet.kuberuntime.env_file import env_file_value
 from engine.kubelet.kuberuntime.errors import ConfigError
+from engine.kubelet.kuberuntime.service_env import service_environment
 
 _REFERENCE = re.compile(r"\$(\$|\(([^)]*)\))")
 
 
 class References(Protocol):
-    """ConfigMaps, Secrets and claims that the Pod names."""
+    """What of the cluster the Pods of a node refer to."""
 
-    async def data(self, kind: str, namespace: str, name: str) -> dict[str, str] | None:
-        """The data of a `configmap` or `secret`, decoded; None if there is none."""
+    async def data(self, kind: str, namespace: str, name: str, *, binary: bool = False) -> dict[str, str] | None:
+        """The data of a `configmap` or `secret`, decoded, on demand with its binaryData; None if there is none."""
         ...
 
     async def disk(self, namespace: str, claim: str) -> dict[str, str] | None:
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
+    async def token(self, pod: Object, projection: Object) -> str:
+        """A token of the Pod's service account, bound to the Pod."""
+        ...
 
-def expand(text: str, env: dict[str, str]) -> str:
+    async def services(self) -> Sequence[Object]:
+        """All Services, once they are known."""
+        ...
+
+    def allocatable(self) -> Mapping[str, str]:
+        """What Pods may use of the node."""
+        ...
+
+    def forget(self, uid: str) -> None:
+        """The Pod is gone."""
+        ...
+
+
+class PodAddresses(NamedTuple):
+    pod_ips: tuple[str, ...]
+    host_ip: str
+
+
+def expand(text: str, *environments: Mapping[str, str]) -> str:
     """`$(NAME)` to its value, `$$` to `$`; a name that is not set stays as it stands (third_party expansion)."""
 
     def one(match: re.Match[str]) -> str:
         if match[1] == "$":
             return "$"
-        return env.get(match[2], match[0])
+        return next((env[match[2]] for env in environments if match[2] in env), match[0])
 
     return _REFERENCE.sub(one, text)
 
 
 async def environment(
-    pod: Object, container: Object, references: References, *, pod_ip: str, host_ip: str
+    pod: Object,
+    container: Object,
+    references: References,
+    addresses: PodAddresses,
+    volumes: Mapping[str, Mapping[str, str]],
 ) -> dict[str, str]:
-    """Raises ConfigError for a reference that is neither there nor optional."""
-    env: dict[str, str] = {}
-    for source in container.get("envFrom") or ():
-        env.update(await _from(pod, source, references))
-    for item in container.get("env") or ():
-        if item.get("valueFrom"):
-            value = await _value_from(pod, container, item["valueFrom"], references, pod_ip=pod_ip, host_ip=host_ip)
-        else:
-            value = expand(item.get("value", ""), env)
-        if value is not None:
-            env[item["name"]] = value
-    return env
+    """`volumes` are the files of the Pod's volumes. Raises ConfigError for a reference that is neither there nor
+    optional."""
+    return await _Making(pod, container, references, addresses, volumes).all()
 
 
-async def _from(pod: Object, source: Object, references: References) -> dict[str, str]:
-    kind, reference = ("configmap", source.get("configMapRef")) if source.get("configMapRef") else (
-        "secret", source.get("secretRef"))  # fmt: skip
-    if not reference:
+class _Making:
+    def __init__(
+        self,
+        pod: Object,
+        container: Object,
+        references: References,
+        addresses: PodAddresses,
+        volumes: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self._pod = pod
+        self._container = container
+        self._references = references
+        self._addresses = addresses
+        self._volumes = volumes
+
+    async def all(self) -> dict[str, str]:
+        links = self._pod["spec"].get("enableServiceLinks", True)
+        namespace = pods.namespace_of(self._pod)
+        services = service_environment(await self._references.services(), namespace, links=links)
+        env: dict[str, str] = {}
+        for source in self._container.get("envFrom") or ():
+            env.update(await self._from(source))
+        for item in self._container.get("env") or ():
+            if item.get("value"):
+                env[item["name"]] = expand(item["value"], env, services)
+                continue
+            value = await self._value_from(item["valueFrom"]) if item.get("valueFrom") else ""
+            if value is not None:
+                env[item["name"]] = value
+        return {**env, **{name: value for name, value in services.items() if name not in env}}
+
+    async def _data(self, kind: str, name: str, *, optional: bool) -> dict[str, str] | None:
+        data = await self._references.data(kind, pods.namespace_of(self._pod), name)
+        if data is None and not optional:
+            raise ConfigError(f'{kind} "{name}" not found')
+        return data
+
+    async def _from(self, source: Object) -> dict[str, str]:
+        for kind, field in (("configmap", "configMapRef"), ("secret", "secretRef")):
+            if reference := source.get(field):
+                data = await self._data(kind, reference.get("name", ""), optional=bool(reference.get("optional")))
+                prefix = source.get("prefix", "")
+                return {f"{prefix}{key}": value for key, value in (data or {}).items()}
         return {}
-    data = await references.data(kind, pods.namespace_of(pod), reference["name"])
-    if data is None:
-        if reference.get("optional"):
-            return {}
-        raise ConfigError(f'{kind} "{reference["name"]}" not found')
-    prefix = source.get("prefix", "")
-    return {f"{prefix}{key}": value for key, value in data.items()}
+
+    async def _value_from(self, source: Object) -> str | None:
+        if field := source.get("fieldRef"):
+            pod_ips, host_ip = self._addresses
+            return field_value(self._pod, field["fieldPath"], pod_ips=pod_ips, host_ip=host_ip)
+        if resource := source.get("resourceFieldRef"):
+            return resource_value(self._pod, resource, self._references.allocatable(), self._container)
+        if file := source.get("fileKeyRef"):
+            return self._in_file(file)
+        for kind, key in (("configmap", "configMapKeyRef"), ("secret", "secretKeyRef")):
+            if reference := source.get(key):
+                return await self._key(kind, reference)
+        return ""
+
+    async def _key(self, kind: str, reference: Object) -> str | None:
+        name, key, optional = reference.get("name", ""), reference["key"], bool(reference.get("optional"))
+        data = await self._data(kind, name, optional=optional)
+        if data is not None and key in data:
+            return data[key]
+        if optional:
+            return None
+        titled = "ConfigMap" if kind == "configmap" else "Secret"
+        raise ConfigError(f"couldn't find key {key} in {titled} {pods.namespace_of(self._pod)}/{name}")
+
+    def _in_file(self, reference: Object) -> str | None:
+        volume, path, key = reference["volumeName"], reference["path"], reference["key"]
+        if volume not in self._volumes:
+            raise ConfigError(f'cannot find the volume "{volume}" referenced by FileKeyRef')
+        text = self._volumes[volume].get(path)
+        value = env_file_value(text, key) if text is not None else None
+        if text is None and not reference.get("optional"):
+            raise ConfigError("couldn't parse env file")
+        if value or reference.get("optional"):
+            return value or None
+        where = f"/var/lib/kubelet/pods/{pods.uid_of(self._pod)}/volumes/kubernetes.io~empty-dir/{volume}/{path}"
+        raise ConfigError(f'environment variable key "{key}" not found in file "{where}"')
 
 
-async def _value_from(
-    pod: Object, container: Object, source: Object, references: References, *, pod_ip: str, host_ip: str
-) -> str | None:
-    if field := source.get("fieldRef"):
-        return field_value(pod, field["fieldPath"], pod_ip=pod_ip, host_ip=host_ip)
-    if resource := source.get("resourceFieldRef"):
-        return _resource(pod, container, resource)
-    for kind, key in (("configmap", "configMapKeyRef"), ("secret", "secretKeyRef")):
-        if reference := source.get(key):
-            return await _key(pod, kind, reference, references)
-    return None
+def decoded(data: Object, *, secret: bool, binary: bool = False) -> dict[str, str]:
+    """The values of a ConfigMap's or Secret's data as text; bytes that are no text survive (PEP 383)."""
+    plain = {str(key): str(value) for key, value in (data.get("data") or {}).items()}
+    if secret:
+        return {key: _text(value) for key, value in plain.items()}
+    more = (data.get("binaryData") or {}) if binary else {}
+    return {**plain, **{str(key): _text(value) for key, value in more.items()}}
 
 
-async def _key(pod: Object, kind: str, reference: Object, references: References) -> str | None:
-    data = await references.data(kind, pods.namespace_of(pod), reference["name"])
-    if data is not None and reference["key"] in data:
-        return data[reference["key"]]
-    if reference.get("optional"):
-        return None
-    if data is None:
-        raise ConfigError(f'{kind} "{reference["name"]}" not found')
-    titled = "ConfigMap" if kind == "configmap" else "Secret"
-    raise ConfigError(f"couldn't find key {reference['key']} in {titled} {pods.namespace_of(pod)}/{reference['name']}")
-
-
-def field_value(pod: Object, path: str, *, pod_ip: str = "", host_ip: str = "") -> str:
-    """The downward API's fields (fieldpath.ExtractFieldPathAsString)."""
-    metadata, spec = pod["metadata"], pod["spec"]
-    if match := re.fullmatch(r"metadata\.(labels|annotations)\['(.+)'\]", path):
-        return str((metadata.get(match[1]) or {}).get(match[2], ""))
-    if path in ("metadata.labels", "metadata.annotations"):
-        values = metadata.get(path.partition(".")[2]) or {}
-        return "\n".join(f'{key}="{value}"' for key, value in sorted(values.items()))
-    fields = {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
-        "metadata.uid": metadata.get("uid", ""),
-        "spec.nodeName": spec.get("nodeName", ""),
-        "spec.serviceAccountName": spec.get("serviceAccountName", ""),
-        "status.podIP": pod_ip,
-        "status.podIPs": pod_ip,
-        "status.hostIP": host_ip,
-        "status.hostIPs": host_ip,
-    }
-    if path not in fields:
-        raise ConfigError(f"unsupported fieldPath: {path}")
-    return str(fields[path])
-
-
-def _resource(pod: Object, container: Object, reference: Object) -> str:
-    """resourceFieldRef in units of its divisor, rounded up."""
-    name = reference.get("containerName") or container["name"]
-    target = pods.find_container(pod, name) or container
-    kind, _, resource = str(reference["resource"]).partition(".")
-    value = ((target.get("resources") or {}).get(kind) or {}).get(resource, "0")
-    divisor = Quantity.parse(reference.get("divisor") or "1")
-    amount = Quantity.parse(value)
-    unit = divisor.milli or 1000
-    return str(-(-amount.milli // unit))
-
-
-def decoded(data: Object, *, secret: bool) -> dict[str, str]:
-    """The values of a ConfigMap's or Secret's data as text."""
-    if not secret:
-        return {str(key): str(value) for key, value in (data.get("data") or {}).items()}
-    return {
-        str(key): base64.b64decode(value).decode(errors="replace") for key, value in (data.get("data") or {}).items()
-    }
+def _text(encoded: str) -> str:
+    return base64.b64decode(encoded).decode(errors="surrogateescape")

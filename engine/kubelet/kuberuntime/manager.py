@@ -11,16 +11,17 @@ from engine.api.types import Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.clock import Clock
 from engine.kubelet import events, pods
-from engine.kubelet.cri import ContainerState, ContainerStatus, CriError, Image, PodSandboxState, Runtime
+from engine.kubelet.cri import ContainerState, ContainerStatus, CriError, Image, Mount, PodSandboxState, Runtime
 from engine.kubelet.kuberuntime import errors
 from engine.kubelet.kuberuntime.actions import ContainerKill, PodActions, ProbeFailures, compute_pod_actions
 from engine.kubelet.kuberuntime.backoff import Backoff
-from engine.kubelet.kuberuntime.config import container_config, sandbox_config
-from engine.kubelet.kuberuntime.env import References, environment
+from engine.kubelet.kuberuntime.config import container_config, network_mounts, sandbox_config, short_hostname
+from engine.kubelet.kuberuntime.env import PodAddresses, References, environment
 from engine.kubelet.kuberuntime.errors import ConfigError, StartError
 from engine.kubelet.kuberuntime.image_manager import ImageManager
 from engine.kubelet.kuberuntime.lifecycle import HookError, run_handler
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.kuberuntime.security_context import check_user
 from engine.kubelet.volumes import Volumes
 
 MINIMUM_GRACE_PERIOD = 2.0
@@ -106,7 +107,7 @@ class RuntimeManager:
                 result.error = error
                 return result
             ips = (await self._runtime.pod_sandbox_status(sandbox_id)).ips
-        start = _Start(self, pod, status, volumes, sandbox_id, ips[0] if ips else "", result)
+        start = _Start(self, pod, status, volumes, sandbox_id, ips, result)
         await start.all(actions)
         return result
 
@@ -160,7 +161,7 @@ class RuntimeManager:
         volumes: Volumes,
         *,
         sandbox_id: str,
-        pod_ip: str,
+        pod_ips: tuple[str, ...],
     ) -> None:
         """Pull, create, start, postStart. Raises StartError."""
         name = container["name"]
@@ -174,12 +175,14 @@ class RuntimeManager:
             say(WARNING, events.FAILED, f"Error: {error.reason}")
             raise
         try:
-            env = await environment(pod, container, self._references, pod_ip=pod_ip, host_ip=self._node_ip)
-            _check_user(pod, container)
+            addresses = PodAddresses(pod_ips, self._node_ip)
+            env = await environment(pod, container, self._references, addresses, volumes.files)
+            check_user(pod, container, image)
         except ConfigError as error:
             say(WARNING, events.FAILED, f"Error: {error}")
             raise StartError(errors.CREATE_CONTAINER_CONFIG_ERROR, str(error)) from None
-        container_id = await self._create(pod, container, status, volumes, sandbox_id, image, env)
+        mounts = volumes.mounts(pod, container) + self._network_mounts(pod, container, pod_ips)
+        container_id = await self._create(pod, container, status, mounts, sandbox_id, image, env)
         say(NORMAL, events.CREATED, "Container created")
         try:
             await self._runtime.start_container(container_id)
@@ -187,14 +190,17 @@ class RuntimeManager:
             say(WARNING, events.FAILED, f"Error: {error.message}")
             raise StartError(errors.RUN_CONTAINER_ERROR, error.message) from None
         say(NORMAL, events.STARTED, "Container started")
-        await self._post_start(pod, container, container_id, pod_ip=pod_ip)
+        await self._post_start(pod, container, container_id, pod_ip=pod_ips[0] if pod_ips else "")
+
+    def _network_mounts(self, pod: Object, container: Object, pod_ips: tuple[str, ...]) -> tuple[Mount, ...]:
+        return network_mounts(pod, container, short_hostname(pod), pod_ips)
 
     async def _create(
         self,
         pod: Object,
         container: Object,
         status: PodRuntimeStatus,
-        volumes: Volumes,
+        mounts: tuple[Mount, ...],
         sandbox_id: str,
         image: Image,
         env: dict[str, str],
@@ -206,7 +212,7 @@ class RuntimeManager:
             image=container["image"],
             image_ref=image.repo_digests[0] if image.repo_digests else image.id,
             env=env,
-            mounts=volumes.mounts(pod, container),
+            mounts=mounts,
         )
         try:
             return await self._runtime.create_container(sandbox_id, config)
@@ -319,7 +325,7 @@ class _Start:
         status: PodRuntimeStatus,
         volumes: Volumes,
         sandbox_id: str,
-        pod_ip: str,
+        pod_ips: tuple[str, ...],
         result: SyncResult,
     ) -> None:
         self._manager = manager
@@ -327,7 +333,7 @@ class _Start:
         self._status = status
         self._volumes = volumes
         self._sandbox_id = sandbox_id
-        self._pod_ip = pod_ip
+        self._pod_ips = pod_ips
         self._result = result
 
     async def all(self, actions: PodActions) -> None:
@@ -349,7 +355,7 @@ class _Start:
                 self._status,
                 self._volumes,
                 sandbox_id=self._sandbox_id,
-                pod_ip=self._pod_ip,
+                pod_ips=self._pod_ips,
             )
         except StartError as error:
             self._result.failures.append(
@@ -372,11 +378,3 @@ def _next_attempt(pod: Object, container: Object, status: PodRuntimeStatus) -> i
                 # Without an id it has not begun, or the loss has been counted already.
                 return int(known.get("restartCount", 0)) + bool(known.get("containerID"))
     return 0
-
-
-def _check_user(pod: Object, container: Object) -> None:
-    """runAsNonRoot (kuberuntime/security_context.go verifyRunAsNonRoot)."""
-    effective = {**(pod["spec"].get("securityContext") or {}), **(container.get("securityContext") or {})}
-    if effective.get("runAsNonRoot") and effective.get("runAsUser") == 0:
-        raise ConfigError(f"container's runAsUser breaks non-root policy (pod: \"{pods.full_name(pod)}\", "
-                          f"container: {container['name']})")  # fmt: skip

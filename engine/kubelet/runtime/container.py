@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 
 START_ERROR = 128  # containerd's exit code for a container that could not be started
 KILLED = 137
-SERVICE_ACCOUNT_MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+# Mounts that every container has.
+NOT_CONFIGURATION = ("/var/run/secrets/kubernetes.io/serviceaccount", "/etc/hosts", "/etc/resolv.conf")
 
 
 class SimulatedContainer:
@@ -223,9 +224,8 @@ class SimulatedContainer:
 
     def http_status(self, path: str) -> int:
         """200, but 404 from a known web server without configuration of its own for a page that it does not have."""
-        configured = any(
-            not mount.container_path.startswith(SERVICE_ACCOUNT_MOUNT) for mount in self.status.config.mounts
-        )
+        paths = (mount.container_path for mount in self.status.config.mounts)
+        configured = any(not path.startswith(NOT_CONFIGURATION) for path in paths)
         page = path.partition("?")[0]
         return 404 if self.profile.paths and not configured and page not in self.profile.paths else 200
 

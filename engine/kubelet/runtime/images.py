@@ -73,7 +73,12 @@ class ImageStore:
         image_id = config_id_of(reference)
         tags = () if not reference.tag else (f"{reference.repository}:{reference.tag}",)
         image = Image(
-            image_id, tags, (f"{reference.repository}@{digest_of(reference)}",), profile.size, profile.simulated
+            image_id,
+            tags,
+            (f"{reference.repository}@{digest_of(reference)}",),
+            profile.size,
+            profile.simulated,
+            None if profile.simulated else profile.uid,
         )
         self._images[image_id] = image
         self._ids[reference.full] = image_id

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import codecs
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.clock import Clock, Timer
@@ -75,7 +76,7 @@ class _Session:
 
 
 class ExecSession(_Session):
-    """A program beside process 1; it dies with the container."""
+    """A program beside process 1; it dies with the container. It runs from `begin` on, and reads what came before."""
 
     def __init__(
         self,
@@ -93,14 +94,14 @@ class ExecSession(_Session):
         self._process: Process | None = None
         self._begun = False
         self._running = False
+        self._held: list[Callable[[], None]] | None = []
         if tty and self._source is not None:
             self._terminal = Terminal(self._source, lambda text: output(1, encoded(text)), self._signal)
         machine = container.machine
         environment = {**machine.env, "TERM": "xterm"} if tty else machine.env
         io = self._io(output, tty=tty)
-        call = Call(machine, list(command), io, environment, container.status.config.working_dir or "/")
+        self._call = Call(machine, list(command), io, environment, container.status.config.working_dir or "/")
         self._leave = container.when_ended(lambda: self._stop(KILLED))
-        Context().run(self._begin, call)
 
     def _io(self, output: Output, *, tty: bool) -> Io:
         if not tty:
@@ -111,8 +112,28 @@ class ExecSession(_Session):
         terminal = self._terminal or Terminal(Input(), lambda text: output(1, encoded(text)), self._signal)
         return Io(terminal.write, terminal.write, "" if self._source is None else None, self._source, True)
 
-    def _begin(self, call: Call) -> None:
-        started = start(call)
+    def begin(self) -> None:
+        if self._ended.done():
+            return
+        Context().run(self._begin)
+        held, self._held = self._held or [], None
+        for deliver in held:
+            deliver()
+
+    def write(self, data: bytes) -> None:
+        if self._held is None:
+            super().write(data)
+        else:
+            self._held.append(partial(super().write, data))
+
+    def close_input(self) -> None:
+        if self._held is None:
+            super().close_input()
+        else:
+            self._held.append(super().close_input)
+
+    def _begin(self) -> None:
+        started = start(self._call)
         if isinstance(started, int):
             self._finish(started)
         else:
@@ -159,6 +180,7 @@ class ExecSession(_Session):
         process, self._process = self._process, None
         if process is not None:
             process.close()
+        if not self._ended.done():
             self._finish(code)
 
     def close(self) -> None:
