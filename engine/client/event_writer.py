@@ -69,6 +69,7 @@ class EventWriter:
         self, client: Client, world: World, resource: GVR, *, correlator: Correlator, component: str, host: str
     ) -> None:
         self.dropped = 0
+        self._dropped_now = 0  # since the queue was last empty: said twice, not once for each as client-go does
         self._client = client
         self._world = world
         self._resource = resource
@@ -85,8 +86,11 @@ class EventWriter:
         """Whether one more can be said; one that cannot is counted."""
         if len(self._queue) < MAX_QUEUED:
             return True
+        if not self._dropped_now:
+            name = reference.get("name")
+            log.warning("%s: too many queued events, dropping from %s of %s on", self._component, reason, name)
         self.dropped += 1
-        log.error("%s: too many queued events, dropped %s of %s", self._component, reason, reference.get("name"))
+        self._dropped_now += 1
         return False
 
     def say(self, event: Object) -> None:
@@ -129,6 +133,9 @@ class EventWriter:
             queued = self._queue.popleft()
             if (correlated := self._correlator.correlate(queued.event)) is not None:
                 await self._write(correlated, queued.said_in)
+        if self._dropped_now:
+            log.warning("%s: %d events were dropped", self._component, self._dropped_now)
+            self._dropped_now = 0
         self._idle.set()
 
     async def _write(self, correlated: Correlated, said_in: Span | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.api.types import CONFIGMAPS, EVENTS, NAMESPACES, Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.trace import Hop
@@ -102,4 +104,22 @@ async def test_an_event_of_a_cluster_scoped_object_is_in_default_and_belongs_to_
         writes = [each for each in world.tracer.recent if each.trace_id == span.trace_id and each.verb == "event"]
         assert [each.parent for each in writes] == [span.id]
         assert event["metadata"]["namespace"] == "default"
+        await recorder.close()
+
+
+async def test_events_that_are_too_many_are_counted_and_told_of_twice(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(world) as server:
+        obj = await server.admin.create(CONFIGMAPS, config_map("web"), namespace="default")
+        recorder = EventRecorder(server.client, world, "kubelet")
+        for _ in range(1005):
+            recorder.event(obj, NORMAL, "Pulled", "Image is here")
+        await recorder.flush()
+
+        assert recorder.dropped == 5
+        assert [record.getMessage() for record in caplog.records] == [
+            "kubelet: too many queued events, dropping from Pulled of web on",
+            "kubelet: 5 events were dropped",
+        ]
         await recorder.close()
