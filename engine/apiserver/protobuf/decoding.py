@@ -11,7 +11,7 @@ from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,21 +26,13 @@ _PREFIXES = ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.")
 _RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 _FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Go sends a plain field also where it is zero, which then stands for nothing, and a pointer only where it is set. These
-# are pointers, or fields that are always shown: their zero is kept.
-_ZERO_KEPT_NAMES = """
-activeDeadlineSeconds allocateLoadBalancerNodePorts allowPrivilegeEscalation allowed automountServiceAccountToken
-averageUtilization backoffLimit backoffLimitPerIndex blockOwnerDeletion completions containerPort controller
-defaultMode deletionGracePeriodSeconds enableServiceLinks expirationSeconds failedJobsHistoryLimit fsGroup
-gracePeriodSeconds hostUsers immutable incomplete ingressClassName leaseDurationSeconds leaseTransitions
-manualSelector maxFailedIndexes maxReplicas maxSkew minReplicas mode optional orphanDependents parallelism partition
-port priority privileged progressDeadlineSeconds readOnlyRootFilesystem replicas revision revisionHistoryLimit
-runAsGroup runAsNonRoot runAsUser setHostnameAsFQDN shareProcessNamespace stabilizationWindowSeconds
-startingDeadlineSeconds storageClassName successfulJobsHistoryLimit suspend targetCPUUtilizationPercentage
-terminationGracePeriodSeconds timeZone tolerationSeconds ttlSecondsAfterFinished value volumeAttributesClassName
-weight
-"""
-_ZERO_KEPT = frozenset(_ZERO_KEPT_NAMES.split())
+
+
+class _Numbered(NamedTuple):
+    """The field that a number stands for; `+MESSAGE` for an inlined message."""
+
+    name: str
+    keeps_zero: bool
 
 
 class _Unsupported(Exception):
@@ -48,9 +40,9 @@ class _Unsupported(Exception):
 
 
 @lru_cache(maxsize=1)
-def _field_numbers() -> dict[str, dict[int, str]]:
+def _field_numbers() -> dict[str, dict[int, _Numbered]]:
     text = (files(__package__) / "field_numbers.txt").read_text()
-    found: dict[str, dict[int, str]] = {}
+    found: dict[str, dict[int, _Numbered]] = {}
     for line in text.splitlines():
         if line.startswith("#"):
             continue
@@ -60,7 +52,7 @@ def _field_numbers() -> dict[str, dict[int, str]]:
         for name in names:
             explicit, equals, rest = name.partition("=")
             number, name = (int(explicit), rest) if equals else (number + 1, name)
-            numbers[number] = name
+            numbers[number] = _Numbered(name.removesuffix("?"), not name.endswith("?"))
     return found
 
 
@@ -132,9 +124,9 @@ def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes
     if numbers is None:
         raise _Unsupported(message)
     for number, value in fields(data):
-        name = numbers.get(number)
-        if name is None:
+        if number not in numbers:
             raise _Unsupported(f"field {number} of {message}")
+        name, keeps_zero = numbers[number]
         if name.startswith("+"):
             if isinstance(value, bytes):
                 _fill(definitions, schema, name[1:], data=value, found=found)
@@ -142,11 +134,17 @@ def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes
         node = schema.properties.get(name)
         if node is None:
             continue  # a field that this version no longer has
-        _add(definitions, node, name, value=value, found=found)
+        _add(definitions, node, name, value=value, found=found, keeps_zero=keeps_zero)
 
 
 def _add(
-    definitions: Definitions, node: Schema, name: str, *, value: int | float | bytes, found: dict[str, Any]
+    definitions: Definitions,
+    node: Schema,
+    name: str,
+    *,
+    value: int | float | bytes,
+    found: dict[str, Any],
+    keeps_zero: bool,
 ) -> None:
     if node.type == "array" and node.items is not None:
         found.setdefault(name, []).append(_value(definitions, node.items, value))
@@ -155,7 +153,8 @@ def _add(
         found.setdefault(name, {})[key] = inner
     else:
         plain = _value(definitions, node, value)
-        if plain not in ("", 0, None) or name in _ZERO_KEPT:
+        # Go sends a plain field also where it is zero, and a pointer only where it is set.
+        if plain not in ("", 0, None) or (keeps_zero and plain is not None):
             found[name] = plain
 
 
