@@ -48,7 +48,7 @@ class ApiError(Exception):
         }
         if self.reason:
             status["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             status["details"] = self.details
         status["code"] = self.code
         return status
@@ -95,9 +95,54 @@ def not_found(gvr: GVR, name: str) -> ApiError:
     return ApiError(404, "NotFound", f'{gvr.group_resource} "{name}" not found', details=_details(gvr, name))
 
 
+class PlainTextError(ApiError):
+    """A failure that the real server tells by Go's http.Error, as a line of text. `message` is what clients make of
+    it."""
+
+    def __init__(self, code: int, text: str) -> None:
+        generic = generic_server_response(code, text)
+        super().__init__(code, generic.reason, generic.message, details=generic.details)
+        self.text = text
+
+
+# What is told of a status code alone, where no handler has said more: reason and message by code.
+_GENERIC = {
+    400: ("BadRequest", "the server rejected our request for an unknown reason"),
+    401: ("Unauthorized", "the server has asked for the client to provide credentials"),
+    403: ("Forbidden", ""),
+    404: ("NotFound", "the server could not find the requested resource"),
+    405: ("MethodNotAllowed", "the server does not allow this method on the requested resource"),
+    406: ("NotAcceptable", ""),
+    409: ("Conflict", "the server reported a conflict"),
+    410: ("Gone", "the server said the requested resource is no longer available"),
+    413: ("RequestEntityTooLarge", ""),
+    415: ("UnsupportedMediaType", ""),
+    422: ("Invalid", "the server rejected our request due to an error in our request"),
+    429: ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),
+    500: ("InternalError", ""),
+    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
+    504: ("Timeout", "the server was unable to return a response in the time allotted, but may still be processing the "
+          "request"),
+}  # fmt: skip
+
+
+def generic_server_response(code: int, server_message: str) -> ApiError:
+    """The Status of an answer that is nothing but a code and a line (apimachinery NewGenericServerResponse)."""
+    reason, message = _GENERIC.get(code, ("", f"the server responded with the status code {code} but did not return "
+                                          "more information"))  # fmt: skip
+    if code == 500 and server_message:
+        message = f"an error on the server ({_shown(server_message)}) has prevented the request from succeeding"
+    return ApiError(code, reason, message or server_message, details={})
+
+
 def path_not_found() -> ApiError:
     """The answer for a resource that the server does not know (not one object that is missing)."""
-    return ApiError(404, "NotFound", "the server could not find the requested resource", details={})
+    return generic_server_response(404, "404: Page Not Found")
+
+
+def method_not_allowed() -> ApiError:
+    """The answer of the router for a method that the path has no route for."""
+    return generic_server_response(405, "405: Method Not Allowed")
 
 
 def method_not_supported(gvr: GVR, action: str) -> ApiError:
@@ -149,7 +194,8 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
 def invalid(gvk: GVK, name: str, causes: Iterable[Cause]) -> ApiError:
     """422 with all field errors of the object in one answer."""
     causes = list(causes)
-    texts = [str(cause) for cause in causes]
+    # The causes are all of them, the message says each once (ErrorList.ToAggregate).
+    texts = list(dict.fromkeys(str(cause) for cause in causes))
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     kind = f"{gvk.kind}.{gvk.group}" if gvk.group else gvk.kind
     details: Object = {"name": name} if name else {}
@@ -184,6 +230,7 @@ def server_timeout(gvr: GVR, action: str, retry_after: int) -> ApiError:
 
 
 def _shown(value: Any) -> str:
+    """A plain string as Go quotes it, and anything else as encoding/json writes it, which escapes HTML."""
     if isinstance(value, str):
         return orjson.dumps(value).decode()
     if isinstance(value, bool):
@@ -192,7 +239,10 @@ def _shown(value: Any) -> str:
         return "null"
     if isinstance(value, int | float):
         return str(value)
-    return orjson.dumps(value).decode()
+    return "".join(_HTML.get(character, character) for character in orjson.dumps(value).decode())
+
+
+_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def field_required(path: str, detail: str = "") -> Cause:
@@ -208,16 +258,20 @@ def field_not_supported(path: str, value: Any, supported: Sequence[str]) -> Caus
     return Cause("FieldValueNotSupported", f"Unsupported value: {_shown(value)}: supported values: {quoted}", path)
 
 
-def field_duplicate(path: str, value: Any) -> Cause:
-    return Cause("FieldValueDuplicate", f"Duplicate value: {_shown(value)}", path)
+def field_duplicate(path: str, value: Any, detail: str = "") -> Cause:
+    return Cause("FieldValueDuplicate", _with_detail(f"Duplicate value: {_shown(value)}", detail), path)
 
 
 def field_forbidden(path: str, detail: str) -> Cause:
     return Cause("FieldValueForbidden", f"Forbidden: {detail}", path)
 
 
-def field_not_found(path: str, value: Any) -> Cause:
-    return Cause("FieldValueNotFound", f"Not found: {_shown(value)}", path)
+def field_not_found(path: str, value: Any, detail: str = "") -> Cause:
+    return Cause("FieldValueNotFound", _with_detail(f"Not found: {_shown(value)}", detail), path)
+
+
+def _with_detail(text: str, detail: str) -> str:
+    return f"{text}: {detail}" if detail else text
 
 
 def field_too_long(path: str, limit: int) -> Cause:
@@ -225,7 +279,11 @@ def field_too_long(path: str, limit: int) -> Cause:
 
 
 def field_too_many(path: str, actual: int, limit: int) -> Cause:
-    return Cause("FieldValueTooMany", f"Too many: {actual}: must have at most {limit} items", path)
+    return Cause("FieldValueTooMany", f"Too many: {actual}: must have at most {limit} {_items(limit)}", path)
+
+
+def _items(count: int) -> str:
+    return "item" if count == 1 else "items"
 
 
 def field_type_invalid(path: str, value: Any, detail: str) -> Cause:

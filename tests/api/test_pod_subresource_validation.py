@@ -49,12 +49,7 @@ REFUSED: dict[str, tuple[Object, Object, str]] = {
     "the class changes": (
         sized({"cpu": "100m"}),
         {"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": {"cpu": "100m", "memory": "1Gi"}},
-        'spec: Invalid value: "Guaranteed": Pod QOS Class may not change as a result of resizing',
-    ),
-    "memory shrinks": (
-        sized({"memory": "64Mi"}, {"memory": "128Mi"}),
-        {"requests": {"memory": "64Mi"}, "limits": {"memory": "100Mi"}},
-        f"{PATH}.limits[memory]: Forbidden: memory limits cannot be decreased unless resizePolicy is RestartContainer",
+        'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
     ),
     "a device is added": (
         sized({"cpu": "1"}),
@@ -70,9 +65,10 @@ def test_what_a_resize_may_not_do(name: str) -> None:
     assert expected in resize(old, **resources)
 
 
-def test_memory_may_shrink_where_the_container_restarts_for_it() -> None:
-    policy = [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]
-    old = sized({"memory": "64Mi"}, {"memory": "128Mi"}, resizePolicy=policy)
+@pytest.mark.parametrize("policy", ["NotRequired", "RestartContainer"])
+def test_memory_may_shrink_whether_or_not_the_container_restarts_for_it(policy: str) -> None:
+    policies = [{"resourceName": "memory", "restartPolicy": policy}]
+    old = sized({"memory": "64Mi"}, {"memory": "128Mi"}, resizePolicy=policies)
     assert resize(old, requests={"memory": "64Mi"}, limits={"memory": "100Mi"}) == []
 
 
@@ -106,6 +102,7 @@ def test_what_was_added_stays_as_it_is() -> None:
     old["spec"]["ephemeralContainers"] = [DEBUG]
     assert ephemeral(old, {**DEBUG, "image": "busybox:2"}) == [
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed\n'
+        '  core.EphemeralContainer{\n- \tImage: "busybox:1",\n+ \tImage: "busybox:2",\n  }\n'
     ]
     assert ephemeral(old) == [
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n'

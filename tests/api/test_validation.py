@@ -260,7 +260,10 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a taint twice": (
         NODE,
         cluster(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),
-        ['metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}'],
+        [
+            'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be '
+            "unique by key and effect pair"
+        ],
     ),
     "a namespaced object without its namespace": (
         CONFIG_MAP,

@@ -9,8 +9,9 @@ from engine.api.types import Object
 from engine.api.validation import resources, security, text
 from engine.api.validation.environment import env, env_from
 from engine.api.validation.mounts import volume_devices, volume_mounts
-from engine.api.validation.probes import PROBES, lifecycle, probes
+from engine.api.validation.probes import PROBES, lifecycle, probes, stop_signal
 from engine.api.validation.problems import Problems
+from engine.api.validation.restart_rules import restart_rules
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
@@ -20,8 +21,10 @@ _NOT_FOR_INIT = "may not be set for init containers without restartPolicy=Always
 _NOT_FOR_EPHEMERAL = "cannot be set for an Ephemeral Container"
 _EPHEMERAL_FORBIDDEN = (
     "ports",
+    "resources",
     "resizePolicy",
     "restartPolicy",
+    "restartPolicyRules",
     "livenessProbe",
     "readinessProbe",
     "startupProbe",
@@ -37,6 +40,8 @@ class PodContext:
     claims: frozenset[str] = frozenset()
     grace_period: int | None = None
     restart_policy: str = ""
+    host_users: bool = True
+    operating_system: str = ""
 
 
 def containers(spec: Object, path: str, context: PodContext, problems: Problems) -> None:
@@ -63,14 +68,16 @@ def _regular(found: Sequence[Object], path: str, context: PodContext, problems: 
             problems.duplicate(f"{at}.name", name)
         names.add(name)
         _hooks(container, at, context, problems)
-        if "restartPolicy" in container:
-            problems.forbidden(f"{at}.restartPolicy", "may not be set for non-init containers")
+        restart_rules(container, at, problems)
     _host_ports(found, path, problems)
 
 
 def _hooks(container: Object, path: str, context: PodContext, problems: Problems) -> None:
     if "lifecycle" in container:
-        lifecycle(container["lifecycle"], f"{path}.lifecycle", problems, grace_period=context.grace_period)
+        hooks, at = container["lifecycle"], f"{path}.lifecycle"
+        lifecycle(hooks, at, problems, grace_period=context.grace_period)
+        if "stopSignal" in hooks:
+            stop_signal(hooks["stopSignal"], f"{at}.stopSignal", problems, operating_system=context.operating_system)
     probes(container, path, problems)
 
 
@@ -78,9 +85,8 @@ def _init(found: Sequence[Object], path: str, context: PodContext, problems: Pro
     for index, container in enumerate(found):
         at = f"{path}[{index}]"
         _common(container, at, context, problems)
+        restart_rules(container, at, problems)
         restart = container.get("restartPolicy")
-        if restart is not None and restart != "Always":
-            problems.not_supported(f"{at}.restartPolicy", restart, ("Always",))
         name = container.get("name", "")
         if name in names:
             problems.duplicate(f"{at}.name", name)
@@ -111,8 +117,6 @@ def _ephemeral(spec: Object, path: str, context: PodContext, problems: Problems)
         for forbidden in _EPHEMERAL_FORBIDDEN:
             if container.get(forbidden):
                 problems.forbidden(f"{at}.{forbidden}", _NOT_FOR_EPHEMERAL)
-        if container.get("resources"):
-            problems.forbidden(f"{at}.resources", _NOT_FOR_EPHEMERAL)
         for number, mount in enumerate(container.get("volumeMounts", ())):
             for forbidden in ("subPath", "subPathExpr"):
                 if mount.get(forbidden):
@@ -144,7 +148,8 @@ def _common(container: Object, path: str, context: PodContext, problems: Problem
     if "resizePolicy" in container:
         _resize_policy(container["resizePolicy"], f"{path}.resizePolicy", context, problems)
     if "securityContext" in container:
-        security.security_context(container["securityContext"], f"{path}.securityContext", problems)
+        at = f"{path}.securityContext"
+        security.security_context(container["securityContext"], at, problems, host_users=context.host_users)
 
 
 def trimmed_image(container: Object, path: str, problems: Problems) -> None:
@@ -164,7 +169,8 @@ def _ports(ports: Sequence[Object], path: str, problems: Problems) -> None:
             problems.all_invalid(f"{at}.name", name, wrong)
             if not wrong and name in names:
                 problems.duplicate(f"{at}.name", name)
-            names.add(name)
+            if not wrong:
+                names.add(name)
         if number == 0:
             problems.required(f"{at}.containerPort")
         else:

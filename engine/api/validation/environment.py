@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.files import local_file
 from engine.api.validation.problems import Problems
 
 _ENV_FIELDS = (
@@ -33,7 +34,8 @@ _RESOURCES = (
 )
 _SUBSCRIPT = re.compile(r"(.+)\['(.*)'\]")
 _SIZES = ("1", *(f"1{suffix}" for suffix in ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")))
-_ONE_OF = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+_ONE_OF = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+_KEY_LENGTH = 128
 
 
 def env(variables: Sequence[Object], path: str, problems: Problems) -> None:
@@ -59,10 +61,11 @@ def env_from(sources: Sequence[Object], path: str, problems: Problems) -> None:
                 problems.required(f"{at}.{field}.name")
             else:
                 problems.all_invalid(f"{at}.{field}.name", name, text.dns_subdomain(text.unmasked(name)))
+        # Upstream names the list, not the element.
         if not found:
-            problems.invalid(at, "", "must specify one of: `configMapRef` or `secretRef`")
+            problems.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(found) > 1:
-            problems.invalid(at, "", "may not have more than one field specified at a time")
+            problems.invalid(path, "", "may not have more than one field specified at a time")
 
 
 def _value_from(variable: Object, path: str, problems: Problems) -> None:
@@ -85,6 +88,19 @@ def _key_ref(reference: Object, path: str, problems: Problems) -> None:
         problems.required(f"{path}.key")
     else:
         problems.all_invalid(f"{path}.key", key, text.config_key(key))
+
+
+def _file_key(reference: Object, path: str, problems: Problems) -> None:
+    """A key of a file in a volume (KEP-3721)."""
+    key = reference.get("key", "")
+    if not key:
+        problems.required(f"{path}.key")
+    else:
+        problems.all_invalid(f"{path}.key", key, text.env_name(key))
+        if len(key) > _KEY_LENGTH:
+            problems.too_long(f"{path}.key", _KEY_LENGTH)
+    problems.required_fields(reference, path, "volumeName", "path")
+    local_file(reference.get("path", ""), f"{path}.path", problems)
 
 
 def _env_field(reference: Object, path: str, problems: Problems) -> None:
@@ -141,7 +157,9 @@ def _divisor(resource: str, divisor: str, path: str, problems: Problems) -> None
     if kind == "cpu":
         if divisor not in ("1m", "1"):
             problems.invalid(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")
-    elif divisor not in _SIZES:
+    elif kind in ("memory", "ephemeral-storage") or kind.startswith("hugepages-"):
+        if divisor in _SIZES:
+            return
         of = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}.get(kind, "hugepages")
         detail = f"only divisor's values {', '.join(_SIZES)} are supported with the {of} resource"
         problems.invalid(path, resource, detail)
@@ -152,4 +170,5 @@ _SOURCES: Mapping[str, Callable[[Object, str, Problems], None]] = {
     "resourceFieldRef": _env_resource,
     "configMapKeyRef": _key_ref,
     "secretKeyRef": _key_ref,
+    "fileKeyRef": _file_key,
 }

@@ -79,6 +79,27 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("TargetPort", "targetPort", 0),
         _Field("NodePort", "nodePort", 0),
     ),
+    "PodResourceClaim": (
+        _Field("Name", "name", ""),
+        _Field("ResourceClaimName", "resourceClaimName"),
+        _Field("ResourceClaimTemplateName", "resourceClaimTemplateName"),
+    ),
+    "ClusterTrustBundleProjection": (
+        _Field("Name", "name"),
+        _Field("SignerName", "signerName"),
+        _Field("LabelSelector", "labelSelector", struct="LabelSelector"),
+        _Field("Optional", "optional"),
+        _Field("Path", "path", ""),
+    ),
+    "NodeSelectorTerm": (
+        _Field("MatchExpressions", "matchExpressions", struct="[]NodeSelectorRequirement"),
+        _Field("MatchFields", "matchFields", struct="[]NodeSelectorRequirement"),
+    ),
+    "NodeSelectorRequirement": (
+        _Field("Key", "key", ""),
+        _Field("Operator", "operator", ""),
+        _Field("Values", "values"),
+    ),
     "Taint": (
         _Field("Key", "key", ""),
         _Field("Value", "value", ""),
@@ -94,9 +115,15 @@ def internal(struct: str, value: Object) -> Object:
     for field in _STRUCTS[struct]:
         below = value.get(field.json, field.zero)
         if field.struct and below is not None:
-            below = selector(below) if field.struct == "LabelSelector" else internal(field.struct, below)
+            below = _below(field.struct, below)
         shown[field.go] = below
     return shown
+
+
+def _below(struct: str, value: Any) -> Any:
+    if struct.startswith("[]"):
+        return [_below(struct.removeprefix("[]"), each) for each in value]
+    return selector(value) if struct == "LabelSelector" else internal(struct, value)
 
 
 def selector(value: Object | None) -> Object | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api.types import Object
+from engine.api.validation.files import descending_path
 from engine.api.validation.problems import Problems
 
-_PROPAGATION = ("None", "HostToContainer", "Bidirectional")
+_PROPAGATION = ("Bidirectional", "HostToContainer", "None")
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 _EXCLUSIVE = "subPathExpr and subPath are mutually exclusive"
 _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
@@ -48,22 +49,26 @@ def _options(mount: Object, at: str, path: str, *, container: Object, problems: 
     propagation = mount.get("mountPropagation")
     if propagation is not None:
         if propagation not in _PROPAGATION:
-            problems.not_supported(f"{path}.mountPropagation", propagation, sorted(_PROPAGATION))
+            problems.not_supported(f"{path}.mountPropagation", propagation, _PROPAGATION)
         elif propagation == "Bidirectional" and not container.get("securityContext", {}).get("privileged"):
             detail = "Bidirectional mount propagation is available only to privileged containers"
             problems.forbidden(f"{path}.mountPropagation", detail)
     recursive = mount.get("recursiveReadOnly")
     if recursive is not None and recursive not in _RECURSIVE:
         problems.not_supported(f"{path}.recursiveReadOnly", recursive, _RECURSIVE)
-    elif recursive in ("Enabled", "IfPossible") and not mount.get("readOnly"):
-        problems.forbidden(f"{path}.recursiveReadOnly", "may only be specified when readOnly is true")
+    elif recursive in ("Enabled", "IfPossible"):
+        if not mount.get("readOnly"):
+            problems.forbidden(f"{path}.recursiveReadOnly", "may only be specified when readOnly is true")
+        if propagation not in (None, "None"):
+            detail = "may only be specified when mountPropagation is None or not specified"
+            problems.forbidden(f"{path}.recursiveReadOnly", detail)
 
 
 def volume_devices(container: Object, path: str, volumes: Mapping[str, Object], problems: Problems) -> None:
     mounts = container.get("volumeMounts", ())
     mount_names = {mount.get("name") for mount in mounts}
     mount_paths = {mount.get("mountPath") for mount in mounts}
-    names, places = set(), set()
+    names, places = set[str](), set[str]()
     for index, device in enumerate(container["volumeDevices"]):
         at = f"{path}[{index}]"
         name, place = device.get("name", ""), device.get("devicePath", "")
@@ -82,21 +87,11 @@ def volume_devices(container: Object, path: str, volumes: Mapping[str, Object], 
             problems.invalid(f"{at}.devicePath", place, "must be unique")
         if ".." in place.split("/"):
             problems.invalid(f"{at}.devicePath", place, "can not contain backsteps ('..')")
+        else:
+            places.add(place)
         if name in mount_names:
             problems.invalid(f"{at}.name", name, "must not already exist in volumeMounts")
         if place in mount_paths:
             problems.invalid(f"{at}.devicePath", place, "must not already exist as a path in volumeMounts")
-        names.add(name)
-        places.add(place)
-
-
-def descending_path(value: str, path: str, problems: Problems) -> None:
-    """A relative path that does not step back."""
-    if value.startswith("/"):
-        problems.invalid(path, value, "must be a relative path")
-    no_backsteps(value, path, problems)
-
-
-def no_backsteps(value: str, path: str, problems: Problems) -> None:
-    if ".." in value.split("/"):
-        problems.invalid(path, value, "must not contain '..'")
+        if name:
+            names.add(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from engine.api.types import Object
@@ -10,10 +11,14 @@ from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_key, label_selector, label_values
 from engine.api.validation.problems import Problems
 
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_INTEGER_TEXT = "must be a valid decimal integer in canonical form"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _WEIGHT_TEXT = "must be in the range 1-100"
+_NO_SELECTOR = "must not be specified when labelSelector is not set"
+_IN_BOTH = "exists in both matchLabelKeys and labelSelector"
 _ALL_KEYS_TEXT = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
@@ -101,10 +106,32 @@ def _pod_term(term: Object, path: str, problems: Problems) -> None:
     label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector", problems)
     for name in term.get("namespaces", ()):
         problems.all_invalid(f"{path}.namespace", name, text.dns_label(name))
+    _match_label_keys(term, path, problems)
     key = term.get("topologyKey", "")
     if not key:
         problems.required(f"{path}.topologyKey", "can not be empty")
     label_key(key, f"{path}.topologyKey", problems)
+
+
+def _match_label_keys(term: Object, path: str, problems: Problems) -> None:
+    """Labels that are to be as (or other than) the Pod's own; those that match have become part of the selector."""
+    same, other, selector = term.get("matchLabelKeys", ()), term.get("mismatchLabelKeys", ()), term.get("labelSelector")
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        if selector is None and term.get(field):
+            problems.forbidden(f"{path}.{field}", _NO_SELECTOR)
+        elif selector is not None:
+            for index, key in enumerate(term.get(field, ())):
+                label_key(key, f"{path}.{field}[{index}]", problems)
+    seen = set((selector or {}).get("matchLabels", {}))
+    for expression in (selector or {}).get("matchExpressions", ()):
+        key = expression.get("key", "")
+        if key in same and key in seen:
+            problems.invalid(f"{path}[{list(same).index(key)}]", key, _IN_BOTH)
+        seen.add(key)
+    for index, key in enumerate(same):
+        if key in other:
+            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
+            problems.invalid(f"{path}.matchLabelKeys[{index}]", key, detail)
 
 
 def tolerations(found: Sequence[Object], path: str, problems: Problems) -> None:
@@ -128,8 +155,11 @@ def _toleration(toleration: Object, path: str, problems: Problems) -> None:
     elif operator == "Exists":
         if value:
             problems.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif operator in ("Gt", "Lt"):
+        if not _INTEGER.fullmatch(value):
+            problems.invalid(f"{path}.operator", value, _INTEGER_TEXT if value else "must be non-empty")
     else:
-        problems.not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
+        problems.not_supported(f"{path}.operator", operator, ("Equal", "Exists", "Lt", "Gt"))
     if effect and effect not in _EFFECTS:
         problems.not_supported(f"{path}.effect", effect, _EFFECTS)
 
@@ -145,28 +175,24 @@ def taints(found: Sequence[Object], path: str, problems: Problems) -> None:
             problems.invalid(f"{at}.value", taint.get("value", ""), ";".join(wrong))
         problems.one_of(f"{at}.effect", effect, _EFFECTS)
         if (key, effect) in seen:
-            problems.duplicate(at, internal("Taint", taint))
+            problems.duplicate(at, internal("Taint", taint), "taints must be unique by key and effect pair")
         seen.add((key, effect))
 
 
 def spread_constraints(found: Sequence[Object], path: str, problems: Problems) -> None:
-    seen = set()
+    pairs = [(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")) for each in found]
     for index, constraint in enumerate(found):
         at = f"{path}[{index}]"
         skew = constraint.get("maxSkew", 0)
         if skew <= 0:
             problems.invalid(f"{at}.maxSkew", skew, "must be greater than zero")
-        key = constraint.get("topologyKey", "")
+        key, when = pairs[index]
         if not key:
             problems.required(f"{at}.topologyKey", "can not be empty")
-        else:
-            label_key(key, f"{at}.topologyKey", problems)
-        when = constraint.get("whenUnsatisfiable", "")
         if when not in ("DoNotSchedule", "ScheduleAnyway"):
             problems.not_supported(f"{at}.whenUnsatisfiable", when, ("DoNotSchedule", "ScheduleAnyway"))
-        if (key, when) in seen:
+        if (key, when) in pairs[index + 1 :]:  # the earlier one is blamed
             problems.duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
-        seen.add((key, when))
         _spread_options(constraint, at, problems)
 
 
@@ -181,4 +207,17 @@ def _spread_options(constraint: Object, path: str, problems: Problems) -> None:
     for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if field in constraint and constraint[field] not in ("Honor", "Ignore"):
             problems.not_supported(f"{path}.{field}", constraint[field], ("Honor", "Ignore"))
+    _spread_keys(constraint, f"{path}.matchLabelKeys", problems)
     label_selector(constraint.get("labelSelector"), f"{path}.labelSelector", problems)
+
+
+def _spread_keys(constraint: Object, path: str, problems: Problems) -> None:
+    keys, selector = constraint.get("matchLabelKeys", ()), constraint.get("labelSelector")
+    if keys and selector is None:
+        problems.forbidden(path, _NO_SELECTOR)
+    selected = {each.get("key") for each in (selector or {}).get("matchExpressions", ())}
+    selected |= set((selector or {}).get("matchLabels", {}))
+    for index, key in enumerate(keys):
+        label_key(key, f"{path}[{index}]", problems)
+        if key in selected:
+            problems.invalid(f"{path}[{index}]", key, _IN_BOTH)

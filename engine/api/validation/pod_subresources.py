@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api.qos import qos_class
-from engine.api.quantity import Quantity
 from engine.api.types import Object
+from engine.api.validation.differences import difference
 from engine.api.validation.metadata import object_meta_update
-from engine.api.validation.pods import pod_spec_of_pod
+from engine.api.validation.pods import pod_as_such
 from engine.api.validation.problems import Problems
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -27,7 +27,8 @@ def validate_ephemeral_containers(new: Object, old: Object) -> Problems:
         if name not in kept:
             problems.forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n')
         elif kept[name] != container:
-            problems.forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n')
+            shown = difference("core.EphemeralContainer", container, kept[name])
+            problems.forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n{shown}')
     return problems
 
 
@@ -39,7 +40,8 @@ def validate_resize(new: Object, old: Object) -> Problems:
         return _only("windows pods cannot be resized")
     problems = _changed_pod(new, old)
     if old.get("status", {}).get("qosClass", qos_class(old)) != qos_class(new):
-        problems.invalid("spec", qos_class(new), "Pod QOS Class may not change as a result of resizing")
+        detail = "Pod QOS Class may not change as a result of resizing"
+        problems.invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
     if not _node_resizes(old):
         problems.forbidden("spec", "Pod running on node without support for resize")
     for field in ("initContainers", "containers"):
@@ -48,7 +50,7 @@ def validate_resize(new: Object, old: Object) -> Problems:
         ):
             path = f"spec.{field}[{index}].resources"
             if field == "containers" or before.get("restartPolicy") == "Always":
-                _resized(after, before, path, problems)
+                _resized(after, before, path, problems, sidecar=field == "initContainers")
             elif after != before:
                 problems.forbidden("spec", "resources for non-sidecar init containers are immutable")
     return problems
@@ -67,7 +69,7 @@ def _only(detail: str) -> Problems:
 def _changed_pod(new: Object, old: Object) -> Problems:
     problems = Problems()
     object_meta_update(new["metadata"], old["metadata"], problems)
-    pod_spec_of_pod(new, problems)
+    pod_as_such(new, problems)
     return problems
 
 
@@ -79,27 +81,15 @@ def _node_resizes(pod: Object) -> bool:
     return True
 
 
-def _resized(after: Object, before: Object, path: str, problems: Problems) -> None:
+def _resized(after: Object, before: Object, path: str, problems: Problems, *, sidecar: bool) -> None:
     new, old = after.get("resources", {}), before.get("resources", {})
     for field, words in (("requests", "resource requests"), ("limits", "resource limits")):
         if any(name not in new.get(field, {}) for name in old.get(field, {})):
             problems.forbidden(f"{path}.{field}", f"{words} cannot be removed")
         if _others(new.get(field, {})) != _others(old.get(field, {})):
-            problems.forbidden("spec", "only cpu and memory resources are mutable")
-    policies = {policy.get("resourceName"): policy.get("restartPolicy") for policy in after.get("resizePolicy", ())}
-    if policies.get("memory", "NotRequired") == "NotRequired":
-        _memory_limit(new.get("limits", {}), old.get("limits", {}), path, problems)
+            which = "cpu and memory resources for sidecar containers" if sidecar else "cpu and memory resources"
+            problems.forbidden("spec", f"only {which} are mutable")
 
 
 def _others(amounts: Mapping[str, str]) -> dict[str, str]:
     return {name: amount for name, amount in amounts.items() if name not in _RESIZABLE}
-
-
-def _memory_limit(new: Mapping[str, str], old: Mapping[str, str], path: str, problems: Problems) -> None:
-    if "memory" not in new:
-        return
-    at = f"{path}.limits[memory]"
-    if "memory" not in old:
-        problems.forbidden(at, "memory limits cannot be added unless resizePolicy is RestartContainer")
-    elif Quantity.parse(new["memory"]) < Quantity.parse(old["memory"]):
-        problems.forbidden(at, "memory limits cannot be decreased unless resizePolicy is RestartContainer")

@@ -1,14 +1,18 @@
-"""What may change of a Pod (core validation, ValidatePodUpdate, ValidatePodStatusUpdate)."""
+"""What may change of a Pod (core validation, ValidatePodUpdate)."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import orjson
 
 from engine.api.types import Object
-from engine.api.validation import placement, text
-from engine.api.validation.pods import pod_spec_of_pod
+from engine.api.validation import placement, pod_annotations, text
+from engine.api.validation.containers import trimmed_image
+from engine.api.validation.differences import difference
+from engine.api.validation.go_values import internal
+from engine.api.validation.pod_annotations import annotation_updates
+from engine.api.validation.pods import pod_as_such
 from engine.api.validation.problems import Problems
 
 _UPDATABLE = ",".join(
@@ -21,16 +25,20 @@ _UPDATABLE = ",".join(
     )
 )
 _MAX_INT32 = 2**31 - 1
-_SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_update(new: Object, old: Object, problems: Problems) -> None:
-    pod_spec_of_pod(new, problems)
+    pod_as_such(new, problems)
+    annotations, annotations_before = (each["metadata"].get("annotations", {}) for each in (new, old))
+    annotation_updates(annotations, annotations_before, problems)
     after, before = new["spec"], old["spec"]
+    pod_annotations.known_annotations(annotations, after, "metadata.annotations", problems)
     for field in ("containers", "initContainers"):
         if len(after.get(field, ())) != len(before.get(field, ())):
             problems.forbidden(f"spec.{field}", "pod updates may not add or remove containers")
             return
+        _images(after.get(field, ()), f"spec.{field}", problems)
     if not _active_deadline(after, before, problems):
         return
     _only_added_tolerations(after.get("tolerations", []), before.get("tolerations", []), problems)
@@ -39,8 +47,15 @@ def pod_update(new: Object, old: Object, problems: Problems) -> None:
         return
     masked = _masked(after, before, problems)
     if masked != before:
-        detail = f"pod updates may not change fields other than {_UPDATABLE}\n{_difference(before, masked)}"
-        problems.forbidden("spec", detail)
+        shown = difference("core.PodSpec", before, masked)
+        problems.forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n{shown}")
+
+
+def _images(containers: Sequence[Object], path: str, problems: Problems) -> None:
+    for index, container in enumerate(containers):
+        if not container.get("image"):
+            problems.required(f"{path}[{index}].image")
+        trimmed_image(container, f"{path}[{index}]", problems)
 
 
 def _active_deadline(after: Object, before: Object, problems: Problems) -> bool:
@@ -103,10 +118,34 @@ def _gated(masked: Object, before: Object, problems: Problems) -> None:
     _put_back(masked, before, "nodeSelector")
     affinity, old_affinity = masked.get("affinity", {}), before.get("affinity", {})
     if affinity.get("nodeAffinity") != old_affinity.get("nodeAffinity"):
+        _narrowed_affinity(affinity.get("nodeAffinity"), old_affinity.get("nodeAffinity"), problems)
         _put_back(affinity, old_affinity, "nodeAffinity")
+        masked["affinity"] = affinity
         if not affinity:
             masked.pop("affinity", None)
             _put_back(masked, before, "affinity")
+
+
+def _narrowed_affinity(new: Object | None, old: Object | None, problems: Problems) -> None:
+    """Requirements may be added to terms, but no terms to others: they would widen (validateNodeAffinityMutation)."""
+    terms_before = (old or {}).get(_REQUIRED, {}).get("nodeSelectorTerms", [])
+    terms = (new or {}).get(_REQUIRED, {}).get("nodeSelectorTerms", [])
+    path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+    if terms_before and len(terms) != len(terms_before):
+        detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        problems.invalid(path, [internal("NodeSelectorTerm", term) for term in terms] or None, detail)
+        return
+    for index, (term, before) in enumerate(zip(terms, terms_before, strict=False)):
+        if not _only_added(term, before):
+            shown = internal("NodeSelectorTerm", term)
+            problems.invalid(f"{path}[{index}]", shown, "only additions are allowed (no mutations or deletions)")
+
+
+def _only_added(term: Object, before: Object) -> bool:
+    fields = ("matchExpressions", "matchFields")
+    if not any(before.get(field) for field in fields):
+        return not any(term.get(field) for field in fields)
+    return all(term.get(field, [])[: len(before.get(field, []))] == before.get(field, []) for field in fields)
 
 
 def _put_back(new: Object, old: Object, field: str) -> None:
@@ -114,51 +153,3 @@ def _put_back(new: Object, old: Object, field: str) -> None:
         new[field] = old[field]
     else:
         new.pop(field, None)
-
-
-def _difference(old: Any, new: Any, path: str = "") -> str:
-    """Which fields differ, a line for each side of each."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        names = list(dict.fromkeys([*old, *new]))
-        pairs = [(f"{path}.{name}" if path else name, old.get(name), new.get(name)) for name in names]
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        pairs = [
-            (f"{path}[{index}]", before, after) for index, (before, after) in enumerate(zip(old, new, strict=True))
-        ]
-    else:
-        return f"-\t{path}: {orjson.dumps(old).decode()},\n+\t{path}: {orjson.dumps(new).decode()},\n"
-    return "".join(_difference(before, after, at) for at, before, after in pairs if before != after)
-
-
-def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
-    status, before = new.get("status", {}), old.get("status", {})
-    for index, condition in enumerate(status.get("conditions", ())):
-        kind = condition.get("type", "")
-        if kind not in _SYSTEM_CONDITIONS:
-            problems.all_invalid(f"metadata.conditions[{index}].Type", kind, text.qualified_name(kind))
-    nominated = status.get("nominatedNodeName", "")
-    if nominated and nominated != before.get("nominatedNodeName"):
-        problems.all_invalid("status.nominatedNodeName", nominated, text.dns_subdomain(nominated))
-    problems.immutable("status.qosClass", status.get("qosClass"), before.get("qosClass"))
-    _transitions(status, before, old.get("spec", {}), problems)
-    for field in ("podIPs", "hostIPs"):
-        for index, entry in enumerate(status.get(field, ())):
-            problems.all_invalid(f"status.{field}[{index}]", entry.get("ip", ""), text.ip_address(entry.get("ip", "")))
-
-
-def _transitions(status: Object, before: Object, spec: Object, problems: Problems) -> None:
-    """A container that will not be restarted does not leave the terminated state."""
-    policy = spec.get("restartPolicy", "Always")
-    sidecars = {each.get("name") for each in spec.get("initContainers", ()) if each.get("restartPolicy") == "Always"}
-    for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        restart = "Never" if field.startswith("ephemeral") else policy
-        if restart == "Always":
-            continue
-        current = {each.get("name"): each for each in status.get(field, ())}
-        for index, old in enumerate(before.get(field, ())):
-            ended = old.get("state", {}).get("terminated")
-            if ended is None or (ended.get("exitCode") and restart == "OnFailure") or old.get("name") in sidecars:
-                continue
-            new = current.get(old.get("name"))
-            if new is not None and "terminated" not in new.get("state", {}):
-                problems.forbidden(f"status.{field}[{index}].state", "may not be transitioned to non-terminated state")

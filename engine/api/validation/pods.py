@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 from engine.api.types import Object
-from engine.api.validation import placement, text
+from engine.api.validation import placement, pod_annotations, text
 from engine.api.validation.containers import PodContext, containers, trimmed_image
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import annotation_map, label_map
+from engine.api.validation.pod_resources import pod_resources
 from engine.api.validation.problems import Problems
-from engine.api.validation.resources import pod_resource_name, quantity, requirements
+from engine.api.validation.resources import requirements
 from engine.api.validation.security import pod_security_context
-from engine.api.validation.volumes import volumes
+from engine.api.validation.volumes import VolumeOwner, volumes
+from engine.api.validation.windows import host_process, operating_system
 
 _RESTART = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION = ("PreemptLowerPriority", "Never")
 _MAX_INT32 = 2**31 - 1
+_HOSTNAME_LENGTH = 64
 _NAMESERVERS, _SEARCHES, _SEARCH_LENGTH = 3, 32, 2048
 _NOT_WITH_USER_NAMESPACE = "when `pod.Spec.HostUsers` is false"
 
 
 def pod(obj: Object, problems: Problems) -> None:
-    """The spec of a new Pod."""
-    pod_spec_of_pod(obj, problems)
-    spec = obj.get("spec", {})
+    """A new Pod."""
+    metadata, spec = obj.get("metadata", {}), obj.get("spec", {})
+    pod_as_such(obj, problems)
     if spec.get("ephemeralContainers"):
         problems.forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         problems.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    pod_annotations.matching_fields(metadata.get("annotations", {}), spec, "spec", problems)
 
 
-def pod_spec_of_pod(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
-    pod_spec(spec, "spec", problems, is_pod=True)
+def pod_as_such(obj: Object, problems: Problems) -> None:
+    """What holds for a Pod at any time, but not for a template (validatePodMetadataAndSpec)."""
+    metadata, spec = obj.get("metadata", {}), obj.get("spec", {})
+    pod_annotations.known_annotations(metadata.get("annotations", {}), spec, "metadata.annotations", problems)
+    pod_spec(spec, "spec", problems, owner=VolumeOwner(metadata.get("name", ""), is_pod=True))
     if not spec.get("serviceAccountName"):
         _no_tokens(spec, problems)
     for field in ("containers", "initContainers"):
@@ -50,28 +57,35 @@ def _no_tokens(spec: Object, problems: Problems) -> None:
 def pod_template(template: Object, path: str, problems: Problems) -> None:
     """The template in a workload's spec."""
     metadata, spec = template.get("metadata", {}), template.get("spec", {})
+    annotations = metadata.get("annotations", {})
     label_map(metadata.get("labels"), f"{path}.labels", problems)
-    annotation_map(metadata.get("annotations"), f"{path}.annotations", problems)
+    annotation_map(annotations, f"{path}.annotations", problems)
+    pod_annotations.known_annotations(annotations, spec, f"{path}.annotations", problems)
     pod_spec(spec, f"{path}.spec", problems)
+    pod_annotations.matching_fields(annotations, spec, f"{path}.spec", problems)
     if spec.get("ephemeralContainers"):
         problems.forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
-def pod_spec(spec: Object, path: str, problems: Problems, *, is_pod: bool = False) -> None:
+def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner | None = None) -> None:
+    """In upstream's order (ValidatePodSpec)."""
+    owner = owner or VolumeOwner()
     if "terminationGracePeriodSeconds" not in spec:
         problems.required(f"{path}.terminationGracePeriodSeconds")
-    claims = _resource_claims(spec, f"{path}.resourceClaims", problems)
+    known_volumes = volumes(spec.get("volumes", ()), f"{path}.volumes", problems, owner=owner)
     context = PodContext(
-        volumes=volumes(spec.get("volumes", ()), f"{path}.volumes", problems),
-        claims=claims,
+        volumes=known_volumes,
+        claims=_resource_claims(spec, f"{path}.resourceClaims", problems),
         grace_period=spec.get("terminationGracePeriodSeconds"),
         restart_policy=spec.get("restartPolicy", ""),
+        host_users=spec.get("hostUsers", True),
+        operating_system=spec.get("os", {}).get("name", ""),
     )
     containers(spec, path, context, problems)
-    if spec.get("resources"):
-        requirements(spec["resources"], f"{path}.resources", problems, name_rule=pod_resource_name)
+    if "resources" in spec:
+        pod_resources(spec, f"{path}.resources", problems)
     if spec.get("hostNetwork"):
-        _host_network_ports(spec, path, problems, is_pod=is_pod)
+        _host_network_ports(spec, path, problems, is_pod=owner.is_pod)
     problems.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART)
     problems.one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     label_map(spec.get("nodeSelector"), f"{path}.nodeSelector", problems)
@@ -81,15 +95,53 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, is_pod: bool = Fals
         placement.affinity(spec["affinity"], f"{path}.affinity", problems)
     _dns_config(spec, f"{path}.dnsConfig", problems)
     _gates(spec, path, problems)
-    if "topologySpreadConstraints" in spec:
-        constraints = spec["topologySpreadConstraints"]
-        placement.spread_constraints(constraints, f"{path}.topologySpreadConstraints", problems)
+    constraints = spec.get("topologySpreadConstraints", ())
+    placement.spread_constraints(constraints, f"{path}.topologySpreadConstraints", problems)
+    host_process(spec, path, problems)
     _user_namespace(spec, path, problems)
-    _names(spec, path, problems)
-    _numbers(spec, path, problems)
-    if "tolerations" in spec:
-        placement.tolerations(spec["tolerations"], f"{path}.tolerations", problems)
+    _identity(spec, path, problems)
+    _classes(spec, path, problems)
+    if "os" in spec:
+        operating_system(spec, path, problems)
+
+
+def _identity(spec: Object, path: str, problems: Problems) -> None:
+    for field in ("serviceAccountName", "nodeName"):
+        if spec.get(field):
+            problems.all_invalid(f"{path}.{field}", spec[field], text.dns_subdomain(spec[field]))
+    deadline = spec.get("activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline <= _MAX_INT32:
+        problems.invalid(f"{path}.activeDeadlineSeconds", deadline, text.range_text(1, _MAX_INT32))
+    for field in ("hostname", "subdomain"):
+        if spec.get(field):
+            problems.all_invalid(f"{path}.{field}", spec[field], text.dns_label(spec[field]))
+    if "hostnameOverride" in spec:
+        _hostname_override(spec, f"{path}.hostnameOverride", problems)
+    placement.tolerations(spec.get("tolerations", ()), f"{path}.tolerations", problems)
     _host_aliases(spec, path, problems)
+
+
+def _hostname_override(spec: Object, path: str, problems: Problems) -> None:
+    """KEP-4762."""
+    name = spec["hostnameOverride"]
+    for field in ("setHostnameAsFQDN", "hostNetwork"):
+        if spec.get(field):
+            problems.forbidden(path, f"may not be specified when `{field}` is true")
+    problems.all_invalid(path, name, text.dns_subdomain(name))
+    if len(name) > _HOSTNAME_LENGTH:
+        problems.too_long(path, _HOSTNAME_LENGTH)
+
+
+def _classes(spec: Object, path: str, problems: Problems) -> None:
+    if name := spec.get("priorityClassName"):
+        problems.all_invalid(f"{path}.priorityClassName", name, text.dns_subdomain(name))
+    if "runtimeClassName" in spec:
+        name = spec["runtimeClassName"]
+        problems.all_invalid(f"{path}.runtimeClassName", name, text.dns_subdomain(name))
+    if "preemptionPolicy" in spec:
+        problems.one_of(f"{path}.preemptionPolicy", spec["preemptionPolicy"], _PREEMPTION)
+    if "overhead" in spec:
+        requirements({"limits": spec["overhead"]}, f"{path}.overhead", problems)
 
 
 def _resource_claims(spec: Object, path: str, problems: Problems) -> frozenset[str]:
@@ -106,9 +158,10 @@ def _resource_claims(spec: Object, path: str, problems: Problems) -> frozenset[s
         sources = [field for field in ("resourceClaimName", "resourceClaimTemplateName") if field in claim]
         if len(sources) > 1:
             detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            problems.invalid(at, claim, detail)
+            problems.invalid(at, internal("PodResourceClaim", claim), detail)
         elif not sources:
-            problems.invalid(at, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")
+            detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            problems.invalid(at, internal("PodResourceClaim", claim), detail)
         for field in sources:
             problems.all_invalid(f"{at}.{field}", claim[field], text.dns_subdomain(claim[field]))
     return frozenset(names)
@@ -129,9 +182,11 @@ def _dns_config(spec: Object, path: str, problems: Problems) -> None:
     if spec.get("dnsPolicy") == "None":
         if config is None:
             problems.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
-        elif not servers:
+            return
+        if not servers:
             detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
             problems.required(f"{path}.nameservers", detail)
+            return
     if not config:
         return
     if len(servers) > _NAMESERVERS:
@@ -176,27 +231,6 @@ def _user_namespace(spec: Object, path: str, problems: Problems) -> None:
         for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
             if spec.get(field):
                 problems.forbidden(f"{path}.{shown}", _NOT_WITH_USER_NAMESPACE)
-
-
-def _names(spec: Object, path: str, problems: Problems) -> None:
-    for field in ("serviceAccountName", "nodeName", "priorityClassName", "runtimeClassName"):
-        if spec.get(field):
-            problems.all_invalid(f"{path}.{field}", spec[field], text.dns_subdomain(spec[field]))
-    for field in ("hostname", "subdomain"):
-        if spec.get(field):
-            problems.all_invalid(f"{path}.{field}", spec[field], text.dns_label(spec[field]))
-    if "preemptionPolicy" in spec:
-        problems.one_of(f"{path}.preemptionPolicy", spec["preemptionPolicy"], _PREEMPTION)
-    if "os" in spec:
-        problems.one_of(f"{path}.os.name", spec["os"].get("name"), ("linux", "windows"))
-
-
-def _numbers(spec: Object, path: str, problems: Problems) -> None:
-    deadline = spec.get("activeDeadlineSeconds")
-    if deadline is not None and not 1 <= deadline <= _MAX_INT32:
-        problems.invalid(f"{path}.activeDeadlineSeconds", deadline, text.range_text(1, _MAX_INT32))
-    for name, amount in spec.get("overhead", {}).items():
-        quantity(name, amount, f"{path}.overhead[{name}]", problems)
 
 
 def _host_aliases(spec: Object, path: str, problems: Problems) -> None:

@@ -11,6 +11,19 @@ from engine.api.validation.problems import NOT_NEGATIVE, Problems
 
 _NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _SCHEMES = ("HTTP", "HTTPS")
+_WINDOWS_SIGNALS = ("SIGKILL", "SIGTERM")
+_LINUX_SIGNALS = tuple(
+    f"SIG{name}"
+    for name in (
+        *("ABRT", "ALRM", "BUS", "CHLD", "CLD", "CONT", "FPE", "HUP", "ILL", "INT", "IO", "IOT", "KILL", "PIPE"),
+        *("POLL", "PROF", "PWR", "QUIT", "RTMAX"),
+        *(f"RTMAX-{number}" for number in (1, 10, 11, 12, 13, 14, 2, 3, 4, 5, 6, 7, 8, 9)),
+        "RTMIN",
+        *(f"RTMIN+{number}" for number in (1, 10, 11, 12, 13, 14, 15, 2, 3, 4, 5, 6, 7, 8, 9)),
+        *("SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM"),
+        *("WINCH", "XCPU", "XFSZ"),
+    )
+)
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -45,6 +58,16 @@ def lifecycle(hooks: Object, path: str, problems: Problems, *, grace_period: int
     for name in ("postStart", "preStop"):
         if name in hooks:
             _handler(hooks[name], f"{path}.{name}", problems, grace_period=grace_period)
+
+
+def stop_signal(signal: str, path: str, problems: Problems, *, operating_system: str) -> None:
+    """Which there are depends on the operating system, which therefore must be known (KEP-4960)."""
+    if not operating_system:
+        problems.forbidden(path, "may not be set for containers with empty `spec.os.name`")
+    elif operating_system == "windows" and signal not in _WINDOWS_SIGNALS:
+        problems.not_supported(path, signal, _WINDOWS_SIGNALS)
+    elif operating_system == "linux" and signal not in _LINUX_SIGNALS:
+        problems.not_supported(path, signal, _LINUX_SIGNALS)
 
 
 def _handler(handler: Object, path: str, problems: Problems, *, grace_period: int | None) -> None:

@@ -6,7 +6,7 @@ everything at once. Paths are text, made where an element is entered; the path o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from engine.api import errors
@@ -32,14 +32,14 @@ class Problems(list[Cause]):
     def not_supported(self, path: str, value: Any, supported: Sequence[str]) -> None:
         self.append(errors.field_not_supported(path, value, supported))
 
-    def duplicate(self, path: str, value: Any) -> None:
-        self.append(errors.field_duplicate(path, value))
+    def duplicate(self, path: str, value: Any, detail: str = "") -> None:
+        self.append(errors.field_duplicate(path, value, detail))
 
     def forbidden(self, path: str, detail: str) -> None:
         self.append(errors.field_forbidden(path, detail))
 
-    def not_found(self, path: str, value: Any) -> None:
-        self.append(errors.field_not_found(path, value))
+    def not_found(self, path: str, value: Any, detail: str = "") -> None:
+        self.append(errors.field_not_found(path, value, detail))
 
     def too_long(self, path: str, limit: int) -> None:
         self.append(errors.field_too_long(path, limit))
@@ -56,6 +56,16 @@ class Problems(list[Cause]):
     def immutable(self, path: str, new: Any, old: Any) -> None:
         if new != old:
             self.invalid(path, new, IMMUTABLE)
+
+    def unless_in(self, path: str, value: Any, supported: Sequence[str]) -> None:
+        """One of a few words, if it is there at all."""
+        if value is not None and value not in supported:
+            self.not_supported(path, value, supported)
+
+    def required_fields(self, obj: Mapping[str, Any], path: str, *fields: str) -> None:
+        for name in fields:
+            if not obj.get(name):
+                self.required(f"{path}.{name}")
 
     def one_of(self, path: str, value: Any, supported: Sequence[str]) -> None:
         """Required, and one of a few words, which the error lists in the given order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engine.api.quantity import Quantity
+from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import NOT_NEGATIVE, Problems
@@ -67,17 +67,34 @@ def requirements(
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
     rule = name_rule or container_resource_name
     for name, amount in limits.items():
-        rule(name, f"{path}.limits[{name}]", problems)
-        quantity(name, amount, f"{path}.limits[{name}]", problems)
+        at = f"{path}.limits[{name}]"
+        rule(name, at, problems)
+        quantity(name, amount, at, problems)
+        _whole_pages(name, amount, at, problems)
     for name, amount in requests.items():
-        rule(name, f"{path}.requests[{name}]", problems)
-        quantity(name, amount, f"{path}.requests[{name}]", problems)
+        at = f"{path}.requests[{name}]"
+        rule(name, at, problems)
+        quantity(name, amount, at, problems)
         _within(name, amount, limits, path=path, problems=problems)
+        _whole_pages(name, amount, at, problems)
     names = (*limits, *requests)
     if any(name.startswith("hugepages-") for name in names) and not any(name in ("cpu", "memory") for name in names):
         problems.forbidden(path, "HugePages require cpu or memory")
     if "claims" in resources:
-        _claims(resources["claims"], path, problems, known=claims)
+        _claims(resources["claims"], f"{path}.claims", problems, known=claims)
+
+
+def _whole_pages(name: str, amount: str, path: str, problems: Problems) -> None:
+    """Huge pages come whole (IsHugePageResourceValueDivisible)."""
+    if not name.startswith("hugepages-"):
+        return
+    try:
+        size = Quantity.parse(name.removeprefix("hugepages-"))
+    except QuantityError:
+        size = Quantity()
+    divisible = size > Quantity() and not size.milli % 1000 and not Quantity.parse(amount).value % size.value
+    if not divisible:
+        problems.invalid(path, amount, f"{amount} is not positive integer multiple of {name}")
 
 
 def _within(name: str, amount: str, limits: Mapping[str, str], *, path: str, problems: Problems) -> None:
@@ -99,17 +116,35 @@ def _overcommit(name: str) -> bool:
 
 
 def _claims(claims: list[Object], path: str, problems: Problems, *, known: frozenset[str]) -> None:
-    seen = set()
+    seen: set[str] = set()
     for index, claim in enumerate(claims):
-        name, request = claim.get("name", ""), claim.get("request", "")
-        at = f"{path}.claims[{index}]"
+        name, at = claim.get("name", ""), f"{path}[{index}]"
         if not name:
-            problems.required(f"{at}.name")
-        elif (name, request) in seen:
-            problems.duplicate(at, f"{name}/{request}" if request else name)
-        elif name not in known:
-            problems.not_found(at, name)
-        seen.add((name, request))
+            problems.required(at)
+            continue
+        _claim_once(claim, at, problems, seen=seen)
+        if name not in known:
+            names = ": " + ", ".join(sorted(known)) if known else " which is empty"
+            problems.not_found(at, name, f"must be one of the names in pod.spec.resourceClaims{names}")
+
+
+def _claim_once(claim: Object, path: str, problems: Problems, *, seen: set[str]) -> None:
+    """A claim as a whole, or each of its requests, but nothing twice."""
+    name, request = claim["name"], claim.get("request", "")
+    if name in seen:
+        problems.duplicate(path, name)
+        return
+    key = name
+    if request:
+        problems.all_invalid(f"{path}.request", request, text.dns_label(request))
+        key = f"{name}/{request}"
+    if key in seen:
+        problems.duplicate(path, key)
+    elif not request:
+        for other in sorted(seen):
+            if other.startswith(f"{name}/"):
+                problems.duplicate(path, name)
+    seen.add(key)
 
 
 def native(name: str) -> bool:
@@ -136,8 +171,9 @@ def container_resource_name(name: str, path: str, problems: Problems) -> None:
 
 
 def pod_resource_name(name: str, path: str, problems: Problems) -> None:
+    before = len(problems)
     resource_name(name, path, problems)
-    if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
+    if len(problems) == before and name not in ("cpu", "memory") and not name.startswith("hugepages-"):
         problems.not_supported(path, name, ("cpu", "hugepages-", "memory"))
 
 

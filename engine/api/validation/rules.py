@@ -29,11 +29,15 @@ from engine.api.validation import (
     endpoints,
     extensions,
     networking,
+    persistent_volume_claims,
+    persistent_volumes,
+    pod_status,
     pod_update,
     pods,
     policies,
     rbac,
     services,
+    signers,
     storage,
     text,
     workloads,
@@ -59,7 +63,7 @@ def _template_of_pod_template(obj: Object, problems: Problems) -> None:
 
 
 _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
-    ("", "Pod"): Rules(pods.pod, pod_update.pod_update, pod_update.pod_status_update),
+    ("", "Pod"): Rules(pods.pod, pod_update.pod_update, pod_status.pod_status_update),
     ("", "PodTemplate"): Rules(_template_of_pod_template),
     ("", "ReplicationController"): Rules(workloads.replication_controller, status=workloads.replica_status),
     ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
@@ -84,6 +88,7 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "ResourceQuota"): Rules(core.resource_quota, core.resource_quota_update),
     ("", "Secret"): Rules(core.secret, core.secret_update),
     (CERTIFICATES, "CertificateSigningRequest"): Rules(policies.signing_request),
+    (CERTIFICATES, "ClusterTrustBundle"): Rules(name=signers.bundle_name),
     (COORDINATION, "Lease"): Rules(policies.lease),
     (EVENTS, "Event"): Rules(core.new_event),
     (NODE, "RuntimeClass"): Rules(policies.runtime_class, policies.runtime_class_update),
@@ -97,8 +102,12 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
 }
 _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ("", "Endpoints"): Rules(endpoints.endpoints),
-    ("", "PersistentVolume"): Rules(storage.persistent_volume, storage.persistent_volume_update),
-    ("", "PersistentVolumeClaim"): Rules(storage.persistent_volume_claim, storage.persistent_volume_claim_update),
+    ("", "PersistentVolume"): Rules(persistent_volumes.persistent_volume, persistent_volumes.persistent_volume_update),
+    ("", "PersistentVolumeClaim"): Rules(
+        persistent_volume_claims.persistent_volume_claim,
+        persistent_volume_claims.persistent_volume_claim_update,
+        persistent_volume_claims.persistent_volume_claim_status,
+    ),
     ("", "Service"): Rules(services.service, services.service_update, name=text.dns_1035_label),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(name=networking.ip_address_name),

@@ -201,20 +201,47 @@ def c_identifier(value: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def ip_address(value: str) -> tuple[str, ...]:
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
-        return (_IP_TEXT,)
-    return ()
+    """As strict as upstream since 1.36: the text is the one that the address has (IsValidIP)."""
+    found = _address(value)
+    if found is None:
+        return ("must not have leading 0s",) if _address(_without_zeros(value)) else (_IP_TEXT,)
+    return ("must not be an IPv4-mapped IPv6 address",) if _is_mapped(found) else ()
 
 
 @lru_cache(maxsize=1024)
 def cidr(value: str) -> tuple[str, ...]:
+    """Without bits that the prefix leaves out (IsValidCIDR)."""
+    address, slash, length = value.partition("/")
+    plain = f"{_without_zeros(address)}/{length.lstrip('0') or '0'}" if length.isdecimal() else value
     try:
-        ipaddress.ip_network(value, strict=False)
+        interface = ipaddress.ip_interface(plain)
     except ValueError:
         return (_CIDR_TEXT,)
-    return () if "/" in value else (_CIDR_TEXT,)
+    if not slash or not length.isdecimal() or "%" in value:
+        return (_CIDR_TEXT,)
+    if plain != value:
+        return ("must not have leading 0s in IP or prefix length",)
+    found = []
+    if interface.ip != interface.network.network_address:
+        found.append("must not have bits set beyond the prefix length")
+    if _is_mapped(interface.ip):
+        found.append("must not have an IPv4-mapped IPv6 address")
+    return tuple(found)
+
+
+def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return None if "%" in value else ipaddress.ip_address(value)
+    except ValueError:
+        return None
+
+
+def _is_mapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
+
+
+def _without_zeros(value: str) -> str:
+    return ".".join(part.lstrip("0") or part[:1] for part in value.split("."))
 
 
 def unmasked(value: str) -> str:

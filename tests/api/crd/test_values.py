@@ -88,7 +88,7 @@ def _spec(node: Object) -> Object:
         pytest.param(
             {"type": "array", "items": {"type": "string"}, "maxItems": 1},
             ["a", "b"],
-            "Too many: 2: must have at most 1 items",
+            "Too many: 2: must have at most 1 item",
             id="maxItems",
         ),
     ],

@@ -1,0 +1,79 @@
+"""What a claim asks for, in a claim and in templates of claims (core validation, ValidatePersistentVolumeClaimSpec)."""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.labels import annotation_map, label_map, label_selector
+from engine.api.validation.problems import Problems
+from engine.api.validation.resources import positive_quantity
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES = ("Block", "Filesystem")
+_EXCLUSIVE = "may not use ReadWriteOncePod with other access modes"
+_DEFAULT_GROUP = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+_TEMPLATE_METADATA = ("annotations", "labels", "creationTimestamp")
+
+
+def claim_spec(spec: Object, path: str, problems: Problems) -> None:
+    modes = spec.get("accessModes", [])
+    if not modes:
+        problems.required(f"{path}.accessModes", "at least 1 access mode is required")
+    label_selector(spec.get("selector"), f"{path}.selector", problems)
+    access_modes(modes, f"{path}.accessModes", problems)
+    storage = spec.get("resources", {}).get("requests", {}).get("storage")
+    if storage is None:
+        problems.required(f"{path}.resources[storage]")
+    else:
+        positive_quantity(storage, f"{path}.resources[storage]", problems)
+    if name := spec.get("storageClassName"):
+        problems.all_invalid(f"{path}.storageClassName", name, text.dns_subdomain(name))
+    problems.unless_in(f"{path}.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
+    _data_sources(spec, path, problems)
+    if name := spec.get("volumeAttributesClassName"):
+        problems.all_invalid(f"{path}.volumeAttributesClassName", name, text.dns_subdomain(name))
+
+
+def access_modes(modes: list[str], path: str, problems: Problems) -> None:
+    for mode in modes:
+        if mode not in ACCESS_MODES:
+            problems.not_supported(path, mode, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and len(set(modes) & set(ACCESS_MODES)) > 1:
+        problems.forbidden(path, _EXCLUSIVE)
+
+
+def _data_sources(spec: Object, path: str, problems: Problems) -> None:
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None:
+        _data_source(source, f"{path}.dataSource", problems)
+    if reference is not None:
+        _data_source(reference, f"{path}.dataSourceRef", problems)
+        if namespace := reference.get("namespace"):
+            problems.all_invalid(f"{path}.dataSourceRef.namespace", namespace, text.dns_label(namespace))
+    if source is None or reference is None:
+        return
+    # Upstream shows the field's path where others show its value: an object without exported fields.
+    if reference.get("namespace"):
+        problems.invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
+    elif any(source.get(field) != reference.get(field) for field in ("apiGroup", "kind", "name")):
+        problems.invalid(path, {}, "must match dataSourceRef")
+
+
+def _data_source(source: Object, path: str, problems: Problems) -> None:
+    problems.required_fields(source, path, "name", "kind")
+    group = source.get("apiGroup", "")
+    if group:
+        problems.all_invalid(f"{path}.apiGroup", group, text.dns_subdomain(group))
+    elif source.get("kind") != "PersistentVolumeClaim":
+        problems.invalid(path, source.get("kind", ""), _DEFAULT_GROUP)
+
+
+def claim_template(template: Object, path: str, problems: Problems) -> None:
+    """Of a generic ephemeral volume: of its metadata, only labels and annotations are used."""
+    metadata = template.get("metadata", {})
+    annotation_map(metadata.get("annotations"), f"{path}.metadata.annotations", problems)
+    label_map(metadata.get("labels"), f"{path}.metadata.labels", problems)
+    for field, value in metadata.items():
+        if value and field not in _TEMPLATE_METADATA:
+            problems.forbidden(f"{path}.metadata.{field}", "cannot be set")
+    claim_spec(template.get("spec", {}), f"{path}.spec", problems)

@@ -1,0 +1,55 @@
+"""Resources of a Pod as a whole (KEP-2837; core validation, validatePodResources)."""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity
+from engine.api.types import Object
+from engine.api.validation.problems import Problems
+from engine.api.validation.resources import pod_resource_name, requirements
+
+
+def pod_resources(spec: Object, path: str, problems: Problems) -> None:
+    resources = spec["resources"]
+    if "claims" in resources:
+        problems.forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
+    requirements(resources, path, problems, name_rule=pod_resource_name)
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
+    for name, total in container_requests(spec).items():
+        own = Quantity.parse(requests.get(name, "0"))
+        if total > own and (name in ("cpu", "memory") or name.startswith("hugepages-")):
+            detail = f"must be greater than or equal to aggregate container requests of {total}"
+            problems.invalid(f"{path}.requests[{name}]", str(own), detail)
+    for index, container in enumerate(spec.get("containers", ())):
+        for name, amount in container.get("resources", {}).get("limits", {}).items():
+            if name in limits and Quantity.parse(amount) > Quantity.parse(limits[name]):
+                at = f"{path}.containers[{index}][{name}].limits"
+                problems.invalid(at, amount, f"must be less than or equal to pod limits of {limits[name]}")
+
+
+def container_requests(spec: Object) -> dict[str, Quantity]:
+    """What all containers ask for together, or one that runs before them if it is more (AggregateContainerRequests)."""
+    staying, peak = dict[str, Quantity](), dict[str, Quantity]()
+    for container in spec.get("containers", ()):
+        _add(staying, _requests(container))
+    sidecars = dict[str, Quantity]()
+    for container in spec.get("initContainers", ()):
+        if container.get("restartPolicy") == "Always":
+            _add(staying, _requests(container))
+            _add(sidecars, _requests(container))
+            wanted = dict(sidecars)
+        else:
+            wanted = dict(sidecars)
+            _add(wanted, _requests(container))
+        for name, amount in wanted.items():
+            peak[name] = max(peak.get(name, amount), amount)
+    return {name: max(staying.get(name, Quantity()), peak.get(name, Quantity())) for name in {**staying, **peak}}
+
+
+def _requests(container: Object) -> dict[str, Quantity]:
+    found = container.get("resources", {}).get("requests", {})
+    return {name: Quantity.parse(amount) for name, amount in found.items()}
+
+
+def _add(total: dict[str, Quantity], amounts: dict[str, Quantity]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total[name] + amount if name in total else amount

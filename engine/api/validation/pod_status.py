@@ -1,0 +1,173 @@
+"""What the status of a Pod may say (core validation, ValidatePodStatusUpdate)."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+from engine.api.types import Object
+from engine.api.validation import pod_annotations, text
+from engine.api.validation.pod_annotations import annotation_updates
+from engine.api.validation.problems import Problems
+
+_SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
+_HEALTH = ("Healthy", "Unhealthy", "Unknown")
+_MAX_ID = 0xFFFFFFFF
+_STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+_FAMILIES = "may specify no more than one IP for each IP family"
+_CLAIM = (
+    "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or "
+    "'claim:<claimName>' if request is empty"
+)
+
+
+def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
+    annotations = new["metadata"].get("annotations", {})
+    annotation_updates(annotations, old["metadata"].get("annotations", {}), problems)
+    spec, status, before = new.get("spec", {}), new.get("status", {}), old.get("status", {})
+    pod_annotations.known_annotations(annotations, spec, "metadata.annotations", problems)
+    for index, condition in enumerate(status.get("conditions", ())):
+        kind = condition.get("type", "")
+        if kind not in _SYSTEM_CONDITIONS:
+            problems.all_invalid(f"metadata.conditions[{index}].Type", kind, text.qualified_name(kind))
+    nominated = status.get("nominatedNodeName", "")
+    if nominated and nominated != before.get("nominatedNodeName"):
+        problems.all_invalid("status.nominatedNodeName", nominated, text.dns_subdomain(nominated))
+    if status.get("qosClass", "") != before.get("qosClass", ""):
+        problems.immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
+    _transitions(status, before, old.get("spec", {}), problems)
+    _claims(status.get("resourceClaimStatuses", ()), spec, problems)
+    _pod_addresses(status.get("podIPs", ()), problems)
+    _host_addresses(status, problems)
+    for field in _STATUSES:
+        _users(status.get(field, ()), f"status.{field}", spec, problems)
+    _allocated(status, spec, problems)
+
+
+def _transitions(status: Object, before: Object, spec: Object, problems: Problems) -> None:
+    """A container that will not be restarted does not leave the terminated state."""
+    of_pod = spec.get("restartPolicy", "Always")
+    for field, containers in zip(_STATUSES, ("containers", "initContainers", "ephemeralContainers"), strict=True):
+        known = {each.get("name"): each for each in spec.get(containers, ())}
+        current = {each.get("name"): each for each in status.get(field, ())}
+        for index, old in enumerate(before.get(field, ())):
+            ended, new = old.get("state", {}).get("terminated"), current.get(old.get("name"))
+            container = known.get(old.get("name"), {})
+            policy = "Never" if field.startswith("ephemeral") else container.get("restartPolicy", of_pod)
+            if ended is None or new is None or "terminated" in new.get("state", {}):
+                continue
+            restarts = policy == "Always" or (ended.get("exitCode") and policy == "OnFailure")
+            if not restarts and not _restart_rule(container, ended.get("exitCode", 0)):
+                detail = "may not be transitioned to non-terminated state"
+                problems.forbidden(f"status.{field}[{index}].state", detail)
+
+
+def _restart_rule(container: Object, code: int) -> bool:
+    for rule in container.get("restartPolicyRules", ()):
+        codes = rule.get("exitCodes", {})
+        if (code in codes.get("values", ())) == (codes.get("operator") == "In"):
+            return True
+    return False
+
+
+def _claims(statuses: Sequence[Object], spec: Object, problems: Problems) -> None:
+    known = {claim.get("name") for claim in spec.get("resourceClaims", ())}
+    seen = set()
+    for index, status in enumerate(statuses):
+        path, name = f"status.resourceClaimStatuses[{index}].name", status.get("name", "")
+        if name not in known:
+            problems.invalid(path, name, "must match the name of an entry in `spec.resourceClaims`")
+        if name in seen:
+            problems.duplicate(path, name)
+        seen.add(name)
+        if "resourceClaimName" in status:
+            claim = status["resourceClaimName"]
+            problems.all_invalid(path, claim, text.dns_subdomain(claim))
+
+
+def _pod_addresses(entries: Sequence[Object], problems: Problems) -> None:
+    path, addresses = "status.podIPs", [entry.get("ip", "") for entry in entries]
+    for index, address in enumerate(addresses):
+        problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
+    if len(addresses) > 1:
+        if not dual_stack(addresses):
+            problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
+        for index, address in enumerate(addresses):
+            if address in addresses[:index]:
+                problems.duplicate(f"{path}[{index}]", {"IP": address})
+
+
+def _host_addresses(status: Object, problems: Problems) -> None:
+    path, addresses = "status.hostIPs", [entry.get("ip", "") for entry in status.get("hostIPs", ())]
+    if not addresses:
+        return
+    if addresses[0] != status.get("hostIP", ""):
+        problems.invalid(f"{path}[0].ip", addresses[0], "must be equal to `hostIP`")
+    for index, address in enumerate(addresses):
+        problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
+    if len(addresses) > 1:
+        for index, address in enumerate(addresses):
+            if address in addresses[:index]:
+                problems.duplicate(f"{path}[{index}]", {"IP": address})
+        if not dual_stack(addresses):
+            problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
+
+
+def dual_stack(addresses: Sequence[str]) -> bool:
+    """One address of each family."""
+    versions = {ipaddress.ip_address(address).version for address in addresses if not text.ip_address(address)}
+    return len(addresses) == 2 and versions == {4, 6}
+
+
+def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems) -> None:
+    windows = spec.get("os", {}).get("name") == "windows"
+    for index, status in enumerate(statuses):
+        linux, at = status.get("user", {}).get("linux"), f"{path}[{index}].linux"
+        if linux is None:
+            continue
+        if windows:
+            problems.forbidden(at, "cannot be set for a windows pod")
+            continue
+        groups = linux.get("supplementalGroups", ())
+        identifiers = [(f"{at}.uid", linux.get("uid", 0)), (f"{at}.gid", linux.get("gid", 0))]
+        identifiers += [(f"{at}.supplementalGroups[{number}]", group) for number, group in enumerate(groups)]
+        for where, value in identifiers:
+            if not 0 <= value <= _MAX_ID:
+                problems.invalid(where, value, text.range_text(0, _MAX_ID))
+
+
+def _allocated(status: Object, spec: Object, problems: Problems) -> None:
+    """The health of devices is told for what a container has asked for."""
+    for field, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
+        known = {each.get("name"): each for each in spec.get(containers, ())}
+        for index, entry in enumerate(status.get(field, ())):
+            for number, resource in enumerate(entry.get("allocatedResourcesStatus", ())):
+                path = f"status.{field}[{index}].allocatedResourcesStatus[{number}]"
+                _allocated_resource(resource, known.get(entry.get("name")), path, problems)
+    for index, entry in enumerate(status.get("ephemeralContainerStatuses", ())):
+        if entry.get("allocatedResourcesStatus"):
+            path = f"status.ephemeralContainerStatuses[{index}].allocatedResourcesStatus"
+            problems.forbidden(path, "must not be specified in container status")
+
+
+def _allocated_resource(resource: Object, container: Object | None, path: str, problems: Problems) -> None:
+    name = resource.get("name", "")
+    if container is not None:
+        resources = container.get("resources", {})
+        if name.startswith("claim:"):
+            keys = (
+                f"claim:{claim.get('name', '')}" + (f"/{claim['request']}" if claim.get("request") else "")
+                for claim in resources.get("claims", ())
+            )
+            if name not in keys:
+                problems.invalid(f"{path}.name", name, _CLAIM)
+        elif name not in resources.get("requests", {}):
+            problems.invalid(f"{path}.name", name, "must match one of the container's resource requests")
+    seen = set()
+    for index, device in enumerate(resource.get("resources", ())):
+        health, identifier = device.get("health", ""), device.get("resourceID", "")
+        if health not in _HEALTH:
+            problems.not_supported(f"{path}.resources[{index}].health", health, _HEALTH)
+        if identifier in seen:
+            problems.duplicate(f"{path}.resources[{index}].resourceID", identifier)
+        seen.add(identifier)
