@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from textual import work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.screen import Screen
 
 from engine.api.errors import ApiError
@@ -20,14 +21,14 @@ from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.guard import Guarded
 from ktui.models.flow import FlowModel
+from ktui.models.link import Link
 from ktui.models.routes import Kubectl, Leave, Mistyped, Revive, ToEditor, ToResource, ToScreen, ToTheme, route
 from ktui.models.summary import ClusterSummary
-from ktui.screens.flow import FlowScreen
-from ktui.screens.frame import SCREENS, FrameScreen
+from ktui.palette import Commands
+from ktui.screens.catalogue import CATALOGUE, SCREENS
+from ktui.screens.frame import FrameScreen
 from ktui.screens.help import Help
-from ktui.screens.objects import ObjectsScreen
 from ktui.screens.output import Output
-from ktui.screens.store import StoreScreen
 from ktui.session import Session
 from ktui.themes import DEFAULT_THEME, load_themes
 from ktui.widgets.command_line import CommandLine
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from engine.kubectl.discovery import Discovery, Resource
 
 RECONNECT_SECONDS = 0.5
+PLACES_KEPT = 100
 ERRORS_MOST = 50  # exceptions that are borne before the app gives up
 
 
@@ -45,27 +47,32 @@ class KtuiApp(Guarded, App[str]):
 
     TITLE = "ktui"
     CSS_PATH: ClassVar[Path] = Path(__file__).parent / "app.tcss"
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "flow": FlowScreen,
-        "objects": ObjectsScreen,
-        "store": StoreScreen,
-    }
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {entry.name: entry.make for entry in CATALOGUE}
     DEFAULT_MODE = "flow"
-    ENABLE_COMMAND_PALETTE = False
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
+    COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(str(number), f"switch_mode('{mode}')", f"{title} screen", show=False)
-            for number, (mode, title) in enumerate(SCREENS.items(), start=1)
+            Binding(
+                entry.key, f"show_mode('{entry.name}')", f"{entry.title} screen", show=False, id=f"screen.{entry.name}"
+            )
+            for entry in CATALOGUE
         ),
-        Binding("space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on"),
-        Binding("s", "step", "Step", show=False, tooltip="pause and jump to the next thing that is due"),
-        Binding("plus", "faster", "Faster", key_display="+", show=False),
-        Binding("minus", "slower", "Slower", key_display="-", show=False),
-        Binding("colon", "command", "Command", key_display=":"),
-        Binding("question_mark", "keys", "Help", key_display="?"),
-        Binding("T", "next_theme", "Next theme", show=False),
-        Binding("q", "leave", "Leave"),
-        Binding("ctrl+c", "leave_now", "Leave at once; the cluster goes on", show=False, priority=True),
+        Binding(
+            "space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on", id="clock.pause"
+        ),
+        Binding(
+            "s", "step", "Step", show=False, tooltip="pause and jump to the next thing that is due", id="clock.step"
+        ),
+        Binding("plus", "faster", "Faster", key_display="+", show=False, id="clock.faster"),
+        Binding("minus", "slower", "Slower", key_display="-", show=False, id="clock.slower"),
+        Binding("colon", "command", "Command", key_display=":", id="frame.command"),
+        Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
+        Binding("T", "next_theme", "Next theme", show=False, id="frame.theme"),
+        Binding("q", "leave", "Leave", id="frame.leave"),
+        Binding(
+            "ctrl+c", "leave_now", "Leave at once; the cluster goes on", show=False, priority=True, id="frame.leave-now"
+        ),
     ]
 
     def __init__(self, session: Session) -> None:
@@ -75,6 +82,7 @@ class KtuiApp(Guarded, App[str]):
         self.flow = FlowModel()
         self.summary = ClusterSummary(name=session.name)
         self.informers = InformerFactory(session.client, session.world)
+        self._places: list[tuple[str, object]] = []  # where Backspace leads, the last one first
         self._errors = 0
         for theme in load_themes():
             self.register_theme(theme)
@@ -182,7 +190,7 @@ class KtuiApp(Guarded, App[str]):
         verbs = {name for command in ROOT.children for name in (command.name, *command.aliases)}
         match route(message.text, screens=SCREENS, verbs=verbs):
             case ToScreen(mode):
-                self.switch_mode(mode)
+                self.action_show_mode(mode)
             case ToTheme(name):
                 self.use_theme(name)
             case ToResource(word):
@@ -227,14 +235,60 @@ class KtuiApp(Guarded, App[str]):
             self.complain(error, word)
             return None
 
+    async def resource_words(self) -> list[tuple[str, str]]:
+        """The plural and the kind of every resource that can be listed; none while the engine does not say."""
+        try:
+            found = await self.discovery.resources(self.session.client)
+        except (ApiError, ConnectionError):
+            return []
+        return sorted({(resource.gvr.resource, resource.kind) for resource in found if "list" in resource.verbs})
+
+    # -- places
+
+    def _remember_place(self) -> None:
+        """Where one is now is where Backspace leads."""
+        if isinstance(self.screen, FrameScreen):
+            self._places.append((self.screen.mode, self.screen.place()))
+            del self._places[:-PLACES_KEPT]
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def action_show_mode(self, mode: str) -> None:
+        if self.current_mode != mode:
+            self._remember_place()
+            await self.switch_mode(mode)
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def action_go_back(self) -> None:
+        """Back to the place before."""
+        if not self._places:
+            self.notify("this is where you began", timeout=1.5)
+            return
+        mode, place = self._places.pop()
+        await self.switch_mode(mode)
+        assert isinstance(self.screen, FrameScreen)
+        self.screen.return_to(place)
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def go_to(self, link: Link) -> None:
+        """Show the object that something named."""
+        await self._show_objects(link.resource, link)
+
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_resource(self, word: str) -> None:
         """Show a resource by any of its names."""
+        await self._show_objects(word, None)
+
+    async def _show_objects(self, word: str, link: Link | None) -> None:
+        from ktui.screens.objects import ObjectsScreen
+
         resource = await self.resolve(word)
-        if resource is not None:
-            await self.switch_mode("objects")
-            assert isinstance(self.screen, ObjectsScreen)
-            self.screen.show_resource(resource.gvr, namespaced=resource.namespaced)
+        if resource is None:
+            return
+        self._remember_place()
+        await self.switch_mode("objects")
+        assert isinstance(self.screen, ObjectsScreen)
+        key = f"{link.namespace or ''}/{link.name}" if link is not None else ""
+        self.screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:
@@ -254,6 +308,9 @@ class KtuiApp(Guarded, App[str]):
         await self.push_screen_wait(Editor(self.session.client, resource.gvr, obj))
 
     # -- themes and help
+
+    def action_use_theme(self, name: str) -> None:
+        self.use_theme(name)
 
     def use_theme(self, name: str) -> None:
         known = sorted(theme for theme in self.available_themes if theme.startswith("ktui-"))

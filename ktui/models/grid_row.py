@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +17,4 @@ class GridRow:
     cells: tuple[str, ...]
     tone: str = "foreground"
     is_lit: bool = False  # it changed a moment ago
+    labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)  # of its object: what `-l` asks

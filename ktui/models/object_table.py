@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from engine.api.duration import human_duration
 from engine.api.types import GVR, Object
-from ktui.models.grid_row import GridRow
+from ktui.models.grid_row import NO_LABELS, GridRow
 
 BAD = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Error", "Failed", "NotReady", "Evicted", "OOMKilled"}
@@ -28,9 +27,6 @@ class ObjectTable:
     columns: list[Object] = field(default_factory=list)
     rows: dict[str, Object] = field(default_factory=dict)
     version: str = ""
-    filter: str = ""
-    sort: str = ""  # the title of a column; "" for namespace and name
-    descending: bool = False
     changed: dict[str, float] = field(default_factory=dict)  # when a row last changed, on the reader's clock
 
     def replace(self, table: Object) -> None:
@@ -54,36 +50,22 @@ class ObjectTable:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The heads; that of the sorted column with an arrow."""
-        arrow = "↓" if self.descending else "↑"
-        return tuple(f"{title}{arrow}" if title == self.sort else title for title in self.names)
-
-    @property
-    def names(self) -> tuple[str, ...]:
         head = ("NAMESPACE",) if self.namespaced else ()
         return (*head, *(column["name"].upper() for column in self.columns if self._shown(column)))
 
     def _shown(self, column: Object) -> bool:
         return self.wide or not column.get("priority")
 
-    def sort_by_next(self) -> None:
-        """Sort by the next column, after the last by namespace and name again."""
-        names = ("", *self.names)
-        at = names.index(self.sort) if self.sort in names else 0
-        self.sort = names[(at + 1) % len(names)]
-
     def grid_rows(self, *, model_now: datetime | None = None, now: float = 0.0) -> list[GridRow]:
-        """The rows that the filter lets through, sorted; ages as of `model_now` where it is given."""
+        """By namespace and name; ages as of `model_now` where it is given."""
         shown = [index for index, column in enumerate(self.columns) if self._shown(column)]
         found = []
         for key in sorted(self.rows):
-            cells = self._cells(self.rows[key], shown, model_now)
-            if not self.filter or any(self.filter in cell for cell in cells):
-                is_lit = 0 < self.changed.get(key, 0.0) > now - LIT_SECONDS
-                found.append(GridRow(key, cells, tone(cells), is_lit=is_lit))
-        if self.sort in self.names:
-            column = self.names.index(self.sort)
-            found.sort(key=lambda row: sort_key(row.cells[column]), reverse=self.descending)
+            row = self.rows[key]
+            cells = self._cells(row, shown, model_now)
+            is_lit = 0 < self.changed.get(key, 0.0) > now - LIT_SECONDS
+            labels = row["object"]["metadata"].get("labels") or NO_LABELS
+            found.append(GridRow(key, cells, tone(cells), is_lit, labels))
         return found
 
     def _cells(self, row: Object, shown: list[int], model_now: datetime | None) -> tuple[str, ...]:
@@ -105,20 +87,6 @@ def row_key(row: Object) -> str:
 
 def cell_text(cell: Any) -> str:
     return "<none>" if cell is None else str(cell)
-
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 31536000}
-_AGE = re.compile(r"(\d+)([smhdy])")
-
-
-def sort_key(cell: str) -> tuple[int, float, str]:
-    """Numbers by size, ages by length, all else by letter."""
-    if _AGE.match(cell) and not _AGE.sub("", cell):
-        return 0, float(sum(int(count) * _UNITS[unit] for count, unit in _AGE.findall(cell))), ""
-    try:
-        return 0, float(cell.partition("/")[0]), cell
-    except ValueError:
-        return 1, 0.0, cell
 
 
 def tone(cells: tuple[str, ...]) -> str:

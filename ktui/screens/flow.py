@@ -31,19 +31,26 @@ class FlowScreen(FrameScreen):
     mode = "flow"
     purpose = "Flow: each request, watch event and step of the control plane as it happens. One line is one thing."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "pin", "Pin trace", tooltip="show the trace of the row alone, and again all of them"),
-        Binding("r", "noise('reads')", "Reads", show=False, tooltip="show or hide components' reads"),
-        Binding("e", "noise('events')", "Events", show=False, tooltip="show or hide writes of Event objects"),
-        Binding("h", "noise('heartbeats')", "Heartbeats", show=False, tooltip="show or hide leases and node status"),
         Binding(
-            "i",
-            "noise('idle reconciles')",
-            "Idle reconciles",
-            show=False,
-            tooltip="show or hide reconciles that wrote nothing",
+            "p", "pin", "Pin trace", tooltip="show the trace of the row alone, and again all of them", id="flow.pin"
         ),
-        Binding("c", "chains", "Chains", show=False, tooltip="show or hide hops 2 to 6 of components' requests"),
-        Binding("escape", "unpin", "Back: unpin, close the detail, follow the end", show=False),
+        *(
+            Binding(key, f"noise('{noise}')", title, show=False, tooltip=f"show or hide {what}", id=f"flow.{name}")
+            for key, noise, title, what, name in (
+                ("r", "reads", "Reads", "components' reads", "reads"),
+                ("e", "events", "Events", "writes of Event objects", "events"),
+                ("h", "heartbeats", "Heartbeats", "leases and node status", "heartbeats"),
+                ("i", "idle reconciles", "Idle reconciles", "reconciles that wrote nothing", "idle"),
+            )
+        ),
+        Binding(
+            "C",
+            "chains",
+            "Chains",
+            show=False,
+            tooltip="show or hide hops 2 to 6 of components' requests",
+            id="flow.chains",
+        ),
     ]
 
     def __init__(self) -> None:
@@ -136,13 +143,14 @@ class FlowScreen(FrameScreen):
         row = self.canvas.current
         trace = row.trace_id if row is not None and not self.canvas.following else self.live.story
         if self.pinned or not trace:
-            self.action_unpin()
+            self.action_escape()
             return
         self.pinned = trace
         self.canvas.show(FlowModel(show=self.live.show, chains=self.live.chains))
         self._feed_pinned()
 
-    def action_unpin(self) -> None:
+    def action_escape(self) -> None:
+        """Close the detail, unpin, follow the end."""
         if self.has_class("inspecting"):
             self.remove_class("inspecting")
         elif self.pinned:

@@ -55,7 +55,7 @@ class Help(ModalScreen[None]):
 
     def _parts(self) -> Iterator[RenderableType]:
         yield Text(self._about.purpose + "\n")
-        yield self._table("this screen", dict(self._rows(self._about.BINDINGS)))
+        yield self._table("this screen", dict(self._rows([*self._about.BINDINGS, *self._shared()])))
         focused = self._about.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
@@ -66,6 +66,14 @@ class Help(ModalScreen[None]):
             "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
             "theme NAME, up, q",
         )
+
+    def _shared(self) -> Iterator[BindingType]:
+        """The keys of all screens, as far as this one has a use for them."""
+        from ktui.screens.frame import FrameScreen
+
+        for binding in FrameScreen.BINDINGS:
+            if isinstance(binding, Binding) and self._about.check_action(binding.action, ()):
+                yield binding
 
     @staticmethod
     def _rows(bindings: list[BindingType]) -> Iterator[tuple[str, str]]:

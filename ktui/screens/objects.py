@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Input, Static
+from textual.containers import Horizontal
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object
 from ktui.feeds import objects as objects_feed
+from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
 from ktui.models.summary import ClusterSummary
 from ktui.screens.editor import Editor, editable_yaml
 from ktui.screens.frame import FrameScreen
+from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.dialogs import Question
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
 from ktui.widgets.syntax import yaml_text
+from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
 IDLE_SHARE = 5  # times what a frame took, until the next
@@ -31,16 +32,12 @@ class ObjectsScreen(FrameScreen):
     mode = "objects"
     purpose = "Objects: any resource as kubectl lists it, live. Type :deploy, :svc, :nodes or a CRD's name for another."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "yaml", "YAML"),
-        Binding("i", "describe", "Describe"),
-        Binding("e", "edit", "Edit"),
-        Binding("d,delete", "delete", "Delete"),
-        Binding("l", "logs", "Logs", show=False, tooltip="what a Pod prints, as it prints it"),
-        Binding("slash", "filter", "Filter", key_display="/"),
-        Binding("o", "sort", "Sort", show=False, tooltip="sort by the next column"),
-        Binding("O", "reverse", "Reverse the order", show=False),
-        Binding("w", "wide", "Wide", show=False, tooltip="all columns, as -o wide"),
-        Binding("escape", "back", "Back: leave the filter, then the detail", show=False),
+        Binding("y", "yaml", "YAML", id="objects.yaml"),
+        Binding("d,i", "describe", "Describe", id="objects.describe"),
+        Binding("e", "edit", "Edit", id="objects.edit"),
+        Binding("ctrl+d,delete", "delete", "Delete", id="objects.delete"),
+        Binding("l", "logs", "Logs", show=False, tooltip="what a Pod prints, as it prints it", id="objects.logs"),
+        Binding("w", "wide", "Wide", show=False, tooltip="all columns, as -o wide", id="objects.wide"),
     ]
 
     def __init__(self) -> None:
@@ -50,20 +47,15 @@ class ObjectsScreen(FrameScreen):
         self._lit_until = 0.0
         self._next_frame = 0.0
         self._second = ""
-        self._problem = ""
+        self._wanted = ""  # the key that the cursor is to go to once it is there
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
-            with Vertical():
-                yield Static("", id="resource")
-                yield Grid(id="objects")
-                yield Input(placeholder="rows with this text in any column", id="filter", compact=True)
-            with VerticalScroll(id="detail"):
-                yield Static("", id="yaml")
+            yield TablePane(id="objects")
+            yield DetailPane(id="detail")
 
     def on_mount(self) -> None:
-        self.query_one("#filter").display = False
-        self.query_one("#detail").display = False
+        self.detail.display = False
         self.set_interval(FRAME_SECONDS, self._frame)
         self.focus_body()
         self.follow()
@@ -72,24 +64,43 @@ class ObjectsScreen(FrameScreen):
         self.grid.focus()
 
     @property
+    def objects(self) -> TablePane:
+        return self.query_one("#objects", TablePane)
+
+    @property
     def grid(self) -> Grid:
-        return self.query_one("#objects", Grid)
+        return self.objects.grid
+
+    @property
+    def detail(self) -> DetailPane:
+        return self.query_one("#detail", DetailPane)
 
     # -- what is shown
 
-    def show_resource(self, resource: GVR, *, namespaced: bool) -> None:
-        """Show another resource."""
-        self.table = ObjectTable(resource, namespaced=namespaced, wide=self.table.wide)
-        self.query_one("#detail").display = False
-        self.query_one("#filter", Input).value = ""
-        self._problem, self._is_dirty = "", True
-        self.follow()
+    def show_resource(self, resource: GVR, *, namespaced: bool, key: str = "") -> None:
+        """Show another resource, and put the cursor on an object of it where its key is given."""
+        self._wanted = key
+        if resource != self.table.resource or not key:
+            self.table = ObjectTable(resource, namespaced=namespaced, wide=self.table.wide)
+            self.detail.display = False
+            self.objects.close_filter()
+            self.objects.problem = ""
+            self.follow()
+        self._is_dirty = True
+
+    def place(self) -> object:
+        return self.table.resource, self.table.namespaced, self.grid.key
+
+    def return_to(self, place: object) -> None:
+        match place:
+            case (GVR() as resource, bool() as namespaced, str() as key):
+                self.show_resource(resource, namespaced=namespaced, key=key)
 
     @work(exclusive=True, group="objects", exit_on_error=False)
     async def follow(self) -> None:
         session = self.ktui.session
         async for problem in objects_feed.follow(session.client, session.world.clock, self.table, None):
-            self._problem, self._is_dirty = problem, True
+            self.objects.problem, self._is_dirty = problem, True
 
     def show_summary(self, summary: ClusterSummary) -> None:
         super().show_summary(summary)
@@ -106,20 +117,22 @@ class ObjectsScreen(FrameScreen):
         self._is_dirty = False
         empty = f"No {self.table.resource.resource} here. Apply some:  :apply -f samples/web.yaml"
         if not self.table.columns:
-            empty = "…" if not self._problem else ""
+            empty = "…" if not self.objects.problem else ""
         rows = self.table.grid_rows(model_now=self.ktui.summary.now, now=now)
-        self.grid.show(self.table.titles, rows, empty=empty)
-        self._say(len(rows))
+        self.objects.title = self.table.resource.group_resource
+        self.objects.show(self.table.titles, rows, empty=empty)
+        if self._wanted in self.table.rows:
+            self._go_to_wanted()
         self._next_frame = now + IDLE_SHARE * (clock.monotonic() - now)  # a long table is drawn less often
 
-    def _say(self, shown: int) -> None:
-        of = f" of {len(self.table.rows)}" if shown != len(self.table.rows) else ""
-        head = Text.assemble((f" {self.table.resource.group_resource}", "bold"), f"  {shown}{of}")
-        if self.table.filter:
-            head.append(f"  /{self.table.filter}", inks(self.app).get("accent", ""))
-        if self._problem:
-            head.append(f"  ✖ {self._problem}", inks(self.app).get("error", ""))
-        self.query_one("#resource", Static).update(head)
+    def _go_to_wanted(self) -> None:
+        """The object that one came for is under the cursor, whatever was filtered, and its inside is shown."""
+        if not any(row.key == self._wanted for row in self.grid.rows):
+            self.objects.close_filter()
+        self.grid.move_to(self._wanted)
+        if self.grid.key == self._wanted:
+            self._wanted = ""
+            self.action_yaml()
 
     # -- one object
 
@@ -138,23 +151,26 @@ class ObjectsScreen(FrameScreen):
             self.ktui.complain(error, chosen[1])
             return None
 
-    def on_grid_chosen(self, _: Grid.Chosen) -> None:
+    def on_grid_chosen(self, message: Grid.Chosen) -> None:
         self.action_yaml()
-        self.query_one("#detail").focus()
+        self.detail.focus()
 
     def on_grid_moved(self, _: Grid.Moved) -> None:
-        if self.query_one("#detail").display:
+        if self.detail.display:
             self.action_yaml()
 
     @work(exclusive=True, group="yaml", exit_on_error=False)
     async def action_yaml(self) -> None:
-        """Show the object under the cursor beside the table."""
+        """Show the object under the cursor beside the table, and what it belongs to as links."""
         obj = await self._read()
         if obj is None:
             return
         text = editable_yaml(obj)
-        self.query_one("#yaml", Static).update(yaml_text(text, inks(self.app)))
-        self.query_one("#detail").display = True
+        self.detail.show([yaml_text(text, inks(self.app))], links=links_of(obj), copied=text)
+        self.detail.display = True
+
+    def close_one(self) -> None:
+        self.detail.display = False
 
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def action_edit(self) -> None:
@@ -207,37 +223,8 @@ class ObjectsScreen(FrameScreen):
         else:
             self.notify(f"{kind}/{name} deleted", markup=False)
 
-    # -- filter, order and width
-
-    def action_filter(self) -> None:
-        field = self.query_one("#filter", Input)
-        field.display = True
-        field.focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self.table.filter = event.value
-        self._is_dirty = True
-
-    def on_input_submitted(self, _: Input.Submitted) -> None:
-        self.focus_body()
-
-    def action_sort(self) -> None:
-        self.table.sort_by_next()
-        self._is_dirty = True
-
-    def action_reverse(self) -> None:
-        self.table.descending = not self.table.descending
-        self._is_dirty = True
+    # -- width
 
     def action_wide(self) -> None:
         self.table.wide = not self.table.wide
         self._is_dirty = True
-
-    def action_back(self) -> None:
-        field = self.query_one("#filter", Input)
-        if field.display:
-            field.value = ""
-            field.display = False
-        else:
-            self.query_one("#detail").display = False
-        self.focus_body()

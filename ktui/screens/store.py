@@ -29,11 +29,15 @@ class StoreScreen(FrameScreen):
     mode = "store"
     purpose = "Store: the keys of etcd as the API server writes them, each with its revisions and its value."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Prefix", key_display="/", tooltip="keys that begin with what is typed"),
-        Binding("o", "order", "Order", tooltip="by key, or the newest change first"),
-        Binding("left_square_bracket", "older", "Older", key_display="[", tooltip="the value one revision before"),
-        Binding("right_square_bracket", "newer", "Newer", key_display="]", tooltip="one revision on"),
-        Binding("escape", "back", "Back", show=False),
+        Binding(
+            "left_square_bracket",
+            "older",
+            "Older",
+            key_display="[",
+            tooltip="the value one revision before",
+            id="store.older",
+        ),
+        Binding("right_square_bracket", "newer", "Newer", key_display="]", tooltip="one revision on", id="store.newer"),
     ]
 
     def __init__(self) -> None:
@@ -108,7 +112,8 @@ class StoreScreen(FrameScreen):
     def on_grid_chosen(self, _: Grid.Chosen) -> None:
         self.query_one("#detail").focus()
 
-    def action_order(self) -> None:
+    def action_sort(self) -> None:
+        """By key, or the newest change first."""
         self._by_change = not self._by_change
         self.refresh_keys()
 
@@ -183,7 +188,7 @@ class StoreScreen(FrameScreen):
     def on_input_submitted(self, _: Input.Submitted) -> None:
         self.focus_body()
 
-    def action_back(self) -> None:
+    def action_escape(self) -> None:
         field = self.query_one("#prefix", Input)
         field.value = ""
         field.display = False

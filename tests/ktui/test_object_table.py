@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import PODS
-from ktui.models.object_table import ObjectTable, sort_key
+from ktui.models.object_table import ObjectTable
 
 COLUMNS = [
     {"name": "Name", "priority": 0},
@@ -62,40 +62,6 @@ def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None
 def test_ages_are_as_of_the_model_s_clock() -> None:
     at = datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC)
     assert table_of(row("a")).grid_rows(model_now=at)[0].cells[-1] == "3m20s"
-
-
-def test_the_filter_looks_at_every_column() -> None:
-    table = table_of(row("apple"), row("pear", status="Pending"))
-    table.filter = "Pend"
-    assert names(table) == ["pear"]
-
-
-def test_sorting_goes_through_the_columns_and_back() -> None:
-    table = table_of(row("a", restarts="10"), row("b", restarts="9"), row("c", restarts="2"))
-    for _ in range(4):
-        table.sort_by_next()
-    assert table.titles[3] == "RESTARTS↑"
-    assert names(table) == ["c", "b", "a"]
-    table.descending = True
-    assert names(table) == ["a", "b", "c"]
-    table.sort_by_next()
-    table.sort_by_next()
-    assert table.sort == ""
-
-
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [
-        pytest.param("5s", "3m20s", id="ages"),
-        pytest.param("59m", "2h", id="minutes and hours"),
-        pytest.param("9", "10", id="numbers"),
-        pytest.param("0/1", "1/1", id="ready counts"),
-        pytest.param("3", "word", id="numbers before words"),
-        pytest.param("Error", "Running", id="words"),
-    ],
-)
-def test_cells_sort_by_what_they_mean(low: str, high: str) -> None:
-    assert sort_key(low) < sort_key(high)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ async def flow_inspected(pilot: Pilot[Any]) -> None:
 
 async def flow_with_everything(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot)
-    await driver.press("r", "e", "h", "i", "c")
+    await driver.press("r", "e", "h", "i", "C")
     await driver.misses("hidden:")
 
 
@@ -88,7 +88,7 @@ async def pod_yaml(pilot: Pilot[Any]) -> None:
 
 async def deleting(pilot: Pilot[Any]) -> None:
     await pods(pilot)
-    await pilot.press("d")
+    await pilot.press("ctrl+d")
     await pilot.pause()
 
 

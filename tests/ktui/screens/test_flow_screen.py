@@ -87,9 +87,9 @@ async def test_c_shows_the_chain_of_components_requests(show: Show) -> None:
         await apply_web(driver)
         await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
         before = len(driver.app.flow.rows)
-        await driver.press("c")
+        await driver.press("C")
         await driver.until(lambda: len(driver.app.flow.rows) > before)
-        await driver.press("c")
+        await driver.press("C")
         await driver.until(lambda: len(driver.app.flow.rows) <= before + 5)
 
 

@@ -202,12 +202,12 @@ async def test_delete_asks_first(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, "doomed")
         grid.move_to("default/doomed")
-        await driver.press("d")
+        await driver.press("ctrl+d")
         await driver.sees("Delete configmaps/doomed in namespace default?")
         await driver.press("escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
         assert "doomed" in row_names(grid)
-        await driver.press("d", "y")
+        await driver.press("ctrl+d", "y")
         await driver.until(lambda: "doomed" not in row_names(grid))
 
 

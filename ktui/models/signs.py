@@ -1,0 +1,16 @@
+"""Signs that go with the colours, so that nothing is told by colour alone; bars; and short names."""
+
+from __future__ import annotations
+
+DONE, WAITING, WRONG, PAST, CLOCK = "✓", "◐", "✖", "·", "◷"
+
+
+def short_pod(pod: str) -> str:
+    """`namespace/name` without the default namespace."""
+    return pod.removeprefix("default/")
+
+
+def bar(share: float, width: int) -> str:
+    """A share of one as a bar of `width` cells; whatever is more than nothing shows."""
+    whole = round(max(0.0, min(1.0, share)) * width)
+    return ("█" * (whole or int(share > 0))).ljust(width, "░")

@@ -1,0 +1,39 @@
+"""The table of main screens: what gives each its key, its tab, its `:name` and its entry in the command palette.
+
+To add a screen: write `ktui/screens/NAME.py` with a subclass of `FrameScreen` (see `ktui/screens/frame.py` for what it
+gets for nothing), and put one line here. A screen's module is loaded when it is first shown: the first frame does not
+wait for screens that nobody looks at yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from textual.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`name` is its mode and what is typed after `:`; `about` is what the palette says; `where` is `module:Class`."""
+
+    name: str
+    key: str
+    title: str
+    about: str
+    where: str
+
+    def make(self) -> Screen[Any]:
+        module, _, kind = self.where.partition(":")
+        screen = getattr(import_module(module), kind)()
+        assert isinstance(screen, Screen)
+        return screen
+
+
+CATALOGUE = (
+    Entry("flow", "1", "Flow", "every request, event and step as it happens", "ktui.screens.flow:FlowScreen"),
+    Entry("objects", "2", "Objects", "any resource, live", "ktui.screens.objects:ObjectsScreen"),
+    Entry("store", "3", "Store", "etcd's keys and their revisions", "ktui.screens.store:StoreScreen"),
+)
+SCREENS = {entry.name: entry.title for entry in CATALOGUE}

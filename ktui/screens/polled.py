@@ -1,0 +1,113 @@
+"""What screens share that look inside a component: they ask while they are looked at, and draw what has changed.
+
+A subclass gives `ask` and `take` for the whole picture, `draw` to paint it, and, where one row of it can be looked
+into, `subject` (what the cursor is on), `ask_inside` and `take_inside`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual import work
+
+from ktui.feeds.poll import Poll
+from ktui.screens.frame import FrameScreen
+from ktui.widgets.grid import Grid
+
+FRAME_SECONDS = 0.05
+SHARE = 5  # times what a frame took, until the next
+
+
+class PolledScreen(FrameScreen):
+    def __init__(self) -> None:
+        super().__init__()
+        self.problem = ""  # why what is shown is not what is
+        self._is_dirty = False
+        self._next_frame = 0.0
+        self._polls: list[Poll] = []
+
+    # -- what a subclass gives
+
+    async def ask(self) -> Any:
+        """The whole picture. May raise ApiError and ConnectionError."""
+        raise NotImplementedError
+
+    def take(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def subject(self) -> str:
+        """What is looked into; "" for nothing."""
+        return ""
+
+    async def ask_inside(self, subject: str) -> Any:
+        """The inside of one thing. May raise ApiError and ConnectionError."""
+        raise NotImplementedError
+
+    def take_inside(self, subject: str, value: Any, problem: str) -> None:
+        raise NotImplementedError
+
+    # -- the two questions
+
+    def on_mount(self) -> None:
+        clock = self.ktui.session.world.clock
+        whole = Poll(clock, self.ask, wanted=lambda: self.is_active)
+        inside = Poll(clock, self._ask_inside, wanted=lambda: self.is_active and bool(self.subject))
+        self._polls = [whole, inside]
+        self._follow(whole)
+        self._follow_inside(inside)
+        self.set_interval(FRAME_SECONDS, self._frame)
+        self.focus_body()
+
+    async def _ask_inside(self) -> tuple[str, Any]:
+        subject = self.subject
+        return subject, await self.ask_inside(subject)
+
+    @work(group="whole", exit_on_error=False)
+    async def _follow(self, poll: Poll) -> None:
+        async for answer in poll.answers():
+            self.problem = answer.problem
+            if answer.value is not None:
+                self.take(answer.value)
+            self.mark()
+
+    @work(group="inside", exit_on_error=False)
+    async def _follow_inside(self, poll: Poll) -> None:
+        async for answer in poll.answers():
+            subject, value = answer.value or ("", None)
+            self.take_inside(self.subject if answer.problem else subject, value, answer.problem)
+            self.mark()
+
+    def on_screen_resume(self) -> None:
+        super().on_screen_resume()
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Ask at once: what is looked at has changed."""
+        for poll in self._polls:
+            poll.hurry()
+
+    def on_grid_moved(self, _: Grid.Moved) -> None:
+        self.hurry()
+        self.mark()
+
+    # -- frames
+
+    def mark(self) -> None:
+        """What is shown has changed."""
+        self._is_dirty = True
+
+    def _frame(self) -> None:
+        clock = self.ktui.session.world.clock
+        now = clock.monotonic()
+        if self._is_dirty and self.is_active and now >= self._next_frame:
+            self._is_dirty = False
+            self.draw()
+            self._next_frame = now + SHARE * (clock.monotonic() - now)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.mark()
