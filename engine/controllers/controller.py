@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 from engine.api.errors import ApiError
@@ -271,5 +272,9 @@ class Controller:
             },
             "reconciles": self._reconciles,
             "errors": self._errors,
-            "last": list(reversed(self._last)),
+            "last": [{**each, "start": _stamp(each["start"])} for each in reversed(self._last)],
         }
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")[:26] + "Z"

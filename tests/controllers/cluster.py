@@ -207,6 +207,7 @@ class PodHands:
         status = {
             **pod["status"],
             "phase": "Running",
+            "startTime": pod["status"].get("startTime") or self._world.clock.timestamp(),
             "podIP": ip,
             "podIPs": [{"ip": ip}],
             "conditions": [*kept, condition],

@@ -2,53 +2,128 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import pytest
 
 from engine.api.types import DEPLOYMENTS, Object
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
-from engine.controllers.podautoscaler.replicas import MetricError, propose
+from engine.controllers.podautoscaler.replicas import MetricError, Target, Tolerances, propose
 from engine.world import World
 from tests.controllers.cluster import PodHands, running
 from tests.controllers.objects import deployment
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR_AGO = "2025-12-31T23:00:00Z"
 
-def pod(name: str, *, ready: bool = True, phase: str = "Running", cpu: str | None = "1") -> Object:
-    requests = {"requests": {"cpu": cpu}} if cpu else {}
-    condition = {"type": "Ready", "status": "True" if ready else "False"}
+
+def pod(number: int, mark: str, request: str | None = "1") -> Object:
+    """A Pod by its mark: `+` is ready, `-` is starting, `x` has lost its readiness long ago, `?` is ready and not
+    measured, `P` is pending, `F` has failed, `D` is being deleted."""
+    started = "2025-12-31T23:59:00Z" if mark == "-" else HOUR_AGO
+    ready = {"type": "Ready", "status": "False" if mark in "-x" else "True", "lastTransitionTime": started}
+    if mark == "x":
+        ready["lastTransitionTime"] = "2025-12-31T23:50:00Z"
+    requests = {"requests": {"cpu": request, "memory": "1Ki"}} if request else {}
     return {
-        "metadata": {"name": name},
+        "metadata": {"name": f"p{number}", **({"deletionTimestamp": HOUR_AGO} if mark == "D" else {})},
         "spec": {"containers": [{"name": "c", "resources": requests}]},
-        "status": {"phase": phase, "conditions": [condition]},
+        "status": {
+            "phase": {"P": "Pending", "F": "Failed"}.get(mark, "Running"),
+            "startTime": started,
+            "conditions": [ready],
+        },
     }
 
 
-# Pods as (ready, use in thousandths), then the current size, the target in percent and what comes of it.
+class Case(NamedTuple):
+    """Pods by mark, what each uses in thousandths, how many there are, the target in percent; the size and percents
+    that come of it."""
+
+    pods: str
+    use: tuple[int, ...]
+    target: int
+    size: int
+    percent: int
+    behavior: Object | None = None
+    resource: str = "cpu"
+    current: int = 0
+
+
+# After upstream's TestReplicaCalc* (replica_calculator_test.go).
 PROPOSALS = {
-    "twice the target": ([(True, 1000), (True, 1000)], 2, 50, 4),
-    "half the target": ([(True, 250), (True, 250)], 2, 50, 1),
-    "within the tolerance": ([(True, 540), (True, 540)], 2, 50, 2),
-    "a pod that is not ready counts as idle when there are to be more": ([(True, 1000), (False, 0)], 2, 50, 2),
-    "far above even so": ([(True, 3000), (False, 0)], 2, 50, 6),
-    "nor when there are to be fewer": ([(True, 100), (True, 100), (False, 0)], 3, 50, 1),
+    "scale up": Case("+++", (300, 500, 700), 30, 5, 50),
+    "scale up, one is starting": Case("-++", (300, 500, 700), 30, 4, 60),
+    "scale up, most are starting": Case("+--", (400, 500, 700), 30, 3, 40),
+    "scale up, one is pending": Case("++P", (500, 700, 0), 30, 4, 60),
+    "failed ones are out": Case("++FF", (500, 700, 0, 0), 30, 4, 60, current=2),
+    "ones that are being deleted are out": Case("+++DD", (300, 500, 700, 0, 0), 30, 5, 50, current=3),
+    "scale down": Case("+++++", (100, 300, 500, 250, 250), 50, 3, 28),
+    "scale down, some are starting": Case("+++--", (100, 300, 500, 250, 250), 50, 2, 30),
+    "one that was ready before counts as it is": Case("++x", (300, 500, 700), 30, 5, 50),
+    "memory does not wait for readiness": Case("-++", (300, 500, 700), 30, 5, 50, resource="memory"),
+    "within the tolerance": Case("+++", (1010, 1030, 1020), 100, 3, 102),
+    "just within": Case("++", (550, 550), 50, 2, 55),
+    "a tolerance of its own": Case("++", (550, 550), 50, 3, 55, {"scaleUp": {"tolerance": "50m"}}),
+    "a wide tolerance of its own": Case("++", (350, 350), 50, 2, 35, {"scaleDown": {"tolerance": "0.4"}}),
+    "unmeasured ones use all where fewer would do": Case("++?", (100, 100, 0), 50, 3, 10),
+    "unmeasured ones use nothing where more would do": Case("++?", (1000, 1000, 0), 50, 4, 100),
+    "unmeasured ones turn nothing around": Case("+?", (400, 0), 30, 2, 40),
+    "unmeasured, down a little": Case("++++?", (100, 100, 100, 100, 0), 100, 2, 10),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", PROPOSALS)
 def test_proposals(case: str) -> None:
-    states, current, target, wanted = PROPOSALS[case]
-    pods = [pod(f"p{number}", ready=ready) for number, (ready, _) in enumerate(states)]
-    used = {f"p{number}": {"c": use} for number, (_, use) in enumerate(states)}
-    found = propose(pods, used, resource="cpu", container="", current=current, utilization=target, average=None)
-    assert found.replicas == wanted
+    row = PROPOSALS[case]
+    pods = [pod(number, mark) for number, mark in enumerate(row.pods)]
+    unit = 1 if row.resource == "cpu" else 1024
+    used = {
+        f"p{number}": {"c": use * unit}
+        for number, (mark, use) in enumerate(zip(row.pods, row.use, strict=True))
+        if mark not in "?P"
+    }
+    found = propose(
+        pods, used, Target(row.target, None), resource=row.resource, current=row.current or len(pods),
+        tolerances=Tolerances.of(row.behavior or {}), now=NOW,
+    )  # fmt: skip
+    assert (found.replicas, found.utilization) == (row.size, row.percent)
 
 
-def test_a_target_in_percent_needs_requests() -> None:
-    with pytest.raises(MetricError, match="missing request for cpu in container c of Pod a"):
-        propose([pod("a", cpu=None)], {"a": {"c": 1}}, resource="cpu", container="", current=1, utilization=50,
-                average=None)  # fmt: skip
+@pytest.mark.parametrize(
+    ("marks", "use", "average", "size"),
+    [
+        pytest.param("++", (1000, 1000), 500, 4, id="up"),
+        pytest.param("++++", (100, 100, 100, 100), 400, 1, id="down"),
+        pytest.param("++?", (100, 100, 0), 400, 2, id="an unmeasured one uses the target"),
+        pytest.param("+-", (1000, 0), 400, 3, id="a starting one uses nothing"),
+    ],
+)
+def test_proposals_by_average(marks: str, use: tuple[int, ...], average: int, size: int) -> None:
+    pods = [pod(number, mark, None) for number, mark in enumerate(marks)]
+    used = {f"p{number}": {"c": amount} for number, amount in enumerate(use) if marks[number] != "?"}
+    found = propose(
+        pods, used, Target(None, average), resource="cpu", current=len(pods), tolerances=Tolerances(), now=NOW
+    )
+    assert (found.replicas, found.utilization) == (size, None)
+
+
+@pytest.mark.parametrize(
+    ("pods", "error"),
+    [
+        pytest.param([], "no pods returned by selector while calculating replica count", id="no Pods"),
+        pytest.param(
+            [pod(0, "P")], "did not receive metrics for targeted pods (pods might be unready)", id="none is measured"
+        ),
+        pytest.param([pod(0, "+", None)], "missing request for cpu in container c of Pod p0", id="no requests"),
+    ],
+)
+def test_what_cannot_be_computed(pods: list[Object], error: str) -> None:
+    with pytest.raises(MetricError) as raised:
+        propose(pods, {"p0": {"c": 1}}, Target(50, None), resource="cpu", current=1, tolerances=Tolerances(), now=NOW)
+    assert str(raised.value) == error
 
 
 def scaler(behavior: Object | None = None, **spec: Any) -> Object:
@@ -85,6 +160,44 @@ def test_a_policy_counts_what_was_done_within_its_period() -> None:
     history.scaled(5, 6, 1000.0)
     assert normalize(scaler(SLOW), history, current=6, desired=9, now=1030.0).replicas == 6
     assert normalize(scaler(SLOW), history, current=6, desired=9, now=1061.0).replicas == 7
+
+
+@pytest.mark.parametrize(
+    ("behavior", "recommended", "current", "desired", "allowed", "reason"),
+    [
+        pytest.param({}, (10, 1), 10, 3, 10, "ScaleDownStabilized", id="default: the highest of five minutes"),
+        pytest.param(
+            {"scaleUp": {"stabilizationWindowSeconds": 60}}, (5, 7), 5, 9, 5, "ScaleUpStabilized",
+            id="up: the lowest of the window",
+        ),
+        pytest.param(
+            {"scaleUp": {"stabilizationWindowSeconds": 60}}, (2, 3), 5, 9, 5, "ScaleUpStabilized",
+            id="up: never down",
+        ),
+        pytest.param(
+            {"scaleDown": {"stabilizationWindowSeconds": 60}}, (4, 6), 8, 2, 6, "ScaleDownStabilized",
+            id="down: the highest of the window",
+        ),
+        pytest.param(
+            {"scaleDown": {"stabilizationWindowSeconds": 60}}, (9, 12), 8, 2, 8, "ScaleDownStabilized",
+            id="down: never up",
+        ),
+    ],
+)  # fmt: skip
+def test_stabilisation(
+    behavior: Object, recommended: tuple[int, ...], current: int, desired: int, allowed: int, reason: str
+) -> None:
+    history = History(recommended[0], 990.0)
+    for number, each in enumerate(recommended[1:]):
+        history.recommend(each, 991.0 + number, keep=300.0)
+    verdict = normalize(scaler(behavior), history, current=current, desired=desired, now=1000.0)
+    assert (verdict.replicas, verdict.able[1]) == (allowed, reason)
+
+
+def test_what_went_down_within_a_period_may_come_up_again() -> None:
+    history = History(5, 0.0)
+    history.scaled(8, 5, 1000.0)
+    assert normalize(scaler(SLOW), history, current=5, desired=12, now=1030.0).replicas == 9
 
 
 async def test_a_deployment_follows_its_load(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -120,6 +121,9 @@ async def test_all_controllers_have_a_view_while_they_run(world: World) -> None:
         assert [name for name in world.views if name.startswith("controllers/")] == sorted(
             f"controllers/{title}" for title in titles
         )
+        await world.clock.sleep(30)
+        seen = [json.loads(json.dumps(world.views.look(f"controllers/{title}", {}))) for title in titles]
+        assert any(view["last"] for view in seen), "plain JSON, also where somebody looks from inside the process"
     assert not [name for name in world.views if name.startswith("controllers/")]
 
 

@@ -19,7 +19,7 @@ from engine.controllers.controller import Controller
 from engine.controllers.discovery import Discovery, parse_api_version
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import usage
-from engine.controllers.podautoscaler.replicas import MetricError, Proposal, propose
+from engine.controllers.podautoscaler.replicas import MetricError, Proposal, Target, Tolerances, propose
 
 AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 PERIOD = 15.0  # --horizontal-pod-autoscaler-sync-period
@@ -183,11 +183,12 @@ class HorizontalPodAutoscaler(Controller):
             proposal = propose(
                 pods,
                 usage(pods, autoscaler, resource),
+                Target(target.get("averageUtilization"), average),
                 resource=resource,
                 container=container,
                 current=current,
-                utilization=target.get("averageUtilization"),
-                average=average,
+                tolerances=Tolerances.of(autoscaler["spec"].get("behavior") or {}),
+                now=self.clock.now(),
             )
         except MetricError as error:
             what = "utilization" if average is None else "usage"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.controllers.podautoscaler.metrics import request_of
-from engine.controllers.pods import is_ready
+from engine.controllers.pods import parse_time, ready_condition
 
 TOLERANCE = 0.1
+# --horizontal-pod-autoscaler-cpu-initialization-period and -initial-readiness-delay
+CPU_INITIALIZATION = timedelta(minutes=5)
+INITIAL_READINESS_DELAY = timedelta(seconds=30)
 
 
 class MetricError(Exception):
@@ -24,56 +31,101 @@ class Proposal(NamedTuple):
     value: int
 
 
-class _Groups(NamedTuple):
-    """The Pods of a target: `ready` ones count as they are, `ignored` ones (pending, or not ready yet) do not."""
+class Tolerances(NamedTuple):
+    """How far from its target a metric may be without anything being done (KEP-4951)."""
 
-    ready: dict[str, int]
-    ignored: list[str]
+    down: float = TOLERANCE
+    up: float = TOLERANCE
+
+    @classmethod
+    def of(cls, behavior: Object) -> Tolerances:
+        down, up = (_tolerance(behavior.get(rules)) for rules in ("scaleDown", "scaleUp"))
+        return cls(down, up)
+
+    def holds(self, ratio: float) -> bool:
+        return (1.0 - self.down) <= ratio <= (1.0 + self.up)
+
+
+def _tolerance(rules: Object | None) -> float:
+    given = (rules or {}).get("tolerance")
+    return TOLERANCE if given is None else Quantity.parse(given).milli / 1000
+
+
+class Target(NamedTuple):
+    """What is wanted of a resource: a utilisation in percent, or an average in thousandths."""
+
+    utilization: int | None
+    average: int | None
+
+
+@dataclass(slots=True)
+class _Groups:
+    """The Pods of a target: what the `ready` ones use; those that are not ready yet, and those nobody has measured."""
+
+    ready: dict[str, int] = field(default_factory=dict)
+    unready: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
 
 def propose(
     pods: list[Object],
-    used: dict[str, dict[str, int]],
+    used: Mapping[str, Mapping[str, int]],
+    target: Target,
     *,
     resource: str,
-    container: str,
+    container: str = "",
     current: int,
-    utilization: int | None,
-    average: int | None,
+    tolerances: Tolerances,
+    now: datetime,
 ) -> Proposal:
-    """For a target utilisation in percent, or a target average value in thousandths. Raises MetricError."""
+    """`used` is what each container of each measured Pod uses, in thousandths. Raises MetricError."""
     if not pods:
         raise MetricError("no pods returned by selector while calculating replica count")
-    groups = _group(pods, used, container)
+    groups = _group(pods, used, resource, container, now)
+    requests = _requests(pods, resource, container) if target.utilization is not None else {}
     if not groups.ready:
         raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
-    if utilization is None:
-        assert average is not None
-        return _by_value(groups, current, average)
-    requests = _requests(pods, resource, container)
-    return _by_utilization(groups, requests, current, utilization)
+    return _Calculation(groups, requests, target, tolerances).propose(current)
 
 
-def _group(pods: list[Object], used: dict[str, dict[str, int]], container: str) -> _Groups:
-    ready: dict[str, int] = {}
-    ignored: list[str] = []
+def _group(
+    pods: list[Object], used: Mapping[str, Mapping[str, int]], resource: str, container: str, now: datetime
+) -> _Groups:
+    groups = _Groups()
     for pod in pods:
         name, phase = pod["metadata"]["name"], (pod.get("status") or {}).get("phase")
         if pod["metadata"].get("deletionTimestamp") or phase == "Failed":
             continue
-        if phase == "Pending" or name not in used or not is_ready(pod):
-            ignored.append(name)
+        if phase == "Pending":
+            groups.unready.append(name)
+        elif name not in used:
+            groups.missing.append(name)
+        elif resource == "cpu" and _is_unready(pod, now):
+            groups.unready.append(name)
         else:
-            containers = used[name]
-            ready[name] = containers.get(container, 0) if container else sum(containers.values())
-    return _Groups(ready, ignored)
+            groups.ready[name] = used[name].get(container, 0) if container else sum(used[name].values())
+    return groups
+
+
+def _is_unready(pod: Object, now: datetime) -> bool:
+    """Whether what a Pod uses of the CPU says nothing yet: it is starting, or has never been ready."""
+    ready, started = ready_condition(pod), (pod.get("status") or {}).get("startTime")
+    if ready is None or not started:
+        return True
+    if ready["status"] != "False":
+        return False
+    if parse_time(started) + CPU_INITIALIZATION > now:
+        return True
+    return parse_time(started) + INITIAL_READINESS_DELAY > parse_time(ready["lastTransitionTime"])
 
 
 def _requests(pods: list[Object], resource: str, container: str) -> dict[str, int]:
+    """By Pod; sidecars are asked too."""
     found = {}
     for pod in pods:
-        total = 0
-        for each in pod["spec"]["containers"]:
+        spec, total = pod["spec"], 0
+        sidecars = [each for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"]
+        for each in [*spec["containers"], *sidecars]:
             if container and each["name"] != container:
                 continue
             request = request_of(each, resource)
@@ -86,36 +138,55 @@ def _requests(pods: list[Object], resource: str, container: str) -> dict[str, in
     return found
 
 
-def _by_utilization(groups: _Groups, requests: dict[str, int], current: int, target: int) -> Proposal:
-    used, asked = sum(groups.ready.values()), sum(requests[name] for name in groups.ready)
-    if not asked:
-        raise MetricError("no metrics returned matched known pods")
-    percent = used * 100 // asked
-    value = used // len(groups.ready)
-    ratio = percent / target
+class _Calculation:
+    def __init__(self, groups: _Groups, requests: dict[str, int], target: Target, tolerances: Tolerances) -> None:
+        self._groups = groups
+        self._requests = requests
+        self._target = target
+        self._tolerances = tolerances
 
-    def with_zeros() -> float:
-        whole = asked + sum(requests[name] for name in groups.ignored)
-        return (used * 100 // whole) / target
+    def propose(self, current: int) -> Proposal:
+        ratio, utilization, value = self._ratio(self._groups.ready)
+        return Proposal(self._count(ratio, current), utilization, value)
 
-    replicas = _count(groups, ratio, current, with_zeros())
-    return Proposal(replicas, percent, value)
+    def _ratio(self, used: Mapping[str, int]) -> tuple[float, int | None, int]:
+        """How the use is to the target, the utilisation in percent, and the average."""
+        total = sum(used.values())
+        average = total // len(used)
+        if self._target.utilization is None:
+            return average / (self._target.average or 1), None, average
+        asked = sum(self._requests[name] for name in used if name in self._requests)
+        if not asked:
+            raise MetricError("no metrics returned matched known pods")
+        percent = total * 100 // asked
+        return percent / self._target.utilization, percent, average
 
+    def _count(self, ratio: float, current: int) -> int:
+        groups = self._groups
+        rebalanced = bool(groups.unready) and ratio > 1.0
+        if not rebalanced and not groups.missing:
+            return current if self._tolerances.holds(ratio) else math.ceil(ratio * len(groups.ready))
+        used = dict(groups.ready)
+        if ratio < 1.0:
+            used.update({name: self._all_of(name) for name in groups.missing})
+        elif ratio > 1.0:
+            used.update(dict.fromkeys(groups.missing, 0))
+        if rebalanced:
+            used.update(dict.fromkeys(groups.unready, 0))
+        return self._cautious(ratio, self._ratio(used)[0], len(used), current)
 
-def _by_value(groups: _Groups, current: int, target: int) -> Proposal:
-    used = sum(groups.ready.values())
-    value = used // len(groups.ready)
-    zeros = used // (len(groups.ready) + len(groups.ignored)) / target
-    return Proposal(_count(groups, value / target, current, zeros), None, value)
+    def _all_of(self, name: str) -> int:
+        """What a Pod that nobody has measured is taken to use where there are to be fewer."""
+        if self._target.utilization is None:
+            return self._target.average or 0
+        return self._requests[name] * max(100, self._target.utilization) // 100
 
-
-def _count(groups: _Groups, ratio: float, current: int, ratio_with_zeros: float) -> int:
-    """Pods that are not ready yet count as idle ones, but only when there are to be more."""
-    if not (groups.ignored and ratio > 1.0):
-        if abs(1.0 - ratio) <= TOLERANCE:
+    def _cautious(self, ratio: float, new_ratio: float, count: int, current: int) -> int:
+        """With guesses in it, a ratio decides nothing that the measured one would not have."""
+        turned = (ratio < 1.0 < new_ratio) or (new_ratio < 1.0 < ratio)
+        if self._tolerances.holds(new_ratio) or turned:
             return current
-        return math.ceil(ratio * len(groups.ready))
-    if abs(1.0 - ratio_with_zeros) <= TOLERANCE or ratio_with_zeros < 1.0:
-        return current
-    wanted = math.ceil(ratio_with_zeros * (len(groups.ready) + len(groups.ignored)))
-    return max(wanted, current)
+        wanted = math.ceil(new_ratio * count)
+        if (new_ratio < 1.0 and wanted > current) or (new_ratio > 1.0 and wanted < current):
+            return current
+        return wanted
