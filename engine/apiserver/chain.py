@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from engine.api.errors import ApiError, internal, unavailable
+from engine.api.errors import ApiError, PlainTextError, internal, method_not_allowed, unavailable
 from engine.api.wire import Request, Response
 from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.impersonation import asked_for, impersonate
@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 DEBUG_PREFIX = "/debug/ktui"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+_PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
 Step = Callable[[Call], Awaitable[Response]]
 
@@ -166,7 +168,7 @@ class Chain:
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
         if call.request.method not in _METHODS:
-            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+            raise method_not_allowed()
         question = Attributes.of(call.user, call.info)
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
@@ -195,6 +197,8 @@ def _note_revision(span: Span, response: Response) -> None:
 
 
 def _failed(error: ApiError) -> Response:
+    if isinstance(error, PlainTextError):  # as Go's http.Error writes it
+        return Response(error.code, f"{error.text}\n".encode(), dict(_PLAIN_TEXT))
     headers = {"retry-after": str(error.retry_after)} if error.retry_after else {}
     return Response(error.code, error.status, headers)
 

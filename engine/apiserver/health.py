@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engine.api.errors import path_not_found
+from engine.api.errors import PlainTextError
 from engine.api.wire import Request, Response
+from engine.apiserver.routing import PAGE_NOT_FOUND
 
 _TEXT = {
     "content-type": "text/plain; charset=utf-8",
@@ -30,7 +31,7 @@ def health(request: Request, path: str, *, ready: bool) -> Response:
     failing = () if ready else ("informer-sync",) if root == "readyz" else ()
     if single:
         if single not in checks:
-            raise path_not_found()
+            raise PlainTextError(404, PAGE_NOT_FOUND)
         return Response(200, b"ok", dict(_TEXT))
     failed = [check for check in failing if check not in excluded]
     if not failed and "verbose" not in request.query:

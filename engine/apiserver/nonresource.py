@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from engine.api import discovery
-from engine.api.errors import ApiError, path_not_found, unavailable
+from engine.api.errors import PlainTextError, method_not_allowed
 from engine.api.openapi import OpenApi
 from engine.api.openapi_proto import MEDIA_TYPES
 from engine.api.wire import JSON, Response
@@ -24,6 +24,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
 from engine.apiserver.health import health
 from engine.apiserver.metrics import metrics
+from engine.apiserver.routing import PAGE_NOT_FOUND, away, unknown_path
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 Make = Callable[[], Any]
@@ -46,7 +47,7 @@ class NonResource:
         if path.startswith(PREFIX):
             return await self._debug.answer(call)
         if request.method not in ("GET", "HEAD"):
-            raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+            raise method_not_allowed()
         if path.startswith(_HEALTH):
             return health(request, path, ready=self.ready)
         if path == "/metrics":
@@ -63,7 +64,7 @@ class NonResource:
             )
         make = self._discovery(path, call)
         if make is None:
-            raise path_not_found()
+            raise unknown_path(self._backend.resources, path)
         return self._document(call, path, make)
 
     def _follow_resources(self) -> None:
@@ -93,7 +94,7 @@ class NonResource:
             case ["apis", group]:
                 return _present(discovery.api_group(resources, group))
             case ["apis", group, version] if version in resources.elsewhere.get(group, ()):
-                raise unavailable("the server is currently unable to handle the request")
+                raise away()
             case ["apis", group, version]:
                 return _present(discovery.api_resource_list(resources, group, version))
         return None
@@ -145,10 +146,10 @@ class NonResource:
             case ["v3", "apis", group, version]:
                 tag, make = documents.hash(group, version), partial(documents.v3, group, version)
             case _:
-                raise path_not_found()
+                raise PlainTextError(404, PAGE_NOT_FOUND)
         body = await self._made_aside(make)
         if body is None:
-            raise path_not_found()
+            return Response(404, b"", {"content-type": "text/plain"})
         headers = {"content-type": kind, "etag": f'"{tag}"', "vary": "Accept"}
         asked = call.request.parameter("hash")
         if asked == tag:  # the URL names the content: it may be kept for ever

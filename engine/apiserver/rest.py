@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, bad_request, method_not_supported, not_found, path_not_found, unavailable
+from engine.api.errors import ApiError, bad_request, method_not_allowed, method_not_supported, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object
 from engine.api.warnings import deprecation
@@ -27,6 +27,7 @@ from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import Form, event_mapper, negotiate, represent
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
+from engine.apiserver.routing import away, check_accept, check_route
 from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
 
@@ -84,22 +85,14 @@ class Rest:
         request = call.info
         info = self.backend.resources.get(request.group, request.version, request.resource)
         if info is None and request.version in self.backend.resources.elsewhere.get(request.group, ()):
-            raise unavailable("the server is currently unable to handle the request")
-        if info is None:
-            raise path_not_found()
+            raise away()
+        check_route(self.backend.resources, info, request, call.request.method)
+        assert info is not None, "check_route refuses an unknown resource"
+        check_accept(info, request, call.request.headers.get("accept", ""))
         if text := deprecation(info):
             call.warnings.append(text)
-        if not request.subresource and request.verb not in info.verbs:
-            raise method_not_supported(info.gvr, request.verb)
         if request.verb == "create" and info.extension is not None and info.extension.terminating:
             raise create_not_allowed(info.gvr)
-        if info.namespaced and not request.namespace:
-            if request.verb in ("create", "deletecollection"):
-                raise method_not_supported(info.gvr, request.verb)
-            if request.verb not in ("list", "watch"):
-                raise path_not_found()
-        if not info.namespaced and request.namespace and info.kind != "Namespace":
-            raise path_not_found()
         return info
 
     async def answer(self, call: Call) -> Response:
@@ -127,7 +120,7 @@ class Rest:
             case "deletecollection":
                 body, status = await self.deleter.delete_collection(call), 200
             case _:
-                raise method_not_supported(info.gvr, call.request.method.lower())
+                raise method_not_allowed()
         if request.verb in ("update", "patch", "delete"):
             await self._settle(info, request.name)
         return self._shown(call, info, form, body=body, status=status)
@@ -135,8 +128,6 @@ class Rest:
     # -- the verbs
 
     async def _create(self, call: Call, info: ResourceInfo, form: Form) -> Response:
-        if call.info.name:
-            raise method_not_supported(info.gvr, "create")
         options = WriteOptions.of(call.request, "create")
         obj = self._decoded(call, info.gvk, options)
         if not info.stored:
@@ -199,13 +190,9 @@ class Rest:
 
     async def _subresource(self, call: Call, info: ResourceInfo, form: Form) -> Response:
         request = call.info
-        if request.subresource not in info.subresources:
-            raise path_not_found()
         verb = "get" if request.verb == "list" else request.verb
         if request.subresource in _CONNECT:
             return await self._connect(call, info)
-        if verb not in info.subresources[request.subresource].verbs:
-            raise method_not_supported(info.gvr, verb)
         if verb == "create":
             action = self.actions.get((info.gvr.group_resource, request.subresource))
             if action is None:

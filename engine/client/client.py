@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, generic_server_response
 from engine.api.types import GVR, Object
 from engine.api.wire import (
     APPLY_PATCH,
@@ -306,7 +306,7 @@ def error_of(response: Response) -> ApiError:
     if isinstance(body, dict) and body.get("kind") == "Status":
         return ApiError.from_status(body, response.status)
     text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
-    return ApiError(response.status, "", text.strip() or f"the server answered with status {response.status}")
+    return generic_server_response(response.status, text.strip())
 
 
 __all__ = [

@@ -149,7 +149,7 @@ async def test_without_a_status_subresource_status_is_a_field_like_others(client
     made = await _apply(client, applied, "me")
     assert made["status"] == {"n": 3}
     assert "f:status" in made["metadata"]["managedFields"][0]["fieldsV1"]
-    with pytest.raises(ApiError, match="could not find the requested resource"):
+    with pytest.raises(ApiError, match=r'crontabs\.stable\.example\.com "a" not found'):
         await client.get(CRON_TABS, "a", namespace="default", subresource="status")
 
 

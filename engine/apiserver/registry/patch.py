@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.apply import apply
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, bad_request, conflict, not_found, unsupported_media_type
+from engine.api.errors import ApiError, bad_request, conflict, not_found
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
 from engine.api.types import GVK, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -25,6 +25,7 @@ from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.refused_patch import refused_patch
 from engine.apiserver.registry.write import Writer
+from engine.apiserver.routing import unsupported_patch
 
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
@@ -65,7 +66,7 @@ class Patcher:
             schema = self._backend.definitions.kind(facet.gvk)
             return lambda obj: strategic_merge_patch(obj, patch, schema)
         served = [each for each in PATCH_TYPES if each != STRATEGIC_PATCH or not call.gvr_resource.custom]
-        raise unsupported_media_type(served)
+        raise unsupported_patch(call.gvr_resource, tuple(served))
 
     def _decoded(self, call: Call, gvk: GVK, value: Any, options: WriteOptions) -> Object:
         obj = decode_value(call, self._backend.definitions, gvk, value=value, validation=options.validation)
@@ -113,7 +114,7 @@ class Patcher:
     def _merged(self, call: Call, facet: Facet, live: Object | None, applied: Object, options: WriteOptions) -> Object:
         schema = self._backend.definitions.kind(facet.gvk)
         if schema is None:
-            raise unsupported_media_type(PATCH_TYPES)
+            raise unsupported_patch(call.gvr_resource, PATCH_TYPES)
         return apply(
             live,
             applied,

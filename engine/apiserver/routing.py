@@ -1,0 +1,128 @@
+"""Which paths and methods there are, and how the real server refuses the others.
+
+Built-in resources are routes of go-restful services: what a service's prefix holds and no route matches is a Status,
+404 or 405. Custom resources are one handler below /apis, which asks the definition; what it does not know it hands on
+to the end of the chain, where Go's mux writes plain text. Source: apiserver pkg/server/handler.go (director),
+pkg/endpoints/installer.go, apiextensions-apiserver pkg/apiserver/customresource_handler.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.errors import (
+    ApiError,
+    PlainTextError,
+    generic_server_response,
+    method_not_allowed,
+    method_not_supported,
+    not_found,
+    path_not_found,
+)
+from engine.api.resources import ResourceInfo, ResourceRegistry
+from engine.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
+from engine.apiserver.request_info import RequestInfo
+
+PAGE_NOT_FOUND = "404 page not found"
+_ITEM_VERBS = frozenset(("get", "update", "patch", "delete"))
+# Of these a name is the field selector's, not the path's.
+_COLLECTION_VERBS = frozenset(("list", "watch", "deletecollection"))
+_ANY_METHOD = frozenset(("proxy",))
+_PRODUCED = ("application/json", "application/yaml", PROTOBUF)
+_STREAMED = ("application/json;stream=watch", f"{PROTOBUF};stream=watch")
+
+
+def unknown_path(resources: ResourceRegistry, path: str) -> ApiError:
+    """404: a Status below a service of the server's own, else plain text."""
+    parts = path.strip("/").split("/")
+    if parts[0] in ("api", "version") or (parts[0] == "apis" and len(parts) > 1 and _built_in(resources, parts[1])):
+        return path_not_found()
+    return PlainTextError(404, PAGE_NOT_FOUND)
+
+
+def away() -> ApiError:
+    """503 of the aggregator, for a version whose server there is not."""
+    return PlainTextError(503, "service unavailable")
+
+
+def _built_in(resources: ResourceRegistry, group: str) -> bool:
+    return any(info.gvr.group == group and not info.custom for info in resources)
+
+
+def check_route(resources: ResourceRegistry, info: ResourceInfo | None, request: RequestInfo, method: str) -> None:
+    """Raises ApiError 404 or 405 for what no route, or no definition, is for."""
+    if info is None:
+        raise unknown_path(resources, request.path)
+    if info.custom:
+        _check_custom(info, request)
+    else:
+        _check_built_in(info, request, method)
+
+
+def _check_custom(info: ResourceInfo, request: RequestInfo) -> None:
+    if not info.namespaced and request.namespace:
+        raise PlainTextError(404, PAGE_NOT_FOUND)
+    if info.namespaced and not request.namespace and request.verb not in ("list", "watch"):
+        raise PlainTextError(404, PAGE_NOT_FOUND)
+    if request.subresource and request.subresource not in info.subresources:
+        raise not_found(info.gvr, request.name)
+    verbs = info.subresources[request.subresource].verbs if request.subresource else info.verbs
+    if request.verb not in verbs:
+        raise method_not_supported(info.gvr, request.verb)
+
+
+def _check_built_in(info: ResourceInfo, request: RequestInfo, method: str) -> None:
+    verbs = _route_verbs(info, request)
+    if verbs is None:
+        raise path_not_found()
+    verb = "get" if request.subresource and request.verb == "list" else request.verb
+    if method in ("HEAD", "OPTIONS") and request.subresource not in _ANY_METHOD:
+        raise method_not_allowed()
+    if verb not in verbs:
+        raise method_not_allowed()
+
+
+def _route_verbs(info: ResourceInfo, request: RequestInfo) -> tuple[str, ...] | None:
+    """The verbs of the route that a path takes; None where there is none."""
+    scoped = info.namespaced
+    if not scoped and request.namespace and info.kind != "Namespace":
+        return None
+    if request.subresource:
+        sub = info.subresources.get(request.subresource)
+        if sub is None or (scoped and not request.namespace):
+            return None
+        if request.parts and request.subresource not in _ANY_METHOD:
+            return None
+        return sub.verbs
+    if request.name and request.verb not in _COLLECTION_VERBS:
+        found = tuple(verb for verb in info.verbs if verb in _ITEM_VERBS)
+        return found if found and (request.namespace or not scoped) else None
+    collection = tuple(verb for verb in info.verbs if verb not in _ITEM_VERBS)
+    if scoped and not request.namespace:  # only reads go over all namespaces
+        collection = tuple(verb for verb in collection if verb in ("list", "watch"))
+    return collection or None
+
+
+def unsupported_patch(info: ResourceInfo, accepted: tuple[str, ...]) -> ApiError:
+    """415 for the media type of a patch: the router's word for built-in resources, the handler's for custom ones."""
+    if not info.custom:
+        return generic_server_response(415, "415: Unsupported Media Type")
+    return ApiError(
+        415,
+        "UnsupportedMediaType",
+        f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}",
+    )
+
+
+def check_accept(info: ResourceInfo, request: RequestInfo, accept: str) -> None:
+    """Raises ApiError 406 where a built-in resource's route produces nothing that the header takes; parameters of the
+    media types do not matter to the router."""
+    if info.custom or not accept or request.subresource in ("log", *_CONNECTED):
+        return
+    produced = (*_PRODUCED, *_STREAMED) if request.verb in ("list", "watch") else _PRODUCED
+    for clause in accept.split(","):
+        kind = clause.partition(";")[0].strip()
+        if kind in ("*/*", "application/*", "", *produced):
+            return
+    raise generic_server_response(406, f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}")
+
+
+_CONNECTED = ("attach", "exec", "portforward", "proxy")

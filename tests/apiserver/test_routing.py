@@ -1,0 +1,143 @@
+"""Paths, methods and media types that the server does not know, and which of its layers says so."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from engine.api.types import GVR
+from engine.api.wire import Request, Response
+from engine.apiserver.server import ApiServer
+from engine.client import Client
+from tests.apiserver.conftest import ADMIN
+
+CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+TEXT = b"404 page not found\n"
+NO_RESOURCE = "the server could not find the requested resource"
+NO_METHOD = "the server does not allow this method on the requested resource"
+CUSTOM = "/apis/example.com/v1"
+
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "tabs.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "tabs", "kind": "Tab"},
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}},
+            {"name": "v2", "served": False, "storage": False, "schema": {"openAPIV3Schema": {"type": "object"}}},
+        ],
+    },
+}
+
+PAGES = (
+    "/foo",
+    "/API/v1/pods",
+    "/apis/nope",
+    "/apis/nope/v1",
+    "/apis/nope/v1/things",
+    "/healthz/nope",
+    "/openapi/v4",
+    "/apis/example.com/v2",
+    "/apis/example.com/v2/tabs",
+    f"{CUSTOM}/nope",
+    f"{CUSTOM}/tabs/of-no-namespace",
+)
+
+MISSING = (
+    "/api/v2",
+    "/api/v2/pods",
+    "/api/V1/pods",
+    "/api/v1/nope",
+    "/api/v1/Pods",
+    "/api/v1/pods/of-no-namespace",
+    "/api/v1/namespaces/x/nope",
+    "/api/v1/namespaces/x/nodes",
+    "/api/v1/namespaces/x/pods/p/nope",
+    "/api/v1/namespaces/x/pods/p/status/more",
+    "/apis/apps/v9",
+    "/apis/apps/v1/nope",
+    "/apis/apps/nope",
+    "/apis/authentication.k8s.io/v1/tokenreviews/x",
+    "/version/more",
+)
+
+
+class Refused(NamedTuple):
+    method: str
+    path: str
+
+
+NOT_ALLOWED = {
+    "replace a collection": Refused("PUT", "/api/v1/namespaces/x/pods"),
+    "patch a collection": Refused("PATCH", "/api/v1/namespaces/x/pods"),
+    "create in all namespaces": Refused("POST", "/api/v1/pods"),
+    "delete in all namespaces": Refused("DELETE", "/api/v1/pods"),
+    "create below a name": Refused("POST", "/api/v1/namespaces/x/pods/p"),
+    "delete all namespaces": Refused("DELETE", "/api/v1/namespaces"),
+    "change a component status": Refused("PUT", "/api/v1/componentstatuses/scheduler"),
+    "list reviews": Refused("GET", "/apis/authentication.k8s.io/v1/tokenreviews"),
+    "post a status": Refused("POST", "/api/v1/namespaces/x/pods/p/status"),
+    "look at the head": Refused("HEAD", "/api/v1/namespaces/x/pods"),
+    "post a version": Refused("POST", "/version"),
+}
+
+
+async def ask(server: ApiServer, method: str, path: str, headers: dict[str, str] | None = None) -> Response:
+    return await server.handle(Request(method, path, headers=headers or {}, body=b"{}", certificate=ADMIN))
+
+
+def status(code: int, reason: str, message: str) -> dict[str, Any]:
+    head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return {**head, "message": message, "reason": reason, "details": {}, "code": code}
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_what_no_handler_is_for_is_plain_text(server: ApiServer, client: Client, path: str) -> None:
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
+    answer = await ask(server, "GET", path)
+    assert (answer.status, answer.body) == (404, TEXT)
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", MISSING)
+async def test_what_no_route_of_a_service_is_for_is_a_status(server: ApiServer, path: str) -> None:
+    answer = await ask(server, "GET", path)
+    assert (answer.status, answer.body) == (404, status(404, "NotFound", NO_RESOURCE))
+
+
+@pytest.mark.parametrize("refused", NOT_ALLOWED.values(), ids=NOT_ALLOWED.keys())
+async def test_a_method_without_a_route(server: ApiServer, refused: Refused) -> None:
+    answer = await ask(server, refused.method, refused.path)
+    assert (answer.status, answer.body) == (405, status(405, "MethodNotAllowed", NO_METHOD))
+
+
+async def test_custom_resources_are_refused_by_their_own_handler(server: ApiServer, client: Client) -> None:
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
+    answer = await ask(server, "GET", f"{CUSTOM}/namespaces/x/tabs/one/status")
+    assert (answer.status, answer.body["message"]) == (404, 'tabs.example.com "one" not found')
+    headers = {"content-type": "application/strategic-merge-patch+json"}
+    answer = await ask(server, "PATCH", f"{CUSTOM}/namespaces/x/tabs/one", headers)
+    assert answer.status == 415
+    assert answer.body["message"] == (
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+    )
+
+
+async def test_media_types_that_a_route_neither_takes_nor_gives(server: ApiServer) -> None:
+    headers = {"content-type": "application/json"}
+    answer = await ask(server, "PATCH", "/api/v1/namespaces/default", headers)
+    assert (answer.status, answer.body) == (415, status(415, "UnsupportedMediaType", "415: Unsupported Media Type"))
+    answer = await ask(server, "GET", "/api/v1/namespaces/default", {"accept": "text/html"})
+    message = (
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf"
+    )
+    assert (answer.status, answer.body) == (406, status(406, "NotAcceptable", message))
+    answer = await ask(server, "GET", "/api/v1/namespaces/default", {"accept": "application/json;as=Table;g=x;v=v1"})
+    assert answer.status == 406
+    assert answer.body["message"].startswith("only the following media types are accepted: application/json")
