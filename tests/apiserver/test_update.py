@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, LEASES, PODS, Object, copy_object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, LEASES, PODS, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
+from engine.world import World
 from tests.apiserver.conftest import config_map, pod
 from tests.apiserver.test_create import deployment
 
@@ -158,6 +159,29 @@ async def test_applying_creates_and_owns(client: Client, store: SqliteStore) -> 
     assert caught.value.message == 'Apply failed with 1 conflict: conflict with "one": .data.a'
     assert (await apply("two", force=True, a="2"))["data"] == {"a": "2", "b": "1"}
     assert (await apply("one", c="3"))["data"] == {"a": "2", "c": "3"}
+
+
+async def test_applying_a_list_without_its_defaults_again_writes_nothing(
+    client: Client, store: SqliteStore, world: World
+) -> None:
+    limits = GVR("", "v1", "limitranges")
+    applied = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small"},
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
+    }
+
+    async def apply() -> Object:
+        return await client.patch(
+            limits, "small", applied, namespace="default", content_type=APPLY_PATCH, field_manager="one"
+        )
+
+    made = await apply()
+    before = store.revision
+    await world.clock.sleep(5)
+    assert await apply() == made
+    assert store.revision == before
 
 
 async def test_applying_needs_a_manager(client: Client) -> None:

@@ -88,14 +88,24 @@ def uid_mismatch(info: ResourceInfo, kept: Object, wanted: str) -> str:
 
 
 def same_but_revision(new: Object, old: Object) -> bool:
-    """Whether an update changes nothing."""
+    """Whether an update changes nothing but when its manager last wrote (IgnoreManagedFieldsTimestampsTransformer).
+
+    An atomic list that is applied without the defaults of its items is taken for a change until they are filled in.
+    """
     if new.keys() != old.keys():
         return False
     for field, value in new.items():
         if field != "metadata" and value != old[field]:
             return False
-    return _without_version(new["metadata"]) == _without_version(old["metadata"])
+    mine, theirs = new["metadata"], old["metadata"]
+    if _timeless(mine.get("managedFields")) != _timeless(theirs.get("managedFields")):
+        return False
+    return _others(mine) == _others(theirs)
 
 
-def _without_version(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in metadata.items() if field != "resourceVersion"}
+def _timeless(managers: Any) -> list[dict[str, Any]]:
+    return [{field: value for field, value in entry.items() if field != "time"} for entry in managers or ()]
+
+
+def _others(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in metadata.items() if field not in ("resourceVersion", "managedFields")}
