@@ -12,11 +12,18 @@ from engine.api.wire import Request, Response
 
 SPANS = Path(__file__).parent / "web_apply.ndjson"
 ANSWERS = Path(__file__).parent / "answers.json"
+INSIDE = Path(__file__).parent / "inside.json"  # what the screens are told that look inside components
 
 
 def spans() -> list[dict[str, Any]]:
     """From `kubectl apply -f samples/web.yaml` until all three Pods are ready, in the order in which they ended."""
     return [orjson.loads(line) for line in SPANS.read_bytes().splitlines()]
+
+
+def inside() -> dict[str, Any]:
+    """What the screens ask that look inside components, with the answers."""
+    answers: dict[str, Any] = orjson.loads(INSIDE.read_bytes())
+    return answers
 
 
 def question(request: Request) -> str:
@@ -30,7 +37,7 @@ class RecordedTransport:
     """Gives the recorded answers; all else it leaves unanswered, like an engine that hangs."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Any] = orjson.loads(ANSWERS.read_bytes())
+        self._answers: dict[str, Any] = orjson.loads(ANSWERS.read_bytes()) | inside()
 
     async def send(self, request: Request) -> Response:
         answer = self._answers.get(question(request))

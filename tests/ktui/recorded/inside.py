@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from engine.api.types import PODS
 from engine.api.wire import Request, Response
 from engine.client import Client
 from engine.client.transport import Transport
@@ -21,7 +22,15 @@ from ktui.feeds import scheduler as scheduler_feed
 from tests.ktui.recorded import INSIDE, question
 
 MANIFESTS = ("samples/web.yaml", str(Path(__file__).with_suffix(".yaml")))
-SECONDS = 20.0
+SETTLED_SECONDS, AFTER_SECONDS = 20.0, 2.2
+URGENT = {  # takes the place of another
+    "metadata": {"name": "urgent-0"},
+    "spec": {
+        "priorityClassName": "urgent",
+        "nodeSelector": {"kubernetes.io/hostname": "node-2"},
+        "containers": [{"name": "c", "image": "nginx:1.27", "resources": {"requests": {"cpu": "2"}}}],
+    },
+}
 
 
 class Recorder:
@@ -47,7 +56,9 @@ async def main(clock: VirtualClock) -> None:
         client = cluster.client(user_agent="kubectl/v1.37.1")
         for manifest in MANIFESTS:
             await run(["apply", "-f", manifest], client=client, stdout=sys.stdout, stderr=sys.stderr, clock=clock)
-        await clock.sleep(SECONDS)
+        await clock.sleep(SETTLED_SECONDS)
+        await client.create(PODS, URGENT, namespace="default")
+        await clock.sleep(AFTER_SECONDS)
         recorder = Recorder(client.transport)
         await ask(Client(recorder, user_agent="ktui"))
         INSIDE.write_bytes(orjson.dumps(recorder.answers, option=orjson.OPT_INDENT_2))
