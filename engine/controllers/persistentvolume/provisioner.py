@@ -30,6 +30,7 @@ from engine.controllers.persistentvolume.objects import (
 )
 
 NAME = "ktui.io/simulated"
+DRIVER = "simulated.ktui.io"  # a CSI driver's name is a domain
 DEFAULT_CLASS = "standard"
 
 
@@ -168,7 +169,7 @@ def _volume(name: str, claim: Object, storage_class: Object) -> Object:
             "uid": metadata["uid"],
             "resourceVersion": metadata["resourceVersion"],
         },
-        "csi": {"driver": NAME, "volumeHandle": name, "volumeAttributes": {NAME: "true"}},
+        "csi": {"driver": DRIVER, "volumeHandle": name, "volumeAttributes": {NAME: "true"}},
     }
     if options := storage_class.get("mountOptions"):
         spec["mountOptions"] = options
