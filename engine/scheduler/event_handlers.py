@@ -40,6 +40,7 @@ RESOURCES: dict[EventResource, GVR] = {
     EventResource.CSI_STORAGE_CAPACITY: GVR("storage.k8s.io", "v1", "csistoragecapacities"),
     EventResource.VOLUME_ATTACHMENT: GVR("storage.k8s.io", "v1", "volumeattachments"),
     EventResource.RESOURCE_CLAIM: GVR("resource.k8s.io", "v1", "resourceclaims"),
+    EventResource.RESOURCE_SLICE: GVR("resource.k8s.io", "v1", "resourceslices"),
     EventResource.DEVICE_CLASS: GVR("resource.k8s.io", "v1", "deviceclasses"),
 }
 

@@ -24,8 +24,8 @@ from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile, has_dynamic_resources
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status, error
-from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
 from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.queue.queued_pod import QueuedPod
@@ -55,7 +55,9 @@ class Scheduler:
     ) -> None:
         configuration = configuration or SchedulerConfiguration()
         profiles = [profile.for_version(kubernetes_version) for profile in configuration.profiles]
-        self._not_served = () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, DEVICE_CLASSES)
+        self._not_served = (
+            () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, RESOURCE_SLICES, DEVICE_CLASSES)
+        )
         self._client = client
         self._world = world
         self._tasks = Supervisor("scheduler")

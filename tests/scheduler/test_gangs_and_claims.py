@@ -10,8 +10,10 @@ import pytest
 from engine.api.types import PODS, Object
 from engine.scheduler.configuration.loading import load
 from engine.scheduler.plugins.coscheduling import GROUP_LABEL, MIN_AVAILABLE_LABEL
-from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
+from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
 from engine.world import World
+from tests.scheduler.devices import DRIVER, device, device_class, published, wants
+from tests.scheduler.devices import claim as asked
 from tests.scheduler.stage import Stage, open_stage
 
 GANGS = """
@@ -121,3 +123,60 @@ async def test_claims_of_a_pod(world: World) -> None:
         assert await made.bound("p") == "n2"
         (user,) = (await made.admin.get(RESOURCE_CLAIMS, "gpu", namespace="default"))["status"]["reservedFor"]
         assert (user["resource"], user["name"]) == ("pods", "p")
+
+
+async def given(made: Stage, name: str) -> list[str]:
+    """The devices of a claim."""
+    status = (await made.admin.get(RESOURCE_CLAIMS, name, namespace="default")).get("status") or {}
+    return [result["device"] for result in (status.get("allocation") or {"devices": {}})["devices"].get("results", [])]
+
+
+async def test_devices_are_allocated_to_the_claims_of_pods(world: World) -> None:
+    async with open_stage(world) as made:
+        await made.add_node("n1")
+        await made.add_node("n2")
+        await made.admin.create(DEVICE_CLASSES, device_class("gpu", f'device.driver == "{DRIVER}"'))
+        await made.admin.create(RESOURCE_SLICES, published(device("a"), name="s1", node="n1"))
+        for i in (1, 2):
+            await made.admin.create(RESOURCE_CLAIMS, asked(f"c{i}", wants()), namespace="default")
+            await made.add_pod(f"p{i}", resourceClaims=[{"name": "gpu", "resourceClaimName": f"c{i}"}])
+        assert await made.bound("p1") == "n1"
+        assert await given(made, "c1") == ["a"]
+        written = await made.admin.get(RESOURCE_CLAIMS, "c1", namespace="default")
+        assert written["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+        assert [user["name"] for user in written["status"]["reservedFor"]] == ["p1"]
+        condition = await made.condition("p2")
+        assert condition["message"] == (
+            "0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, "
+            "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+        )
+        # A further device lets the Pod fit at once, and a third Pod may use what the second one uses.
+        await made.admin.create(RESOURCE_SLICES, published(device("b"), name="s2", node="n2"))
+        assert await made.bound("p2") == "n2"
+        await made.add_pod("p3", resourceClaims=[{"name": "gpu", "resourceClaimName": "c2"}])
+        assert await made.bound("p3") == "n2"
+        users = (await made.admin.get(RESOURCE_CLAIMS, "c2", namespace="default"))["status"]["reservedFor"]
+        assert [user["name"] for user in users] == ["p2", "p3"]
+        # Devices that are given up are somebody else's.
+        await made.admin.create(RESOURCE_CLAIMS, asked("c4", wants()), namespace="default")
+        await made.add_pod("p4", resourceClaims=[{"name": "gpu", "resourceClaimName": "c4"}])
+        assert (await made.condition("p4"))["reason"] == "Unschedulable"
+        await made.admin.update_status(RESOURCE_CLAIMS, {**written, "status": {}})
+        assert await made.bound("p4") == "n1"
+        assert await given(made, "c4") == ["a"]
+
+
+async def test_a_selector_that_breaks_is_the_schedulers_error(world: World) -> None:
+    async with open_stage(world) as made:
+        await made.add_node("n1")
+        await made.admin.create(DEVICE_CLASSES, device_class("gpu"))
+        await made.admin.create(RESOURCE_SLICES, published(device("a")))
+        broken = asked("c", wants("r", f'device.attributes["{DRIVER}"].none'))
+        await made.admin.create(RESOURCE_CLAIMS, broken, namespace="default")
+        await made.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        condition = await made.condition("p")
+        assert (condition["reason"], condition["message"]) == (
+            "SchedulerError",
+            'running "DynamicResources" filter plugin: claim default/c: selector #0 on device '
+            "gpu.example.com/n1/a: CEL runtime error: no such key: none",
+        )

@@ -20,7 +20,7 @@ from engine.scheduler.extenders.consulting import filter_by_extenders, score_by_
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NO_NODES, Diagnosis, FitError, NodeToStatus
 from engine.scheduler.framework.runtime import Framework
-from engine.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
+from engine.scheduler.framework.status import Code, PluginError, Status, error, unresolvable, unschedulable
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
 
@@ -53,6 +53,13 @@ class SchedulingCycle:
         decision.names = snapshot.names
         if not len(snapshot):
             return Placement(status=unresolvable(NO_NODES))
+        try:
+            return await self._run(framework, state, pod, decision)
+        except PluginError as failure:
+            return Placement(status=error(str(failure)))
+
+    async def _run(self, framework: Framework, state: CycleState, pod: PodInfo, decision: Decision) -> Placement:
+        snapshot = self._snapshot
         search = self.feasible_nodes.find(framework, state, pod, snapshot=snapshot, durations=decision.durations)
         if self._extenders and len(search.feasible):
             await self._ask_extenders(search, pod)

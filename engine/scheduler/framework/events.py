@@ -31,6 +31,7 @@ class EventResource(StrEnum):
     STORAGE_CLASS = "StorageClass"
     VOLUME_ATTACHMENT = "VolumeAttachment"
     RESOURCE_CLAIM = "ResourceClaim"
+    RESOURCE_SLICE = "ResourceSlice"
     DEVICE_CLASS = "DeviceClass"
     WILDCARD = "*"
 
@@ -48,12 +49,13 @@ class Action(IntFlag):
     UPDATE_POD_SCALE_DOWN = 512
     UPDATE_POD_TOLERATION = 1024
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
-    UPDATE = 4096 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048
-    ALL = 8191
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
+    UPDATE = 8192 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096
+    ALL = 16383
 
 
 # An update that is none of the specific ones.
-PLAIN_UPDATE = Action(4096)
+PLAIN_UPDATE = Action(8192)
 
 _ACTION_NAMES = {
     Action.ADD: "Add",
@@ -69,6 +71,7 @@ _ACTION_NAMES = {
     Action.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
     Action.UPDATE_POD_TOLERATION: "UpdatePodToleration",
     Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
+    Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "UpdatePodGeneratedResourceClaim",
 }
 _POD_KINDS = (EventResource.ASSIGNED_POD, EventResource.UNSCHEDULED_POD, EventResource.TARGET_POD)
 
@@ -156,6 +159,8 @@ def pod_events(old: PodInfo, new: PodInfo, resource: EventResource) -> list[Clus
         actions.append(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
     if len(old.tolerations) != len(new.tolerations):
         actions.append(Action.UPDATE_POD_TOLERATION)
+    if (old.status.get("resourceClaimStatuses") or []) != (new.status.get("resourceClaimStatuses") or []):
+        actions.append(Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
     return [ClusterEvent(resource, action) for action in actions or [PLAIN_UPDATE]]
 
 

@@ -31,7 +31,15 @@ from engine.scheduler.framework.plugin import (
     Scores,
 )
 from engine.scheduler.framework.profile import Profile
-from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
+from engine.scheduler.framework.status import (
+    SUCCESS,
+    Code,
+    PluginError,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from engine.scheduler.framework.verdicts import Rejection, Verdicts
 from engine.scheduler.framework.waiting_pods import WaitingPod, WaitingPods
 from engine.scheduler.node_info import NodeInfo
@@ -174,7 +182,8 @@ class Framework:
     def filter_rows(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
     ) -> tuple[Rows, list[Rejection]]:
-        """The rows that pass all filters, in order, and who rejected the others. Nominated pods are not looked at."""
+        """The rows that pass all filters, in order, and who rejected the others. Nominated pods are not looked at.
+        Raises PluginError."""
         rejections = []
         for plugin in self.active_filters(state):
             if not len(rows):
@@ -184,6 +193,7 @@ class Framework:
             verdicts = ask(state, pod, snapshot, rows)
             durations.add("Filter", plugin.name, began)
             if verdicts.codes.any():
+                _raise_errors(plugin, verdicts)
                 rejected = verdicts.codes != 0
                 rejections.append(
                     Rejection(plugin.name, rows[rejected], Verdicts(verdicts.codes[rejected], verdicts.statuses))
@@ -196,6 +206,7 @@ class Framework:
         for plugin in self.active_filters(state):
             status = plugin.filter(state, pod, node)
             if not status.ok:
+                _raise_error(plugin, status)
                 return status.by(plugin.name)
         return SUCCESS
 
@@ -247,7 +258,7 @@ class Framework:
     def run_score(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
     ) -> list[ScoreColumn]:
-        """PreScore, Score and NormalizeScore of all plugins. Raises ValueError for a score out of bounds."""
+        """PreScore, Score and NormalizeScore of all plugins. Raises PluginError, also for a score out of bounds."""
         for plugin in self.pre_score:
             began = wall()
             status = plugin.pre_score(state, pod, snapshot, rows)
@@ -255,7 +266,7 @@ class Framework:
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
             elif not status.ok:
-                raise ValueError(f'running PreScore plugin "{plugin.name}": {status.message}')
+                raise PluginError(f'running PreScore plugin "{plugin.name}": {status.message}')
         columns = []
         for scorer in self.score:
             if scorer.name in state.skip_score:
@@ -340,9 +351,22 @@ def _failed(point: str, plugin: Plugin, status: Status) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
 
 
+def _raise_errors(plugin: FilterPlugin, verdicts: Verdicts) -> None:
+    """Raises PluginError for the first node of which the plugin could not say whether it fits."""
+    broken = [i for i, status in enumerate(verdicts.statuses) if status.code is Code.ERROR]
+    if broken and len(found := np.flatnonzero(np.isin(verdicts.codes, broken))):
+        _raise_error(plugin, verdicts.statuses[verdicts.codes[found[0]]])
+
+
+def _raise_error(plugin: FilterPlugin, status: Status) -> None:
+    if status.code is Code.ERROR:
+        raise PluginError(f'running "{plugin.name}" filter plugin: {status.message}')
+
+
 def _check_bounds(plugin: str, scores: Scores) -> None:
     if len(scores) and (int(scores.min()) < 0 or int(scores.max()) > 100):
         bad = int(scores[np.flatnonzero((scores < 0) | (scores > 100))[0]])
-        raise ValueError(
-            f'plugin "{plugin}" returns an invalid score {bad}, it should in the range of [0, 100] after normalizing'
+        raise PluginError(
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {bad}, '
+            "it should in the range of [0, 100] after normalizing"
         )

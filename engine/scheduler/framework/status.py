@@ -68,6 +68,10 @@ class Status:
         return f"<{self.code.label} {self.message!r}{f' by {self.plugin}' if self.plugin else ''}>"
 
 
+class PluginError(Exception):
+    """A plugin broke at a point where that ends the whole attempt; the message is the attempt's."""
+
+
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
 

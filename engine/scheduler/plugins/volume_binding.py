@@ -28,6 +28,7 @@ from engine.scheduler.framework.plugin import (
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claims import (
     BOUND_BY_CONTROLLER,
     CLAIMS,
@@ -49,7 +50,6 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
-from engine.scheduler.plugins.volume_assumptions import Assumptions
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import whole
 from engine.scheduler.selecting import canonical, pod_selector

@@ -10,8 +10,8 @@ from engine.client import Client
 from engine.client.indexer import join_key, object_key
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.scheduler.plugins.default_preemption import POD_DISRUPTION_BUDGETS
-from engine.scheduler.plugins.dynamic_resources import DEVICE_CLASSES, RESOURCE_CLAIMS
 from engine.scheduler.plugins.node_volume_limits import CSI_NODES, VOLUME_ATTACHMENTS
+from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
 from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, CSI_STORAGE_CAPACITIES
 
@@ -40,6 +40,7 @@ RESOURCES: dict[tuple[str, str], GVR] = {
     ("node.k8s.io", "RuntimeClass"): RUNTIME_CLASSES,
     ("", "LimitRange"): LIMIT_RANGES,
     ("resource.k8s.io", "ResourceClaim"): RESOURCE_CLAIMS,
+    ("resource.k8s.io", "ResourceSlice"): RESOURCE_SLICES,
     ("resource.k8s.io", "DeviceClass"): DEVICE_CLASSES,
 }
 # What a dump lacks where it was taken with `kubectl get nodes,pods`: classes that every cluster has.
@@ -55,6 +56,7 @@ _CLUSTER_SCOPED = frozenset(
         VOLUME_ATTACHMENTS,
         PRIORITY_CLASSES,
         RUNTIME_CLASSES,
+        RESOURCE_SLICES,
         DEVICE_CLASSES,
     )
 )

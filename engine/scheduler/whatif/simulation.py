@@ -24,7 +24,9 @@ from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status
+from engine.scheduler.plugins.dynamic_resources import DynamicResources
 from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.plugins.resource_claims import RESOURCE_CLAIMS
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.whatif.admitting import Admission
@@ -164,6 +166,7 @@ class Simulation:
         decision.wall_ms = (wall() - began) * 1000
         if placement.assumed is not None:
             decision.result, decision.winner = "scheduled", placement.node_name
+            self._settle_devices(framework, state, pod)
             return Outcome(pod.key, decision, node=placement.node_name)
         message = placement.status.message if placement.status is not None else ""
         decision.result = "unschedulable" if placement.status is not None and placement.status.rejected else "error"
@@ -174,6 +177,13 @@ class Simulation:
         if decision.result == "unschedulable":
             outcome.remedies = remedies_for(framework, pod, self.snapshot)
         return outcome
+
+    def _settle_devices(self, framework: Framework, state: CycleState, pod: PodInfo) -> None:
+        """The claims of a Pod that is placed have their devices, for the Pods after it."""
+        for plugin in framework.reserve:
+            if isinstance(plugin, DynamicResources):
+                for claim in plugin.settle(state, pod):
+                    self.cluster.add({"apiVersion": RESOURCE_CLAIMS.api_version, "kind": "ResourceClaim", **claim})
 
     async def _preempt(self, framework: Framework, pod: PodInfo, placement: Placement, first: Outcome) -> Outcome:
         """The victims go, and the Pod is tried on the node that it was nominated to."""

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from engine.api.types import GVR, Object
 from engine.client.indexer import object_key
 from engine.scheduler.framework.handle import Handle
 
 
+class _Assumed(NamedTuple):
+    obj: Object
+    written: bool
+
+
 class Assumptions:
-    """An object that was assumed stands in for the lister's until the lister has another version."""
+    """An object that was assumed stands in for the lister's until the lister has another version; one that was written
+    does so until the lister has that version or a later one."""
 
     def __init__(self, resource: GVR, handle: Handle) -> None:
         self._resource = resource
         self._handle = handle
-        self._assumed: dict[str, Object] = {}
+        self._assumed: dict[str, _Assumed] = {}
 
     def assume(self, obj: Object) -> None:
-        self._assumed[object_key(obj)] = obj
+        self._assumed[object_key(obj)] = _Assumed(obj, written=False)
+
+    def wrote(self, obj: Object) -> None:
+        """The API server has taken the object, and has answered with this version of it."""
+        self._assumed[object_key(obj)] = _Assumed(obj, written=True)
 
     def restore(self, obj: Object) -> None:
         self._assumed.pop(object_key(obj), None)
@@ -37,7 +49,9 @@ class Assumptions:
         assumed = self._assumed.get(key)
         if assumed is None:
             return actual
-        if assumed["metadata"].get("resourceVersion") != actual["metadata"].get("resourceVersion"):
+        known, seen = (obj["metadata"].get("resourceVersion", "") for obj in (assumed.obj, actual))
+        stands = int(seen or 0) < int(known or 0) if assumed.written else seen == known
+        if not stands:
             del self._assumed[key]
             return actual
-        return assumed
+        return assumed.obj

@@ -1,0 +1,124 @@
+"""The pools of devices that a node can reach, out of all ResourceSlices (structured GatherPools)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from engine.api.types import Object
+from engine.scheduler.selecting import node_selector_matches
+
+
+class DeviceId(NamedTuple):
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}/{self.device}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Device:
+    """One device as a slice publishes it; `key` tells this version of it from all others."""
+
+    id: DeviceId
+    spec: Object
+    slice: Object
+    key: tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Pool:
+    """`devices` are those that the node can reach, `published` all of the pool, `counters` what they share by set."""
+
+    driver: str
+    name: str
+    incomplete: bool
+    invalid: bool
+    devices: list[Device] = field(default_factory=list)
+    published: list[Device] = field(default_factory=list)
+    counters: dict[str, Object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.name}"
+
+
+def reaches(place: Object, node: Object) -> bool:
+    """Whether what a slice or a device says of nodes takes this one."""
+    if name := place.get("nodeName"):
+        return bool(name == node["metadata"]["name"])
+    if place.get("allNodes"):
+        return True
+    selector = place.get("nodeSelector")
+    return selector is not None and node_selector_matches(selector, node)
+
+
+class Slices:
+    """All slices of the newest generation of their pools, in the order of pools and names, found by node."""
+
+    def __init__(self, slices: Iterable[Object]) -> None:
+        self._pools: dict[tuple[str, str], list[Object]] = {}
+        for each in sorted(slices, key=lambda s: str(s["metadata"]["name"])):
+            pool = each["spec"]["pool"]
+            self._pools.setdefault((each["spec"]["driver"], pool["name"]), []).append(each)
+        for key, found in self._pools.items():
+            newest = max(_generation(each) for each in found)
+            self._pools[key] = [each for each in found if _generation(each) == newest]
+        self._elsewhere: dict[str, list[tuple[str, str]]] = {}  # pools that one node alone can reach
+        self._anywhere: list[tuple[str, str]] = []
+        for key, found in self._pools.items():
+            names = {each["spec"].get("nodeName") for each in found}
+            if len(names) == 1 and (name := names.pop()):
+                self._elsewhere.setdefault(name, []).append(key)
+            else:
+                self._anywhere.append(key)
+
+    def of(self, node: Object) -> list[Pool]:
+        """The pools of which the node can reach something."""
+        keys = [*self._anywhere, *self._elsewhere.get(node["metadata"]["name"], ())]
+        pools = (_pool(self._pools[key], node) for key in sorted(keys))
+        return [pool for pool in pools if pool is not None]
+
+
+def _generation(each: Object) -> int:
+    return int(each["spec"]["pool"].get("generation") or 0)
+
+
+def _pool(slices: list[Object], node: Object) -> Pool | None:
+    near = [each for each in slices if _near(each["spec"], node)]
+    if not near:
+        return None
+    spec = slices[0]["spec"]
+    published = [device for each in slices for device in _devices(each)]
+    made = Pool(
+        driver=spec["driver"],
+        name=spec["pool"]["name"],
+        incomplete=len(slices) != spec["pool"].get("resourceSliceCount"),
+        invalid=len({device.id for device in published}) < len(published),
+        published=published,
+    )
+    for each in slices:
+        for shared in each["spec"].get("sharedCounters") or ():
+            made.counters[shared["name"]] = shared.get("counters") or {}
+    made.devices = [device for each in near for device in _devices(each) if _device_near(device, node)]
+    return made
+
+
+def _near(spec: Object, node: Object) -> bool:
+    if spec.get("perDeviceNodeSelection"):
+        return any(reaches(device, node) for device in spec.get("devices") or ())
+    return reaches(spec, node)
+
+
+def _device_near(device: Device, node: Object) -> bool:
+    return not device.slice["spec"].get("perDeviceNodeSelection") or reaches(device.spec, node)
+
+
+def _devices(each: Object) -> Iterator[Device]:
+    spec, metadata = each["spec"], each["metadata"]
+    for device in spec.get("devices") or ():
+        found = DeviceId(spec["driver"], spec["pool"]["name"], device["name"])
+        key = (metadata.get("uid") or metadata["name"], metadata.get("resourceVersion") or "", device["name"])
+        yield Device(found, device, each, key)

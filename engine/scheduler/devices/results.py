@@ -1,0 +1,98 @@
+"""An allocation as it is written into a claim's status: devices, their configuration, and the nodes that reach them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.api.types import Object
+from engine.scheduler.devices.pools import Device
+from engine.scheduler.devices.requests import AllocationError, Request, devices_of
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    request: Request
+    device: Device
+
+
+def allocation_of(claim: Object, requests: list[Request], chosen: list[Chosen]) -> Object:
+    """`requests` are the alternatives that were met, in the claim's order. Raises AllocationError."""
+    devices: Object = {"results": [_result(each) for each in chosen]}
+    if config := [*_class_config(requests), *_claim_config(claim, requests)]:
+        devices["config"] = [_for_all(entry, len(requests)) for entry in config]
+    allocation: Object = {"devices": devices}
+    if (selector := _node_selector(claim, chosen)) is not None:
+        allocation["nodeSelector"] = selector
+    return allocation
+
+
+def _result(each: Chosen) -> Object:
+    found = each.device.id
+    made: Object = {
+        "request": each.request.full_name,
+        "driver": found.driver,
+        "pool": found.pool,
+        "device": found.device,
+    }
+    if each.request.admin_access:
+        made["adminAccess"] = True
+    if each.request.tolerations:
+        made["tolerations"] = each.request.tolerations
+    return made
+
+
+def _class_config(requests: list[Request]) -> list[Object]:
+    """Each class's once, for all requests of the class."""
+    by_class: dict[str, list[Request]] = {}
+    for request in requests:
+        by_class.setdefault(request.device_class["metadata"]["name"], []).append(request)
+    return [
+        {"source": "FromClass", "requests": [request.full_name for request in of_class], **config}
+        for of_class in by_class.values()
+        for config in (of_class[0].device_class.get("spec") or {}).get("config") or ()
+    ]
+
+
+def _claim_config(claim: Object, requests: list[Request]) -> list[Object]:
+    """Those that mean all requests, or one that was met."""
+    return [
+        {"source": "FromClaim", **config}
+        for config in devices_of(claim).get("config") or ()
+        if any(request.applies(config.get("requests") or []) for request in requests)
+    ]
+
+
+def _for_all(entry: Object, count: int) -> Object:
+    """A configuration that is of all requests names none."""
+    if len(entry.get("requests") or ()) != count:
+        return entry
+    return {name: value for name, value in entry.items() if name != "requests"}
+
+
+def _node_selector(claim: Object, chosen: list[Chosen]) -> Object | None:
+    """What a node must be to reach all the devices; None for any."""
+    term: dict[str, list[Object]] = {"matchFields": [], "matchExpressions": []}
+    for each in chosen:
+        spec = each.device.slice["spec"]
+        place = each.device.spec if spec.get("perDeviceNodeSelection") else spec
+        if name := place.get("nodeName"):
+            local = {"key": "metadata.name", "operator": "In", "values": [name]}
+            return {"nodeSelectorTerms": [{"matchFields": [local]}]}
+        terms = (place.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
+        if len(terms) > 1:
+            told = f"create NodeSelector for claim {claim['metadata']['name']}"
+            raise AllocationError(f"{told}: unsupported ResourceSlice.NodeSelector with {len(terms)} terms")
+        for kind, requirements in term.items():
+            for requirement in terms[0].get(kind) or () if terms else ():
+                if not any(_same(requirement, other) for other in requirements):
+                    requirements.append(requirement)
+    kept = {kind: requirements for kind, requirements in term.items() if requirements}
+    return {"nodeSelectorTerms": [kept]} if kept else None
+
+
+def _same(one: Object, other: Object) -> bool:
+    return (one.get("key"), one.get("operator"), set(one.get("values") or ())) == (
+        other.get("key"),
+        other.get("operator"),
+        set(other.get("values") or ()),
+    )
