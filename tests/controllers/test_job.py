@@ -329,3 +329,118 @@ async def test_pods_of_a_deleted_job_are_not_held_by_their_finalizer(world: Worl
         name = (await cluster.objects(PODS, namespace="default"))[0]["metadata"]["name"]
         await cluster.admin.delete(JOBS, "work", namespace="default", propagation_policy="Background")
         await cluster.gone(PODS, name)
+
+
+# -- failures of each index
+
+
+def indexed_pod(name: str, index: int, mark: str, *, failures: int = 0, code: int = 1, minute: int = 0) -> Object:
+    """`F` has failed, `S` has succeeded, `R` runs."""
+    made = ended(name, {"F": code, "S": 0, "R": 0}[mark])
+    if mark == "R":
+        made["status"] = {"phase": "Running"}
+    else:
+        terminated = made["status"]["containerStatuses"][0]["state"]["terminated"]
+        terminated["finishedAt"] = f"2026-01-01T00:{minute:02}:00Z"
+    made["metadata"]["annotations"] = {
+        "batch.kubernetes.io/job-completion-index": str(index),
+        "batch.kubernetes.io/job-index-failure-count": str(failures),
+    }
+    return made
+
+
+def by_index(**spec: Any) -> Object:
+    defaults = {"completionMode": "Indexed", "completions": 4, "parallelism": 4, "backoffLimitPerIndex": 1}
+    return job(**{**defaults, "backoffLimit": 2**31 - 1, **spec})
+
+
+FAIL_INDEX = rule("FailIndex", onExitCodes={"operator": "In", "values": [3]})
+IGNORE = rule("Ignore", onExitCodes={"operator": "In", "values": [3]})
+
+
+@pytest.mark.parametrize(
+    ("of", "pods", "failed", "replaced", "verdict"),
+    [
+        pytest.param(by_index(), [indexed_pod("a", 0, "F")], [], {0: "a"}, "", id="the first failure of an index"),
+        pytest.param(
+            by_index(), [indexed_pod("a", 0, "F", failures=1)], [0], {}, "", id="the last that the limit allows"
+        ),
+        pytest.param(
+            by_index(), [indexed_pod("a", 0, "F"), indexed_pod("b", 0, "R", failures=1)], [], {}, "",
+            id="replaced already",
+        ),
+        pytest.param(
+            by_index(),
+            [indexed_pod("a", 0, "F", minute=9), indexed_pod("b", 0, "F", failures=1, minute=3)], [0], {}, "",
+            id="one of two is the last",
+        ),
+        pytest.param(
+            by_index(backoffLimitPerIndex=5),
+            [indexed_pod("a", 1, "F", failures=2, minute=9), indexed_pod("b", 1, "F", failures=3, minute=10)],
+            [], {1: "b"}, "", id="the newest is kept",
+        ),
+        pytest.param(
+            by_index(podFailurePolicy=FAIL_INDEX), [indexed_pod("a", 2, "F", code=3)], [2], {}, "",
+            id="a policy fails the index",
+        ),
+        pytest.param(
+            by_index(backoffLimitPerIndex=0, podFailurePolicy=IGNORE), [indexed_pod("a", 2, "F", code=3)], [],
+            {2: "a"}, "", id="a policy ignores the failure",
+        ),
+        pytest.param(
+            by_index(backoffLimitPerIndex=0, maxFailedIndexes=1),
+            [indexed_pod("a", 0, "F"), indexed_pod("b", 1, "F")], [0, 1], {}, "MaxFailedIndexesExceeded",
+            id="too many indexes failed",
+        ),
+        pytest.param(
+            by_index(backoffLimitPerIndex=0, completions=2),
+            [indexed_pod("a", 0, "F"), indexed_pod("b", 1, "S")], [0], {}, "FailedIndexes", id="all indexes settled",
+        ),
+        pytest.param(
+            by_index(status={"failedIndexes": "0,2-3"}), [indexed_pod("b", 1, "R")], [0, 2, 3], {}, "",
+            id="known from the status",
+        ),
+    ],
+)  # fmt: skip
+def test_failures_of_indexes(
+    of: Object, pods: list[Object], failed: list[int], replaced: dict[int, str], verdict: str
+) -> None:
+    facts = Facts(of, pods, counted=set(), now=NOW)
+    assert sorted(facts.failed_indexes) == failed
+    assert {index: each["metadata"]["name"] for index, each in facts.replaced.items()} == replaced
+    assert (facts.verdict() or {}).get("reason", "") == verdict
+
+
+@pytest.mark.parametrize(
+    ("policy", "replaced", "failures", "ignored"),
+    [
+        pytest.param(None, None, "0", None, id="the first Pod of an index"),
+        pytest.param(None, indexed_pod("a", 0, "F", failures=2), "3", None, id="one failure more"),
+        pytest.param(IGNORE, indexed_pod("a", 0, "F", failures=2, code=3), "2", "1", id="one that is ignored"),
+    ],
+)
+def test_a_replacement_knows_how_often_its_index_failed(
+    policy: Object | None, replaced: Object | None, failures: str, ignored: str | None
+) -> None:
+    annotations = make_pod(by_index(podFailurePolicy=policy), 0, replaced)["metadata"]["annotations"]
+    assert annotations["batch.kubernetes.io/job-index-failure-count"] == failures
+    assert annotations.get("batch.kubernetes.io/job-index-ignored-failure-count") == ignored
+
+
+async def test_indexes_fail_by_themselves(world: World) -> None:
+    async with running(world) as cluster:
+        began = cluster.now
+        await create(cluster, completions=3, parallelism=3, completionMode="Indexed", backoffLimitPerIndex=1)
+
+        async def has_ended() -> bool:
+            await end_pods(cluster, 1, only="work-1-")
+            await end_pods(cluster, 0, only="work-0-")
+            await end_pods(cluster, 0, only="work-2-")
+            return "Failed" in (await status_of(cluster))[1]
+
+        await cluster.eventually("the Job has failed", has_ended)
+        status, conditions = await status_of(cluster)
+        assert (status["completedIndexes"], status["failedIndexes"], status["failed"]) == ("0,2", "1", 2)
+        assert conditions == {"FailureTarget": "FailedIndexes", "Failed": "FailedIndexes"}
+        assert await cluster.events("FailedIndexes") == ["Job has failed indexes"]
+        assert 10 <= cluster.now - began <= 15, "the index waits for ten seconds"

@@ -25,7 +25,8 @@ from engine.controllers.job.facts import (
     job_condition,
     replaces_failed_only,
 )
-from engine.controllers.job.indexes import format_indexes, index_of, is_indexed, pending_indexes
+from engine.controllers.job.index_failures import limits_each_index, ready_indexes
+from engine.controllers.job.indexes import format_indexes, index_of, is_indexed, is_valid_index, pending_indexes
 from engine.controllers.job.pods import KIND, make_pod, surplus_pods
 from engine.controllers.job.policy import judge_failure
 from engine.controllers.ownership import controller_of
@@ -36,6 +37,7 @@ from engine.controllers.slow_start import as_failure, slow_start
 
 JOBS = GVR("batch", "v1", "jobs")
 MAX_PER_SYNC = 500
+MAX_UNCOUNTED = 500
 CONTROLLER_NAME = "kubernetes.io/job-controller"
 
 
@@ -140,19 +142,19 @@ class JobController(PodOwnerController):
         if (failure := await self.untrack(key, pods)) is not None:
             raise failure
 
-    async def create_pods(self, key: str, job: Object, indexes: list[int | None]) -> Exception | None:
-        self.expectations.expect_creations(key, len(indexes))
-        waiting = iter(indexes)
+    async def create_pods(self, key: str, job: Object, pods: list[Object]) -> Exception | None:
+        self.expectations.expect_creations(key, len(pods))
+        waiting = iter(pods)
 
         async def create() -> None:
             try:
-                await self.pod_control.create(make_pod(job, next(waiting)), job)
+                await self.pod_control.create(next(waiting), job)
             except ApiError as error:
                 if not namespace_terminating(error):
                     raise
 
-        successes, failure = await slow_start(len(indexes), create)
-        for _ in range(len(indexes) - successes):
+        successes, failure = await slow_start(len(pods), create)
+        for _ in range(len(pods) - successes):
             self.expectations.creation_observed(key)
         return failure
 
@@ -238,7 +240,8 @@ class _Sync:
         missing = wanted - self._active - (facts.terminating if replaces_failed_only(self._job) else 0)
         if missing <= 0:
             return None
-        if (wait := self._backoff.remaining(facts.now)) > 0:
+        wait = 0.0 if limits_each_index(self._job) else self._backoff.remaining(facts.now)
+        if wait > 0:
             self._controller.queue.add_after(self._key, wait)
             return None
         return await self._create(min(missing, MAX_PER_SYNC))
@@ -256,16 +259,25 @@ class _Sync:
         return failure
 
     async def _create(self, count: int) -> Exception | None:
-        indexes: list[int | None] = [None] * count
-        if is_indexed(self._job):
-            held = [*self._facts.active, *(self._terminating_ones() if replaces_failed_only(self._job) else [])]
-            taken = self._facts.completed | {index_of(pod) for pod in held}
-            completions = int(self._job["spec"]["completions"])
-            indexes = [*pending_indexes(taken, count=count, completions=completions)]
-        failure = await self._controller.create_pods(self._key, self._job, indexes)
+        indexes: list[int | None] = [*self._pending(count)] if is_indexed(self._job) else [None] * count
+        made = [
+            make_pod(self._job, index, self._facts.replaced.get(-1 if index is None else index)) for index in indexes
+        ]
+        failure = await self._controller.create_pods(self._key, self._job, made)
         if failure is None:
-            self._active += len(indexes)
+            self._active += len(made)
         return failure
+
+    def _pending(self, count: int) -> list[int]:
+        """The indexes to make a Pod for now."""
+        facts = self._facts
+        held = [*facts.active, *(self._terminating_ones() if replaces_failed_only(self._job) else [])]
+        taken = facts.completed | facts.failed_indexes | {index_of(pod) for pod in held}
+        indexes = pending_indexes(taken, count=count, completions=int(self._job["spec"]["completions"]))
+        ready, wait = ready_indexes(indexes, {index: facts.wait_of_index(index) for index in indexes})
+        if wait:
+            self._controller.queue.add_after(self._key, wait)
+        return ready
 
     def _terminating_ones(self) -> list[Object]:
         return [pod for pod in self._facts.pods if pod["metadata"].get("deletionTimestamp")]
@@ -295,10 +307,13 @@ class _Sync:
         """Write down whose end is to be counted, let those Pods go, count them, and end the Job if it is through."""
         self._drop_counted({pod["metadata"]["uid"] for pod in self._facts.pods})
         done = [pod for pod in self._facts.pods if self._may_go(pod, ending)]
+        done, rest = done[:MAX_UNCOUNTED], done[MAX_UNCOUNTED:]
         self._list_uncounted(done, ending)
         if is_indexed(self._job):
             self._set("completedIndexes", format_indexes(self._facts.completed))
             self._set("succeeded", len(self._facts.completed))
+        if limits_each_index(self._job):
+            self._status["failedIndexes"] = format_indexes(self._facts.failed_indexes)
         if ending is not None and not is_true(conditions_of(self._status), ending["type"]):
             self._replace(ending)
         await self._flush()
@@ -307,7 +322,7 @@ class _Sync:
         if failure is None:
             gone = {pod["metadata"]["uid"] for pod in done}
             self._drop_counted({pod["metadata"]["uid"] for pod in self._facts.pods} - gone)
-        finished = failure is None and ending is not None and self._finish(ending)
+        finished = failure is None and not rest and ending is not None and self._finish(ending)
         await self._flush()
         if finished and ending is not None:
             self._tell_end(ending)
@@ -317,19 +332,25 @@ class _Sync:
     def _may_go(self, pod: Object, ending: Object | None) -> bool:
         if ending is not None or self._job["metadata"].get("deletionTimestamp") or phase(pod) == "Succeeded":
             return True
-        return has_failed(self._job, pod)
+        if not has_failed(self._job, pod):
+            return False
+        kept = self._facts.replaced.get(index_of(pod))
+        return kept is None or kept["metadata"]["uid"] != pod["metadata"]["uid"]
 
     def _list_uncounted(self, done: list[Object], ending: Object | None) -> None:
         succeeded, failed = self._uncounted("succeeded"), self._uncounted("failed")
         policy = self._job["spec"].get("podFailurePolicy")
         fails_all = ending is not None and ending["type"] == "FailureTarget"
+        indexed = is_indexed(self._job)
         fresh_failed = {pod["metadata"]["uid"] for pod in self._facts.new_failed}
         for pod in done:
             uid = pod["metadata"]["uid"]
             if phase(pod) == "Succeeded":
-                if uid not in succeeded and not is_indexed(self._job):
+                if uid not in succeeded and not indexed:
                     succeeded.append(uid)
-            elif uid not in failed and (uid in fresh_failed or fails_all) and judge_failure(policy, pod).counts:
+                continue
+            counted = uid in fresh_failed or (fails_all and (not indexed or is_valid_index(self._job, pod)))
+            if uid not in failed and counted and judge_failure(policy, pod).counts:
                 failed.append(uid)
         self._set_uncounted(succeeded, failed)
 

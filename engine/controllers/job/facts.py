@@ -8,6 +8,13 @@ from datetime import datetime, timedelta
 
 from engine.api.types import Object
 from engine.controllers.conditions import conditions_of, find_condition, is_true
+from engine.controllers.job.index_failures import (
+    all_failures,
+    fails_index,
+    limits_each_index,
+    to_be_replaced,
+    wait_of,
+)
 from engine.controllers.job.indexes import index_of, is_indexed, is_valid_index, parse_indexes
 from engine.controllers.job.policy import judge_failure, success_policy_met
 from engine.controllers.pods import is_active, is_terminating, parse_time, phase
@@ -69,8 +76,7 @@ class Backoff:
         """Seconds before another Pod may be made."""
         if not self.failures or self.last is None:
             return 0.0
-        wait = min(FAILURE_BACKOFF * 2.0 ** (self.failures - 1), MAX_FAILURE_BACKOFF)
-        return max(0.0, (self.last + timedelta(seconds=wait) - now).total_seconds())
+        return wait_of(self.failures, self.last, now, first=FAILURE_BACKOFF, most=MAX_FAILURE_BACKOFF)
 
     def after(self, succeeded: Sequence[Object], failed: Sequence[Object]) -> Backoff:
         """With Pods that ended since."""
@@ -120,6 +126,10 @@ class Facts:
             before = parse_indexes(status.get("completedIndexes", ""), int(job["spec"].get("completions") or 0))
             self.completed = before | {index_of(pod) for pod in self.new_succeeded}
             self.succeeded = len(self.completed)
+        self.failed_indexes: set[int] = set()
+        self.replaced: dict[int, Object] = {}  # by index, the Pods that failed and are kept until others replace them
+        if limits_each_index(job):
+            self._count_by_index(status)
 
     def _fresh(self, known: list[str]) -> list[Object]:
         """Pods whose end is in no counter and no list yet; of an Indexed Job only those with an index of its own."""
@@ -128,6 +138,23 @@ class Facts:
             for pod in self.pods
             if pod["metadata"]["uid"] not in known and (not is_indexed(self.job) or is_valid_index(self.job, pod))
         ]
+
+    def _count_by_index(self, status: Object) -> None:
+        completions = int(self.job["spec"].get("completions") or 0)
+        failed = [pod for pod in self.pods if has_failed(self.job, pod) and is_valid_index(self.job, pod)]
+        self.failed_indexes = parse_indexes(status.get("failedIndexes") or "", completions)
+        self.failed_indexes |= {index_of(pod) for pod in failed if fails_index(self.job, pod)}
+        settled = self.completed | self.failed_indexes | {index_of(pod) for pod in self.active}
+        ends = {pod["metadata"]["uid"]: finished_at(pod) for pod in failed}
+        self.replaced = to_be_replaced(self.job, failed, settled, ends)
+
+    def wait_of_index(self, index: int) -> float:
+        """Seconds before an index that failed may have another Pod."""
+        pod = self.replaced.get(index)
+        if pod is None:
+            return 0.0
+        failures = all_failures(pod) + 1
+        return wait_of(failures, finished_at(pod), self.now, first=FAILURE_BACKOFF, most=MAX_FAILURE_BACKOFF)
 
     # -- is it over?
 
@@ -143,12 +170,23 @@ class Facts:
             ("PodFailurePolicy", self._fails_by_policy()),
             ("BackoffLimitExceeded", self._is_past_limit() and "Job has reached the specified backoff limit"),
             ("DeadlineExceeded", self._is_past_deadline() and "Job was active longer than specified deadline"),
+            self._fails_by_indexes(),
         ):
             if message:
                 return job_condition("FailureTarget", reason=reason, message=message, now=self.now)
         if is_indexed(self.job) and (how := success_policy_met(self.job, self.completed)):
             return job_condition("SuccessCriteriaMet", reason="SuccessPolicy", message=how, now=self.now)
         return None
+
+    def _fails_by_indexes(self) -> tuple[str, str]:
+        """Reason and message where too many indexes have failed, or some have and no other is left; else empty."""
+        spec, failed = self.job["spec"], len(self.failed_indexes)
+        most = spec.get("maxFailedIndexes")
+        if most is not None and failed > most:
+            return "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"
+        if failed and failed + len(self.completed) >= int(spec.get("completions") or 0):
+            return "FailedIndexes", "Job has failed indexes"
+        return "", ""
 
     def _fails_by_policy(self) -> str:
         policy = self.job["spec"].get("podFailurePolicy")

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from engine.api.types import GVK, Object, copy_object
 from engine.controllers.job.facts import FINALIZER
+from engine.controllers.job.index_failures import counts_after, limits_each_index
 from engine.controllers.job.indexes import COMPLETION_INDEX, index_of, is_indexed
 from engine.controllers.pod_control import pod_from_template
 from engine.controllers.replicaset.ranking import pods_to_delete
@@ -20,8 +21,8 @@ _ENVIRONMENT = {
 MAX_GENERATED = 63
 
 
-def make_pod(job: Object, index: int | None) -> Object:
-    """A Pod of the Job, of one completion index where it has them."""
+def make_pod(job: Object, index: int | None, replaced: Object | None = None) -> Object:
+    """A Pod of the Job, of one completion index where it has them; `replaced` is the one that failed there before."""
     template = copy_object(job["spec"]["template"])
     metadata = template.setdefault("metadata", {})
     finalizers = metadata.get("finalizers") or []
@@ -30,6 +31,8 @@ def make_pod(job: Object, index: int | None) -> Object:
         return pod_from_template(template, job, KIND)
     metadata["annotations"] = {**(metadata.get("annotations") or {}), COMPLETION_INDEX: str(index)}
     metadata["labels"] = {**(metadata.get("labels") or {}), COMPLETION_INDEX: str(index)}
+    if limits_each_index(job):
+        metadata["annotations"] |= counts_after(job, replaced)
     name = job["metadata"]["name"]
     spec = template["spec"]
     spec["hostname"] = f"{name}-{index}"

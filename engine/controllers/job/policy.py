@@ -10,10 +10,11 @@ from engine.controllers.job.indexes import parse_indexes
 
 
 class Verdict(NamedTuple):
-    """`fail_job` says why the whole Job fails at once ("" if it does not)."""
+    """`fail_job` says why the whole Job fails at once ("" if it does not); `fail_index` that the Pod's index does."""
 
     fail_job: str
     counts: bool
+    fail_index: bool = False
 
 
 def judge_failure(policy: Object | None, pod: Object) -> Verdict:
@@ -24,7 +25,7 @@ def judge_failure(policy: Object | None, pod: Object) -> Verdict:
             continue
         if rule["action"] == "FailJob":
             return Verdict(f"{why} matching FailJob rule at index {number}", True)
-        return Verdict("", rule["action"] != "Ignore")
+        return Verdict("", rule["action"] != "Ignore", rule["action"] == "FailIndex")
     return Verdict("", True)
 
 
