@@ -304,6 +304,10 @@ class WatchCache:
             keys = self._ordered
         return (entries[key][1] for key in keys)
 
+    def versions(self) -> Iterator[tuple[str, int, Object]]:
+        """Every key with its revision and its object, in no particular order."""
+        return ((key, revision, obj) for key, (revision, obj) in self._entries.items())
+
     def range(self, request: Range) -> RangeResponse:
         """What the store would answer for the newest state, without the values: the objects are here (`lookup`)."""
         start, end = request.key.decode(), request.range_end.decode()

@@ -2,7 +2,7 @@
 
 | path | answer |
 | --- | --- |
-| status | name, versions, revision, profile, seed, clock |
+| status | name, versions, revision, profile, seed, clock, counts of nodes and pods by state |
 | clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} |
 | trace | {"spans", "ended"}; with follow=true a stream of spans, the kept ones after `after` first |
 | traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
@@ -22,6 +22,7 @@ from engine.api.errors import ApiError, bad_request, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.debug.census import Census
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.debug.store import StoreEndpoints
 from engine.apiserver.debug.streams import SpanStream
@@ -40,6 +41,7 @@ class DebugEndpoints:
         self._config = config
         self._traces = traces
         self._store = StoreEndpoints(backend.storage.store)
+        self._census = Census(backend)
 
     async def answer(self, call: Call) -> Response:
         """Raises ApiError 404, 405."""
@@ -53,7 +55,7 @@ class DebugEndpoints:
             raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         match parts:
             case ["status"]:
-                return Response(200, self.status())
+                return Response(200, {**self.status(), **await self._census.take()})
             case ["trace"]:
                 return self._trace(request)
             case ["traces"]:
