@@ -15,7 +15,6 @@ from textual.command import Provider
 from textual.screen import Screen
 
 from engine.api.errors import ApiError
-from engine.client.factory import InformerFactory
 from ktui import steering
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
@@ -79,9 +78,9 @@ class KtuiApp(Guarded, App[str]):
         super().__init__()
         self.session = session
         self.history: list[str] = []
+        self.spans = trace_feed.Spans()
         self.flow = FlowModel()
         self.summary = ClusterSummary(name=session.name)
-        self.informers = InformerFactory(session.client, session.world)
         self._places: list[tuple[str, object]] = []  # where Backspace leads, the last one first
         self._errors = 0
         for theme in load_themes():
@@ -97,11 +96,9 @@ class KtuiApp(Guarded, App[str]):
     def on_mount(self) -> None:
         self.follow_summary()
         self.follow_trace()
+        self.feed_flow()
         if self.session.begin is not None:
             self.call_after_refresh(self.begin, leave_if_not=True)
-
-    async def on_unmount(self) -> None:
-        await self.informers.stop()
 
     def _handle_exception(self, error: Exception) -> None:
         """What goes wrong in a widget is said, and the screen stays; tests get to see it."""
@@ -132,15 +129,21 @@ class KtuiApp(Guarded, App[str]):
 
     @work(exclusive=True, group="trace", exit_on_error=False)
     async def follow_trace(self) -> None:
-        """Feed the Flow screen; connect again for as long as the app lives."""
-        clock = self.session.world.clock
+        """Read what the Flow screen shows; connect again for as long as the app lives."""
         while True:
             try:
-                async for spans in trace_feed.follow(self.session.client, clock):
-                    self.flow.add(spans, now=clock.monotonic())
+                await trace_feed.read(self.session.client, self.spans)
             except (ConnectionError, ApiError):
                 await self._find_again()
-            await clock.sleep(RECONNECT_SECONDS)
+            await self.session.world.clock.sleep(RECONNECT_SECONDS)
+
+    @work(exclusive=True, group="flow", exit_on_error=False)
+    async def feed_flow(self) -> None:
+        """Give the Flow screen's model what was read, as fast as the keys leave room for."""
+        clock = self.session.world.clock
+        async for spans in trace_feed.slices(self.spans, clock):
+            self.flow.add(spans, now=clock.monotonic())
+            self.flow.skipped = self.spans.skipped
 
     async def _find_again(self) -> None:
         """The engine may have come back at another address."""
@@ -149,7 +152,7 @@ class KtuiApp(Guarded, App[str]):
 
     @work(exclusive=True, group="summary", exit_on_error=False)
     async def follow_summary(self) -> None:
-        async for summary in summary_feed.follow(self.session, self.informers):
+        async for summary in summary_feed.follow(self.session):
             self.summary = summary
             for screen in self.screen_stack:
                 if isinstance(screen, FrameScreen):

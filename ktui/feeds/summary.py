@@ -1,4 +1,4 @@
-"""What the bar at the top shows: nodes and Pods from informers, the rest from the status endpoint."""
+"""What the bar at the top shows: what the status endpoint tells, four times a second."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from engine.api.errors import ApiError
-from engine.api.types import NODES, PODS
-from engine.client.factory import InformerFactory
 from ktui.models.summary import ClusterSummary
 from ktui.session import Session
 
@@ -20,11 +18,9 @@ LOST = "lost the connection to the engine · trying again"
 BUSY = "the engine does not answer · trying again"
 
 
-async def follow(session: Session, informers: InformerFactory) -> AsyncIterator[ClusterSummary]:
+async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
     """The summary, four times a second, also while the engine is away (then `state` says so)."""
     summary = ClusterSummary(name=session.name, state=STARTING, is_starting=True)
-    pods, nodes = informers.informer(PODS).lister, informers.informer(NODES).lister
-    informers.start()
     yield summary
     while True:
         try:
@@ -38,8 +34,6 @@ async def follow(session: Session, informers: InformerFactory) -> AsyncIterator[
             summary.state, summary.is_starting = error.message, False
         else:
             summary.take(status)
-            summary.count_nodes(nodes.list())
-            summary.count_pods(pods.list())
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
 

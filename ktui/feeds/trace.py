@@ -1,7 +1,13 @@
-"""The live trace: spans as they end. What is drawn from them is drawn by the screen's own frame clock."""
+"""The live trace: spans as they end. What is drawn from them is drawn by the screen's own frame clock.
+
+A busy engine ends more spans than a screen can take in. Lines are read as they come, for that costs nothing; they are
+decoded in slices, each within a share of a frame. Of what waits, the newest `WAITING_MOST` are kept; what made way for
+them is counted, never waited for.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,13 +18,42 @@ from engine.client.client import error_of
 from engine.clock import Clock
 
 PATH = "/debug/ktui/trace"
-BATCH = 250  # spans; between two batches the screen may take a key
+WAITING_MOST = 3_000  # lines; a screenful is forty
+SLICE = 40  # spans; how many are decoded and taken in before the clock is asked again
+SLICE_SECONDS = 0.006
+FRAME_SECONDS = 0.04
 
 
-async def follow(client: Client, clock: Clock) -> AsyncIterator[list[dict[str, Any]]]:
-    """The spans that the engine still has and then those that end, for as long as the connection lasts.
+class Spans:
+    """Lines on their way to the screen; `skipped` were never decoded."""
 
-    A mapping {"dropped": N} among them says how many came too fast for this reader. Raises ApiError if the server
+    def __init__(self) -> None:
+        self.skipped = 0
+        self._is_live = False  # what the engine kept from before was not skipped where it is not shown
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+
+    def read(self, chunk: bytes) -> None:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        self._lines.extend(lines)
+        while len(self._lines) > WAITING_MOST:
+            self._lines.popleft()
+            self.skipped += self._is_live
+
+    def take(self, most: int) -> list[dict[str, Any]]:
+        """The oldest of those that wait, decoded."""
+        lines = [self._lines.popleft() for _ in range(min(most, len(self._lines)))]
+        self._is_live = self._is_live or not self._lines
+        return [orjson.loads(line) for line in lines if line]
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+
+async def read(client: Client, spans: Spans) -> None:
+    """Read the spans that the engine still has and then those that end, for as long as the connection lasts.
+
+    A mapping {"dropped": N} among them says how many came too fast for the connection. Raises ApiError if the server
     refuses, ConnectionError if it is away.
     """
     response = await client.send("GET", PATH, query={"follow": ["true"], "after": ["1"]})
@@ -26,12 +61,17 @@ async def follow(client: Client, clock: Clock) -> AsyncIterator[list[dict[str, A
         raise error_of(response)
     if response.stream is None:
         raise ConnectionError("the server answered the trace without a stream")
-    rest = b""
     try:
         async for chunk in response.stream:
-            *lines, rest = (rest + chunk).split(b"\n")
-            for first in range(0, len(lines), BATCH):
-                yield [orjson.loads(line) for line in lines[first : first + BATCH] if line.strip()]
-                await clock.sleep(0)
+            spans.read(chunk)
     finally:
         await response.stream.aclose()
+
+
+async def slices(spans: Spans, clock: Clock) -> AsyncIterator[list[dict[str, Any]]]:
+    """What has come, a slice at a time; between two frames no longer than a key may wait."""
+    while True:
+        began = clock.monotonic()
+        while spans and clock.monotonic() < began + SLICE_SECONDS:
+            yield spans.take(SLICE)
+        await clock.sleep(FRAME_SECONDS)

@@ -48,7 +48,8 @@ class FlowModel:
         self.hidden: Counter[str] = Counter()
         self.seen = 0
         self.dropped = 0  # rows that went out at the far end
-        self.lost = 0  # spans that came too fast for this reader
+        self.lost = 0  # spans that came too fast for the connection
+        self.skipped = 0  # spans that came too fast for this screen
         self.version = 0  # changes with everything that a reader could see
         self._writes: deque[tuple[float, str]] = deque(maxlen=20)  # clients' writes: when, and which trace
         self.has_model_time = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -39,37 +38,9 @@ class ClusterSummary:
         self.revision = status["revision"]
         self.profile = status["profile"]
         self.kubernetes_version = f"v{status['kubernetesVersion'].removeprefix('v')}"
+        nodes = status.get("nodes") or {}
+        self.nodes, self.nodes_ready = sum(nodes.values()), nodes.get("ready", 0)
+        self.pods = status.get("pods") or {}
         clock = status["clock"]
         self.clock_mode, self.clock_speed, self.clock_now = clock["mode"], clock["speed"], clock["now"][11:19]
         self.now = datetime.fromisoformat(clock["now"])
-
-    def count_nodes(self, nodes: Iterable[Object]) -> None:
-        ready = [has_condition(node, "Ready") for node in nodes]
-        self.nodes, self.nodes_ready = len(ready), sum(ready)
-
-    def count_pods(self, pods: Iterable[Object]) -> None:
-        counts = {"ready": 0, "waiting": 0, "failed": 0}
-        for pod in pods:
-            counts[pod_state(pod)] += 1
-        self.pods = counts
-
-
-def has_condition(obj: Object, type: str) -> bool:
-    conditions = obj.get("status", {}).get("conditions") or ()
-    return any(condition["type"] == type and condition["status"] == "True" for condition in conditions)
-
-
-FAILING = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerError"})
-
-
-def pod_state(pod: Object) -> str:
-    """`ready` (or done), `waiting` or `failed`: the three signs of the bar."""
-    status = pod.get("status", {})
-    if status.get("phase") == "Failed":
-        return "failed"
-    for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
-        if container.get("state", {}).get("waiting", {}).get("reason") in FAILING:
-            return "failed"
-    if status.get("phase") == "Succeeded" or has_condition(pod, "Ready"):
-        return "ready"
-    return "waiting"

@@ -206,6 +206,6 @@ class FlowScreen(FrameScreen):
             parts.append(Text("hidden: " + " · ".join(hidden), "dim"))
         if model.dropped:
             parts.append(Text(f"{model.dropped} older lines gone", "dim"))
-        if self.live.lost:
-            parts.append(Text(f"{self.live.lost} spans lost: they came too fast", "dim"))
+        if self.live.lost or self.live.skipped:
+            parts.append(Text(f"{self.live.lost + self.live.skipped} spans skipped: they came too fast", "dim"))
         return Text.assemble(" ", Text("   ").join(parts))

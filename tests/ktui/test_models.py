@@ -6,7 +6,7 @@ import pytest
 from rich.style import Style
 
 from ktui.models.keys import key_line, key_rows, newer, older
-from ktui.models.summary import ClusterSummary, pod_state
+from ktui.models.summary import ClusterSummary
 from ktui.models.words import name_of, plural, resource_of, response_code
 from ktui.steering import next_speed
 from ktui.widgets.cluster_bar import ClusterBar
@@ -67,20 +67,6 @@ def test_response_codes() -> None:
 def test_speeds_climb_a_ladder() -> None:
     assert [next_speed(1.0, 1), next_speed(1.0, -1), next_speed(3.0, 1), next_speed(3.0, -1)] == [2.0, 0.5, 5.0, 2.0]
     assert (next_speed(100.0, 1), next_speed(0.1, -1)) == (100.0, 0.1)
-
-
-@pytest.mark.parametrize(
-    ("status", "state"),
-    [
-        ({"phase": "Failed"}, "failed"),
-        ({"phase": "Succeeded"}, "ready"),
-        ({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}, "ready"),
-        ({"phase": "Pending"}, "waiting"),
-        ({"containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]}, "failed"),
-    ],
-)
-def test_the_three_signs_of_pods(status: dict[str, object], state: str) -> None:
-    assert pod_state({"status": status}) == state
 
 
 def test_the_bar_drops_what_matters_least_first() -> None:

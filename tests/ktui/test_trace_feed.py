@@ -1,0 +1,41 @@
+"""Spans on their way from the engine to the Flow screen."""
+
+from __future__ import annotations
+
+import orjson
+
+from ktui.feeds.trace import WAITING_MOST, Spans
+
+
+def lines(first: int, count: int) -> bytes:
+    return b"".join(orjson.dumps({"id": number}) + b"\n" for number in range(first, first + count))
+
+
+def ids(spans: Spans, most: int = WAITING_MOST) -> list[int]:
+    return [span["id"] for span in spans.take(most)]
+
+
+def test_lines_are_put_together_from_chunks() -> None:
+    spans = Spans()
+    whole = lines(0, 3)
+    spans.read(whole[:11])
+    assert ids(spans) == [0]
+    spans.read(whole[11:])
+    assert ids(spans, most=1) == [1]
+    assert ids(spans) == [2]
+    assert not spans
+
+
+def test_the_newest_are_kept_and_the_others_counted() -> None:
+    spans = Spans()
+    spans.read(lines(0, 1))
+    assert ids(spans) == [0]
+    spans.read(lines(1, WAITING_MOST + 10))
+    assert spans.skipped == 10
+    assert ids(spans)[0] == 11
+
+
+def test_what_the_engine_kept_from_before_was_not_skipped() -> None:
+    spans = Spans()
+    spans.read(lines(0, WAITING_MOST + 10))
+    assert spans.skipped == 0
