@@ -18,10 +18,11 @@ IDLE_SHARE = 5  # times what an answer took to come and to be shown, until the n
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`problem` is why there is no newer `value`."""
+    """`problem` is why there is no newer `value`; `is_absent`: nobody offers what was asked for."""
 
     value: Any = None
     problem: str = ""
+    is_absent: bool = False
 
 
 class Poll:
@@ -58,13 +59,13 @@ class Poll:
             await self._rest(max(self._period, IDLE_SHARE * (self._clock.monotonic() - began)))
 
     async def _once(self, last: Answer | None) -> Answer:
+        known = last.value if last is not None else None
         try:
             return Answer(await self._ask())
         except ApiError as error:
-            problem = error.message
+            return Answer(known, error.message, is_absent=error.code == 404)
         except ConnectionError as error:
-            problem = str(error) or "lost the connection to the engine"
-        return Answer(last.value if last is not None else None, problem)
+            return Answer(known, str(error) or "lost the connection to the engine")
 
     async def _rest(self, seconds: float) -> None:
         try:

@@ -35,5 +35,6 @@ CATALOGUE = (
     Entry("flow", "1", "Flow", "every request, event and step as it happens", "ktui.screens.flow:FlowScreen"),
     Entry("objects", "2", "Objects", "any resource, live", "ktui.screens.objects:ObjectsScreen"),
     Entry("store", "3", "Store", "etcd's keys and their revisions", "ktui.screens.store:StoreScreen"),
+    Entry("scheduler", "6", "Scheduler", "who waits, and why which node", "ktui.screens.scheduler:SchedulerScreen"),
 )
 SCREENS = {entry.name: entry.title for entry in CATALOGUE}

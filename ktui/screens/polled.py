@@ -6,7 +6,7 @@ into, `subject` (what the cursor is on), `ask_inside` and `take_inside`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import work
 
@@ -19,6 +19,8 @@ SHARE = 5  # times what a frame took, until the next
 
 
 class PolledScreen(FrameScreen):
+    absent: ClassVar[str] = ""  # what to say where nobody offers what is asked for
+
     def __init__(self) -> None:
         super().__init__()
         self.problem = ""  # why what is shown is not what is
@@ -69,7 +71,7 @@ class PolledScreen(FrameScreen):
     @work(group="whole", exit_on_error=False)
     async def _follow(self, poll: Poll) -> None:
         async for answer in poll.answers():
-            self.problem = answer.problem
+            self.problem = self.absent if answer.is_absent and self.absent else answer.problem
             if answer.value is not None:
                 self.take(answer.value)
             self.mark()

@@ -34,6 +34,7 @@ class SchedulerScreen(PolledScreen):
         "Scheduler: it takes waiting Pods one by one, filters the nodes that may run each, scores those, and binds the "
         "Pod to the best. The table has the Pods that wait and the newest attempts; beside it stands why."
     )
+    absent = "no scheduler in this process: it is starting, left out, or another process leads"
     DEFAULT_CSS = """
     SchedulerScreen #queues { height: 1; background: $surface; }
     SchedulerScreen #attempt { width: 60%; }
@@ -52,7 +53,7 @@ class SchedulerScreen(PolledScreen):
         self._found: Any = None  # the attempts on the Pod under the cursor
         self._which = 0  # of the attempts, 0 the newest
         self._raw = True
-        self._all_nodes = False
+        self.shows_all_nodes = False
         self._inside_problem = ""
 
     def compose_body(self) -> ComposeResult:
@@ -129,7 +130,7 @@ class SchedulerScreen(PolledScreen):
         colours, width = inks(self.app), max(40, detail.scrollable_content_region.width)
         if found["decisions"]:
             parts = attempt_parts(
-                found, self._which, width=width, colours=colours, raw=self._raw, all_nodes=self._all_nodes
+                found, self._which, width=width, colours=colours, raw=self._raw, all_nodes=self.shows_all_nodes
             )
         elif found["queue"] is not None:
             parts = waiting_parts(found, colours)
@@ -170,5 +171,5 @@ class SchedulerScreen(PolledScreen):
         self.mark()
 
     def action_all_nodes(self) -> None:
-        self._all_nodes = not self._all_nodes
+        self.shows_all_nodes = not self.shows_all_nodes
         self.mark()
