@@ -21,7 +21,7 @@ async def signing_request(session: Session, obj: Object, *, show_events: bool) -
     page = Page(session.now)
     spec = obj["spec"]
     page.field("Name", obj["metadata"]["name"])
-    page.labels("Labels", obj["metadata"].get("labels"))
+    page.field("Labels", format_labels(obj["metadata"].get("labels")))
     page.field("Annotations", format_labels(obj["metadata"].get("annotations")))
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
     page.field("Requesting User", spec.get("username", ""))

@@ -6,7 +6,9 @@ Source of the behaviour: kubectl pkg/describe (describeContainers and what it ca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 
+from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubectl.describe.writer import NONE, Page, true_false, yes_no
 
@@ -49,6 +51,10 @@ def _basics(page: Page, container: Object, status: Object | None, space: str) ->
     plural = "s" if len(ports) > 1 else ""
     page.field(f"Port{plural}", ", ".join(_port(port, "containerPort") for port in ports) or NONE, 2)
     page.field(f"Host Port{plural}", ", ".join(_port(port, "hostPort") for port in ports) or NONE, 2)
+    if profile := (container.get("securityContext") or {}).get("seccompProfile"):
+        page.field("SeccompProfile", profile.get("type", ""), 2)
+        if profile.get("type") == "Localhost":
+            page.field("LocalhostProfile", profile.get("localhostProfile", ""), 2)
 
 
 def _port(port: Object, key: str) -> str:
@@ -159,8 +165,7 @@ def _value_from(source: Object, container: Object, pod: Object | None) -> str:
         return f"{_field_of(pod, path)} ({field.get('apiVersion', 'v1')}:{path})"
     if resource := source.get("resourceFieldRef"):
         name = str(resource.get("resource", ""))
-        kind, _, what = name.partition(".")
-        amount = ((container.get("resources") or {}).get(kind) or {}).get(what, "0")
+        amount = _amount(container, name, str(resource.get("divisor") or "0"))
         if amount == "0" and name in ("limits.cpu", "limits.memory"):
             amount = "node allocatable"
         return f"{amount} ({name})"
@@ -170,6 +175,15 @@ def _value_from(source: Object, container: Object, pod: Object | None) -> str:
     key = source.get("configMapKeyRef") or {}
     where = f"<set to the key '{key.get('key', '')}' of config map '{key.get('name', '')}'>"
     return f"{where}\tOptional: {true_false(key.get('optional'))}"
+
+
+def _amount(container: Object, name: str, divisor: str) -> str:
+    """A limit or request in whole divisors, rounded up (pkg/util/resource ExtractContainerResourceValue)."""
+    kind, _, what = name.partition(".")
+    amount = Quantity.parse(((container.get("resources") or {}).get(kind) or {}).get(what, "0"))
+    unit = Quantity.parse(divisor if divisor != "0" else "1")
+    scale = 1000 if what == "cpu" else 1
+    return str(ceil(ceil(float(amount) * scale) / (ceil(float(unit) * scale) or 1)))
 
 
 def _field_of(pod: Object | None, path: str) -> str:

@@ -152,3 +152,33 @@ def _endpoint(page: Page, endpoint: Object) -> None:
         page.field("TargetRef", f"{target.get('kind', '')}/{target.get('name', '')}", 2)
     page.field("NodeName", endpoint.get("nodeName", UNSET), 2)
     page.field("Zone", endpoint.get("zone", UNSET), 2)
+
+
+async def ip_address(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.labels_and_annotations(obj)
+    if (parent := obj["spec"].get("parentRef")) is not None:
+        page.line("Parent Reference:")
+        for title, key in (("Group", "group"), ("Resource", "resource"), ("Namespace", "namespace"), ("Name", "name")):
+            page.field(title, parent.get(key, ""), 1)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def service_cidr(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.labels_and_annotations(obj)
+    page.field("CIDRs", ", ".join(obj["spec"].get("cidrs") or ()))
+    if conditions := (obj.get("status") or {}).get("conditions"):
+        page.line("Status:")
+        page.line("Conditions:\n  Type\tStatus\tLastTransitionTime\tReason\tMessage")
+        page.row("----", "------", "------------------", "------", "-------", level=1)
+        for one in conditions:
+            cells = (one["type"], one["status"], page.date(one.get("lastTransitionTime")), one.get("reason", ""))
+            page.row(*(f"{cell} " for cell in cells), one.get("message", ""), level=1)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()

@@ -12,6 +12,7 @@ from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubectl.describe import events
 from engine.kubectl.describe.writer import NONE, UNSET, Page, true_false
+from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
 Amounts = dict[str, Quantity]
@@ -50,6 +51,7 @@ async def describe(session: Session, node: Object, *, show_events: bool) -> str:
             page.line(f"{title}:")
             for name in sorted(amounts):
                 page.field(f"  {name}", amounts[name])
+    await _resource_slices(session, page, metadata["name"])
     page.line("System Info:")
     info = status.get("nodeInfo") or {}
     for title, key in SYSTEM_INFO:
@@ -111,6 +113,28 @@ def _conditions(page: Page, status: Object) -> None:
             f"{page.date(c.get('lastTransitionTime'))} \t{c.get('reason', '')} \t{c.get('message', '')}",
             1,
         )
+
+
+async def _resource_slices(session: Session, page: Page, name: str) -> None:
+    """The devices that drivers offer on this node, by pool."""
+    try:
+        resource = await session.resolve("resourceslices.resource.k8s.io")
+        slices = await session.list(resource, fieldSelector=f"spec.nodeName={name}")
+    except (ApiError, CommandError):
+        return
+    pools: dict[tuple[str, str], list[int]] = {}
+    for one in slices:
+        spec = one["spec"]
+        counts = pools.setdefault((spec["driver"], (spec.get("pool") or {}).get("name", "")), [0, 0])
+        counts[0] += 1
+        counts[1] += len(spec.get("devices") or ())
+    if not pools:
+        return
+    page.line("Node-Local ResourceSlices:")
+    page.row("Driver", "Pool", "Slices", "Devices", level=1)
+    page.row("------", "----", "------", "-------", level=1)
+    for (driver, pool), counts in sorted(pools.items()):
+        page.row(driver, pool, *counts, level=1)
 
 
 # -- what the Pods ask for

@@ -1,26 +1,20 @@
-"""PersistentVolumes, PersistentVolumeClaims, StorageClasses and CSINodes in words.
+"""PersistentVolumes and their claims, StorageClasses, VolumeAttributesClasses and CSINodes in words.
 
 Source of the behaviour: kubectl pkg/describe (describePersistentVolume, describePersistentVolumeClaim,
-describeStorageClass, describeCSINode).
+describeStorageClass, describeVolumeAttributesClass, describeCSINode).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from engine.api.selectors import format_labels
 from engine.api.types import Object
-from engine.kubectl.describe import events, volumes
+from engine.kubectl.describe import claims, events, volumes
 from engine.kubectl.describe.writer import NONE, UNSET, Page
 from engine.kubectl.session import Session
 
-ACCESS_MODES = {
-    "ReadWriteOnce": "RWO",
-    "ReadOnlyMany": "ROX",
-    "ReadWriteMany": "RWX",
-    "ReadWriteOncePod": "RWOP",
-}
-OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
@@ -30,12 +24,12 @@ async def persistent_volume(session: Session, obj: Object, *, show_events: bool)
     page.field("Name", obj["metadata"]["name"])
     page.labels_and_annotations(obj)
     _finalizers(page, obj)
-    page.field("StorageClass", _class_of(obj))
+    page.field("StorageClass", claims.class_of(obj))
     _status(page, obj)
     claim = spec.get("claimRef")
     page.field("Claim", f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "")
     page.field("Reclaim Policy", spec.get("persistentVolumeReclaimPolicy", ""))
-    page.field("Access Modes", access_modes(spec.get("accessModes")))
+    page.field("Access Modes", claims.access_modes(spec.get("accessModes")))
     if spec.get("volumeMode"):
         page.field("VolumeMode", spec["volumeMode"])
     page.field("Capacity", (spec.get("capacity") or {}).get("storage", "0"))
@@ -46,16 +40,6 @@ async def persistent_volume(session: Session, obj: Object, *, show_events: bool)
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
-
-
-def access_modes(modes: Sequence[str] | None) -> str:
-    """`RWO,ROX`, each once."""
-    return ",".join(ACCESS_MODES.get(mode, mode) for mode in dict.fromkeys(modes or ()))
-
-
-def _class_of(obj: Object) -> str:
-    annotations = obj["metadata"].get("annotations") or {}
-    return str(annotations.get(OLD_CLASS) or obj["spec"].get("storageClassName", ""))
 
 
 def _finalizers(page: Page, obj: Object) -> None:
@@ -95,25 +79,10 @@ def _expression(requirement: Object) -> str:
 
 async def persistent_volume_claim(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
     page.head(obj)
-    page.field("StorageClass", _class_of(obj))
-    _status(page, obj)
-    page.field("Volume", spec.get("volumeName", ""))
-    page.labels_and_annotations(obj)
-    _finalizers(page, obj)
-    bound = bool(spec.get("volumeName"))
-    page.field("Capacity", (status.get("capacity") or {}).get("storage", "0") if bound else "")
-    page.field("Access Modes", access_modes(status.get("accessModes")) if bound else "")
-    if spec.get("volumeMode"):
-        page.field("VolumeMode", spec["volumeMode"])
-    if source := spec.get("dataSource"):
-        page.line("DataSource:")
-        for title, key in (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name")):
-            if key != "apiGroup" or source.get(key) is not None:
-                page.field(title, source.get(key, ""), 1)
+    claims.write(page, obj, status=partial(_status, page, obj), finalizers=partial(_finalizers, page, obj))
     page.column("Used By", await _pods_with(session, obj))
-    _conditions(page, status.get("conditions") or ())
+    _conditions(page, (obj.get("status") or {}).get("conditions") or ())
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
@@ -173,6 +142,17 @@ async def storage_class(session: Session, obj: Object, *, show_events: bool) -> 
             expressions = term.get("matchLabelExpressions") or ()
             texts = [f"{one['key']} in [{', '.join(one.get('values') or ())}]" for one in expressions]
             _term(page, f"Term {index}", texts, level=1)
+    if show_events:
+        events.write(page, await events.search(session, obj))
+    return page.text()
+
+
+async def volume_attributes_class(session: Session, obj: Object, *, show_events: bool) -> str:
+    page = Page(session.now)
+    page.field("Name", obj["metadata"]["name"])
+    page.field("Annotations", format_labels(obj["metadata"].get("annotations")))
+    page.field("DriverName", obj.get("driverName", ""))
+    page.field("Parameters", format_labels(obj.get("parameters")))
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()

@@ -1,16 +1,16 @@
-"""The volumes of a Pod in words.
+"""The volumes of a Pod, and what a PersistentVolume is made of, in words.
 
-Source of the behaviour: kubectl pkg/describe (describeVolumes and the printers of each source).
+Source of the behaviour: kubectl pkg/describe (describeVolumes, describePersistentVolume and what they call).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from engine.api.types import Object
-from engine.kubectl.describe.writer import NONE, UNSET, Page, true_false
-
-Fields = list[tuple[str, object]]
+from engine.kubectl.describe import claims
+from engine.kubectl.describe.volume_sources import OF_PERSISTENT_VOLUMES, OF_PODS, Source
+from engine.kubectl.describe.writer import LONGEST_ANNOTATION, NONE, Page, true_false
 
 
 def write(page: Page, volumes: Sequence[Object] | None, space: str = "") -> None:
@@ -20,135 +20,83 @@ def write(page: Page, volumes: Sequence[Object] | None, space: str = "") -> None
     page.line(f"{space}Volumes:")
     for volume in volumes:
         page.line(f"{' ' if space else ''}{volume['name']}:", 1)
-        kind = next((key for key in volume if key in SOURCES), "")
-        if not kind:
+        kind = next((key for key in volume if key in OF_PODS), "")
+        if kind:
+            _source(page, OF_PODS[kind], volume[kind])
+        else:
             page.line("<unknown>", 1)
-            continue
-        text, fields = SOURCES[kind]
-        page.field("Type", text, 2)
-        for name, value in fields(volume[kind]):
-            page.field(name, value, 2)
-
-
-def _host_path(source: Object) -> Fields:
-    return [("Path", source.get("path", "")), ("HostPathType", source.get("type", NONE))]
-
-
-def _empty_dir(source: Object) -> Fields:
-    return [("Medium", source.get("medium", "")), ("SizeLimit", source.get("sizeLimit", UNSET))]
-
-
-def _secret(source: Object) -> Fields:
-    return [("SecretName", source.get("secretName", "")), ("Optional", true_false(source.get("optional")))]
-
-
-def _config_map(source: Object) -> Fields:
-    return [("Name", source.get("name", "")), ("Optional", true_false(source.get("optional")))]
-
-
-def _claim(source: Object) -> Fields:
-    return [("ClaimName", source.get("claimName", "")), ("ReadOnly", true_false(source.get("readOnly")))]
-
-
-def _nfs(source: Object) -> Fields:
-    return [
-        ("Server", source.get("server", "")),
-        ("Path", source.get("path", "")),
-        ("ReadOnly", true_false(source.get("readOnly"))),
-    ]
-
-
-def _csi(source: Object) -> Fields:
-    attributes = source.get("volumeAttributes") or {}
-    shown = "\n\t".join(f"{key}={attributes[key]}" for key in sorted(attributes)) or NONE
-    return [
-        ("Driver", source.get("driver", "")),
-        ("FSType", source.get("fsType", "")),
-        ("ReadOnly", true_false(source.get("readOnly"))),
-        ("VolumeAttributes", shown),
-    ]
-
-
-def _image(source: Object) -> Fields:
-    return [("Reference", source.get("reference", "")), ("PullPolicy", source.get("pullPolicy", ""))]
-
-
-def _nothing(source: Object) -> Fields:
-    return []
-
-
-def _downward(source: Object) -> Fields:
-    lines = ""
-    for item in source.get("items") or ():
-        reference = item.get("fieldRef", {}).get("fieldPath") or item.get("resourceFieldRef", {}).get("resource", "")
-        lines += f"\n      {reference} -> {item['path']}"
-    return [("Items", lines)]
-
-
-def _projected(source: Object) -> Fields:
-    fields: Fields = []
-    for part in source.get("sources") or ():
-        if secret := part.get("secret"):
-            fields += [("SecretName", secret.get("name", "")), ("Optional", true_false(secret.get("optional")))]
-        elif "downwardAPI" in part:
-            fields.append(("DownwardAPI", "true"))
-        elif config_map := part.get("configMap"):
-            optional = true_false(config_map.get("optional"))
-            fields += [("ConfigMapName", config_map.get("name", "")), ("Optional", optional)]
-        elif token := part.get("serviceAccountToken"):
-            fields.append(("TokenExpirationSeconds", token.get("expirationSeconds", 3600)))
-    return fields
-
-
-SOURCES: Mapping[str, tuple[str, Callable[[Object], Fields]]] = {
-    "hostPath": ("HostPath (bare host directory volume)", _host_path),
-    "emptyDir": ("EmptyDir (a temporary directory that shares a pod's lifetime)", _empty_dir),
-    "secret": ("Secret (a volume populated by a Secret)", _secret),
-    "configMap": ("ConfigMap (a volume populated by a ConfigMap)", _config_map),
-    "nfs": ("NFS (an NFS mount that lasts the lifetime of a pod)", _nfs),
-    "persistentVolumeClaim": (
-        "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)",
-        _claim,
-    ),
-    "ephemeral": (
-        "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)",
-        _nothing,
-    ),
-    "downwardAPI": ("DownwardAPI (a volume populated by information about the pod)", _downward),
-    "projected": ("Projected (a volume that contains injected data from multiple sources)", _projected),
-    "csi": ("CSI (a Container Storage Interface (CSI) volume source)", _csi),
-    "image": ("Image (a container image or OCI artifact)", _image),
-}
-
-
-def _persistent_csi(source: Object) -> Fields:
-    attributes = source.get("volumeAttributes") or {}
-    lines = "".join(f"\n\t    {key}={attributes[key]}" for key in sorted(attributes))
-    return [
-        ("Driver", source.get("driver", "")),
-        ("FSType", source.get("fsType", "")),
-        ("VolumeHandle", source.get("volumeHandle", "")),
-        ("ReadOnly", true_false(source.get("readOnly"))),
-        ("VolumeAttributes", lines.removeprefix("\n\t") or NONE),
-    ]
-
-
-def _local(source: Object) -> Fields:
-    return [("Path", source.get("path", ""))]
+        _PARTS.get(kind, _nothing)(page, volume.get(kind) or {})
 
 
 def persistent_source(page: Page, spec: Object) -> None:
     """What a PersistentVolume is made of."""
-    sources: Mapping[str, tuple[str, Callable[[Object], Fields]]] = {
-        **SOURCES,
-        "csi": (SOURCES["csi"][0], _persistent_csi),
-        "local": ("LocalVolume (a persistent volume backed by local storage on a node)", _local),
-    }
-    kind = next((key for key in spec if key in sources), "")
+    kind = next((key for key in spec if key in OF_PERSISTENT_VOLUMES), "")
     if not kind:
         page.line("<unknown>", 1)
         return
-    text, fields = sources[kind]
-    page.field("Type", text, 2)
-    for name, value in fields(spec[kind]):
-        page.field(name, value, 2)
+    _source(page, OF_PERSISTENT_VOLUMES[kind], spec[kind])
+    if kind == "csi":
+        _attributes(page, spec[kind])
+
+
+def _source(page: Page, source: Source, value: Object) -> None:
+    page.field("Type", source.text, 2)
+    for name, shown in source.fields(value):
+        # ISCSIInterface has no colon: so kubectl writes it.
+        page.line(f"{name}{'' if name == 'ISCSIInterface' else ':'}\t{shown}", 2)
+
+
+def _nothing(page: Page, source: Object) -> None:
+    pass
+
+
+def _attributes(page: Page, source: Object) -> None:
+    """Each piece of a line is indented for itself, which moves the values two levels."""
+    attributes = source.get("volumeAttributes") or {}
+    page.write("VolumeAttributes:\t", 2)
+    if not attributes:
+        page.line(NONE)
+    for index, key in enumerate(sorted(attributes)):
+        if index:
+            page.write("", 2)
+            page.write("\t", 2)
+        line = f"{key}={attributes[key]}"
+        page.line(line if len(line) <= LONGEST_ANNOTATION else f"{line[:LONGEST_ANNOTATION]}...", 2)
+
+
+def _claim_template(page: Page, source: Object) -> None:
+    template = source.get("volumeClaimTemplate")
+    if template:
+        with page.nested(2):
+            claims.write(page, {"metadata": template.get("metadata") or {}, "spec": template.get("spec") or {}})
+
+
+def _downward(page: Page, source: Object) -> None:
+    page.line("Items:", 2)
+    for item in source.get("items") or ():
+        for key, field in (("fieldRef", "fieldPath"), ("resourceFieldRef", "resource")):
+            if key in item:
+                page.line(f"{item[key].get(field, '')} -> {item.get('path', '')}", 3)
+
+
+def _projected(page: Page, source: Object) -> None:
+    for part in source.get("sources") or ():
+        if secret := part.get("secret"):
+            page.field("SecretName", secret.get("name", ""), 2)
+            page.field("Optional", true_false(secret.get("optional")), 2)
+        elif "downwardAPI" in part:
+            page.field("DownwardAPI", "true", 2)
+        elif config_map := part.get("configMap"):
+            page.field("ConfigMapName", config_map.get("name", ""), 2)
+            page.field("Optional", true_false(config_map.get("optional")), 2)
+        elif token := part.get("serviceAccountToken"):
+            page.field("TokenExpirationSeconds", token.get("expirationSeconds", 3600), 2)
+
+
+# What is more than a list of fields.
+_PARTS = {
+    "csi": _attributes,
+    "ephemeral": _claim_template,
+    "downwardAPI": _downward,
+    "projected": _projected,
+}

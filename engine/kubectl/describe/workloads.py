@@ -119,6 +119,9 @@ async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> s
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
     page.field("Selector", selector)
     page.labels_and_annotations(obj)
+    if spec.get("serviceName"):
+        page.field("Service Name", spec["serviceName"])
+    page.field("Pod Management Policy", spec.get("podManagementPolicy", ""))
     page.field("Replicas", f"{spec.get('replicas', 0)} desired | {status.get('replicas', 0)} total")
     strategy = spec.get("updateStrategy") or {}
     page.field("Update Strategy", strategy.get("type", ""))
@@ -127,6 +130,10 @@ async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> s
         page.field("Partition", rolling["partition"], 1)
         if rolling.get("maxUnavailable") is not None:
             page.field("MaxUnavailable", rolling["maxUnavailable"], 1)
+    if retention := spec.get("persistentVolumeClaimRetentionPolicy"):
+        page.line("Persistent Volume Claim Retention Policy:")
+        page.field("WhenDeleted", retention.get("whenDeleted", ""), 1)
+        page.field("WhenScaled", retention.get("whenScaled", ""), 1)
     page.field("Pods Status", await _pod_counts(session, obj, selector))
     pods.template(page, spec.get("template"))
     _claims(page, spec.get("volumeClaimTemplates") or [])
@@ -166,7 +173,7 @@ async def daemon_set(session: Session, obj: Object, *, show_events: bool) -> str
         ("Number of Nodes Scheduled with Available Pods", "numberAvailable"),
         ("Number of Nodes Misscheduled", "numberMisscheduled"),
     ):
-        page.field(title, status.get(key, 0))
+        page.line(f"{title}: {status.get(key, 0)}")
     page.field("Pods Status", await _pod_counts(session, obj, selector))
     pods.template(page, spec.get("template"))
     if show_events:

@@ -5,7 +5,8 @@ Source of the behaviour: kubectl pkg/describe (PrefixWriter, tabbedString, print
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -29,12 +30,22 @@ class Page:
 
     def __init__(self, now: datetime) -> None:
         self._now = now
+        self._nesting = ""
         self._writer = TabWriter()
         self._done: list[str] = []
 
     def write(self, text: str, level: int = 0) -> None:
         """Text as it is, two spaces for each level before it."""
-        self._writer.write("  " * level + text)
+        self._writer.write(self._nesting + "  " * level + text)
+
+    @contextmanager
+    def nested(self, level: int) -> Iterator[None]:
+        """What is written within stands deeper: kubectl indents each piece of a line for itself, and so does this."""
+        outer, self._nesting = self._nesting, self._nesting + "  " * level
+        try:
+            yield
+        finally:
+            self._nesting = outer
 
     def line(self, text: str = "", level: int = 0) -> None:
         self.write(f"{text}\n", level)
@@ -86,7 +97,14 @@ class Page:
 
     def labels(self, title: str, labels: Mapping[str, str] | None) -> None:
         """Key=value, one a line, under one title."""
-        self.column(title, [f"{key}={value}" for key, value in sorted((labels or {}).items())])
+        self.write(f"{title}:\t")
+        if not labels:
+            self.line(NONE)
+        for index, (key, value) in enumerate(sorted((labels or {}).items())):
+            if index:
+                self.write("")
+                self.write("\t")
+            self.line(f"{key}={value}")
 
     def column(self, title: str, items: Sequence[str]) -> None:
         """Items under one another beside a title; `<none>` where there are none."""
