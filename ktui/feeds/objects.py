@@ -11,15 +11,22 @@ from ktui.models.object_table import ObjectTable
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 RETRY_SECONDS = 1.0
+PAGE = 500
+SLICE = 100  # rows; between two slices the screen may take a key
 
 
-async def follow(client: Client, clock: Clock, table: ObjectTable, namespace: str | None) -> AsyncIterator[str]:
-    """Keep `table` current; yields "" after each change and what is wrong when it cannot be kept."""
+async def follow(
+    client: Client, clock: Clock, table: ObjectTable, namespace: str | None, fields: str = ""
+) -> AsyncIterator[str]:
+    """Keep `table` current; yields "" after each change and what is wrong when it cannot be kept.
+
+    `fields` is a field selector.
+    """
     while True:
         try:
-            await _list(client, table, namespace)
-            yield ""
-            async for _ in _watch(client, clock, table, namespace):
+            async for _ in _list(client, clock, table, namespace, fields):
+                yield ""
+            async for _ in _watch(client, clock, table, namespace, fields):
                 yield ""
         except ConnectionError as error:
             yield str(error)
@@ -29,12 +36,39 @@ async def follow(client: Client, clock: Clock, table: ObjectTable, namespace: st
         await clock.sleep(RETRY_SECONDS)
 
 
-async def _list(client: Client, table: ObjectTable, namespace: str | None) -> None:
-    table.replace(await client.request("GET", table.resource.path(namespace), headers={"accept": TABLE}))
+async def _list(
+    client: Client, clock: Clock, table: ObjectTable, namespace: str | None, fields: str
+) -> AsyncIterator[None]:
+    """In pages: a long list is shown as it comes, and no page takes longer than a key may wait."""
+    query = {"limit": [str(PAGE)], **_selected(fields)}
+    table.begin()
+    while True:
+        page = await client.request("GET", table.resource.path(namespace), query=query, headers={"accept": TABLE})
+        for first in range(0, len(page.get("rows") or ()) or 1, SLICE):
+            table.extend({**page, "rows": (page.get("rows") or [])[first : first + SLICE]})
+            yield None
+            await clock.sleep(0)
+        token = page.get("metadata", {}).get("continue")
+        if not token:
+            break
+        query["continue"] = [token]
+    table.end()
+    yield None
 
 
-async def _watch(client: Client, clock: Clock, table: ObjectTable, namespace: str | None) -> AsyncIterator[None]:
-    query = {"watch": ["true"], "resourceVersion": [table.version], "allowWatchBookmarks": ["true"]}
+def _selected(fields: str) -> dict[str, list[str]]:
+    return {"fieldSelector": [fields]} if fields else {}
+
+
+async def _watch(
+    client: Client, clock: Clock, table: ObjectTable, namespace: str | None, fields: str
+) -> AsyncIterator[None]:
+    query = {
+        "watch": ["true"],
+        "resourceVersion": [table.version],
+        "allowWatchBookmarks": ["true"],
+        **_selected(fields),
+    }
     response = await client.send("GET", table.resource.path(namespace), query=query, headers={"accept": TABLE})
     if response.status >= 400:
         raise error_of(response)
@@ -44,7 +78,9 @@ async def _watch(client: Client, clock: Clock, table: ObjectTable, namespace: st
         async for event in response.events:
             if event.type == "ERROR":
                 raise ApiError.from_status(event.object)
-            if event.type != "BOOKMARK":
+            if event.type == "BOOKMARK":
+                table.version = event.object.get("metadata", {}).get("resourceVersion") or table.version
+            else:
                 table.apply(event.type, event.object, now=clock.monotonic())
                 yield None
     finally:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from engine.api.duration import human_duration
 from engine.api.types import GVR, Object
 from ktui.models.grid_row import NO_LABELS, GridRow
+from ktui.models.live_rows import LiveRows
+from ktui.models.table_view import sort_key
 
 BAD = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Error", "Failed", "NotReady", "Evicted", "OOMKilled"}
@@ -17,67 +20,139 @@ GOING = frozenset({"Pending", "ContainerCreating", "PodInitializing", "Terminati
 LIT_SECONDS = 1.0
 
 
-@dataclass(slots=True)
-class ObjectTable:
-    """`columns` and `rows` are a meta.k8s.io/v1 Table's; wide columns are left out unless `wide`."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a row that the server told: no more than is shown, for there may be ten thousand."""
 
-    resource: GVR
-    namespaced: bool = True
-    wide: bool = False
-    columns: list[Object] = field(default_factory=list)
-    rows: dict[str, Object] = field(default_factory=dict)
-    version: str = ""
-    changed: dict[str, float] = field(default_factory=dict)  # when a row last changed, on the reader's clock
+    namespace: str
+    cells: tuple[str, ...]
+    created: float | None
+    labels: Mapping[str, str]
+
+
+class ObjectTable:
+    """`columns` are a meta.k8s.io/v1 Table's; wide ones are left out unless `wide`. `rows` are what is shown."""
+
+    def __init__(self, resource: GVR, *, namespaced: bool = True, wide: bool = False) -> None:
+        self.resource = resource
+        self.namespaced = namespaced
+        self.columns: list[Object] = []
+        self.version = ""
+        self.rows = LiveRows(finish=self._as_of_now, value=self._value)
+        self.changed: dict[str, float] = {}  # when a row last changed, on the reader's clock
+        self.now = 0.0  # on the reader's clock
+        self.model_now: datetime | None = None
+        self._wide = wide
+        self._kept: dict[str, Kept] = {}
+        self._stale: set[str] = set()  # of a list that has not ended: what was not in it so far
+        self._shown: list[int] = []
+        self._age = -1  # the place of the age among the cells that are shown
+
+    # -- rows in
+
+    def begin(self) -> None:
+        """A list begins: what is not in it has gone. See `end`."""
+        self._stale = set(self._kept)
+
+    def extend(self, page: Object) -> None:
+        """Take a page of a list."""
+        self._set_columns(page)
+        for row in page.get("rows") or ():
+            key = self._keep(row)
+            self._stale.discard(key)
+        self.version = page.get("metadata", {}).get("resourceVersion", "")
+
+    def end(self) -> None:
+        for key in self._stale:
+            self._drop(key)
 
     def replace(self, table: Object) -> None:
-        """Take a list's table."""
-        self.columns = table.get("columnDefinitions") or self.columns
-        self.rows = {row_key(row): row for row in table.get("rows") or ()}
-        self.version = table.get("metadata", {}).get("resourceVersion", "")
+        """Take a list that comes as one."""
+        self.begin()
+        self.extend(table)
+        self.end()
 
     def apply(self, type: str, table: Object, *, now: float = 0.0) -> None:
         """Take a watch event, whose object is a table of the one row that changed."""
-        self.columns = table.get("columnDefinitions") or self.columns
+        self._set_columns(table)
         for row in table.get("rows") or ():
-            key = row_key(row)
             self.version = row["object"]["metadata"].get("resourceVersion", self.version)
             if type == "DELETED":
-                self.rows.pop(key, None)
-                self.changed.pop(key, None)
+                self._drop(row_key(row))
             elif type in ("ADDED", "MODIFIED"):
-                self.rows[key] = row
-                self.changed[key] = now
+                self.changed[self._keep(row)] = now
+
+    def _set_columns(self, table: Object) -> None:
+        columns = table.get("columnDefinitions")
+        if columns and columns != self.columns:
+            self.columns = columns
+            self._choose()
+
+    def _keep(self, row: Object) -> str:
+        key, metadata = row_key(row), row["object"]["metadata"]
+        created = metadata.get("creationTimestamp")
+        kept = Kept(
+            metadata.get("namespace", ""),
+            tuple(cell_text(cell) for cell in row["cells"]),
+            datetime.fromisoformat(created).timestamp() if created else None,
+            metadata.get("labels") or NO_LABELS,
+        )
+        self._kept[key] = kept
+        self.rows.put(self._row(key, kept))
+        return key
+
+    def _drop(self, key: str) -> None:
+        self._kept.pop(key, None)
+        self.changed.pop(key, None)
+        self.rows.drop(key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._kept
+
+    # -- what is shown
+
+    @property
+    def wide(self) -> bool:
+        return self._wide
+
+    @wide.setter
+    def wide(self, wide: bool) -> None:
+        self._wide = wide
+        self._choose()
 
     @property
     def titles(self) -> tuple[str, ...]:
         head = ("NAMESPACE",) if self.namespaced else ()
-        return (*head, *(column["name"].upper() for column in self.columns if self._shown(column)))
+        return (*head, *(self.columns[index]["name"].upper() for index in self._shown))
 
-    def _shown(self, column: Object) -> bool:
-        return self.wide or not column.get("priority")
+    def _choose(self) -> None:
+        """Which columns are shown; every row is made anew."""
+        self._shown = [index for index, column in enumerate(self.columns) if self._wide or not column.get("priority")]
+        names = [self.columns[index]["name"] for index in self._shown]
+        self._age = names.index("Age") + self.namespaced if "Age" in names else -1
+        self.rows.clear()
+        for key, kept in self._kept.items():
+            self.rows.put(self._row(key, kept))
 
-    def grid_rows(self, *, model_now: datetime | None = None, now: float = 0.0) -> list[GridRow]:
-        """By namespace and name; ages as of `model_now` where it is given."""
-        shown = [index for index, column in enumerate(self.columns) if self._shown(column)]
-        found = []
-        for key in sorted(self.rows):
-            row = self.rows[key]
-            cells = self._cells(row, shown, model_now)
-            is_lit = 0 < self.changed.get(key, 0.0) > now - LIT_SECONDS
-            labels = row["object"]["metadata"].get("labels") or NO_LABELS
-            found.append(GridRow(key, cells, tone(cells), is_lit, labels))
-        return found
+    def _row(self, key: str, kept: Kept) -> GridRow:
+        cells = [kept.namespace] if self.namespaced else []
+        cells += [kept.cells[index] for index in self._shown if index < len(kept.cells)]
+        return GridRow(key, tuple(cells), tone(cells), labels=kept.labels)
 
-    def _cells(self, row: Object, shown: list[int], model_now: datetime | None) -> tuple[str, ...]:
-        metadata = row["object"]["metadata"]
-        cells = [metadata.get("namespace", "")] if self.namespaced else []
-        for index in shown:
-            created = metadata.get("creationTimestamp")
-            if self.columns[index]["name"] == "Age" and model_now is not None and created:
-                cells.append(human_duration(max(0.0, (model_now - datetime.fromisoformat(created)).total_seconds())))
-            else:
-                cells.append(cell_text(row["cells"][index]))
-        return tuple(cells)
+    def _value(self, row: GridRow, column: int) -> Any:
+        kept = self._kept[row.key]
+        if column == self._age and kept.created is not None:
+            return 0, -kept.created, ""
+        return sort_key(row.cells[column])
+
+    def _as_of_now(self, row: GridRow) -> GridRow:
+        """With its age on the model's clock, and lit if it changed a moment ago."""
+        cells, created = row.cells, self._kept[row.key].created
+        if self._age >= 0 and self.model_now is not None and created is not None:
+            age = human_duration(max(0.0, self.model_now.timestamp() - created))
+            cells = (*cells[: self._age], age, *cells[self._age + 1 :])
+        is_lit = 0 < self.changed.get(row.key, 0.0) > self.now - LIT_SECONDS
+        return GridRow(row.key, cells, row.tone, is_lit, row.labels)
 
 
 def row_key(row: Object) -> str:
@@ -89,7 +164,7 @@ def cell_text(cell: Any) -> str:
     return "<none>" if cell is None else str(cell)
 
 
-def tone(cells: tuple[str, ...]) -> str:
+def tone(cells: list[str]) -> str:
     """Red for what has failed, amber for what is on its way; the words say the same."""
     if any(cell.removeprefix("Init:") in BAD for cell in cells):
         return "error"

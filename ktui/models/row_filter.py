@@ -21,7 +21,8 @@ from ktui.models.grid_row import GridRow
 LABELS = frozenset({"-l", "--selector"})
 FIELDS = frozenset({"-F", "--field-selector"})
 _WORD = re.compile(r"\S+\s+(?:not)?in\s*\([^)]*\)\S*|\S+")  # `env in (a, b)` is one word
-_BETWEEN = frozenset(" -./_:,")
+BETWEEN = " -./_:,"
+CELL_END = "\0"
 Condition = Callable[[GridRow], bool]
 
 
@@ -61,8 +62,11 @@ class RowFilter:
         return (
             (self.labels.empty or self.labels.matches(row.labels))
             and all(_is(row, *condition) for condition in self.conditions)
-            and all(_has(row, word) for word in self.words)
+            and (not self.words or self._has_words(CELL_END.join(row.cells).lower()))
         )
+
+    def _has_words(self, text: str) -> bool:
+        return all(_has(text, word) for word in self.words)
 
 
 def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:
@@ -70,28 +74,15 @@ def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:
     return (cell == value) == equal
 
 
-def _has(row: GridRow, word: str) -> bool:
+def _has(text: str, word: str) -> bool:
     if word.startswith("!") and len(word) > 1:
-        return not _has(row, word[1:])
-    return any(word in cell.lower() or is_abbreviation(word, cell.lower()) for cell in row.cells)
+        return not _has(text, word[1:])
+    return word in text or _beginnings(word).search(text) is not None
 
 
-@lru_cache(maxsize=50_000)
-def is_abbreviation(word: str, text: str) -> bool:
-    """Whether `word` is made of beginnings of the text's parts, in their order: `wx2` of `web-7d8d2f-x2k9p`."""
-    if not word:
-        return True
-    starts = [at for at in range(len(text)) if at == 0 or (text[at - 1] in _BETWEEN and text[at] not in _BETWEEN)]
-    return _begins(word, text, starts, 0)
-
-
-def _begins(word: str, text: str, starts: Sequence[int], first: int) -> bool:
-    for index in range(first, len(starts)):
-        at, taken = starts[index], 0
-        while taken < len(word) and at + taken < len(text) and text[at + taken] == word[taken]:
-            taken += 1
-        if taken == len(word):
-            return True
-        if any(_begins(word[length:], text, starts, index + 1) for length in range(taken, 0, -1)):
-            return True
-    return False
+@lru_cache(maxsize=256)
+def _beginnings(word: str) -> re.Pattern[str]:
+    """Finds a cell with parts that begin, in their order, with pieces of the word: `wx2` in `web-7d8d2f-x2k9p`."""
+    between = f"[{re.escape(BETWEEN)}]"
+    jump = f"(?:[^{CELL_END}]*?{between})?"
+    return re.compile(f"(?:^|{CELL_END}|{between})" + jump.join(re.escape(character) for character in word))

@@ -25,7 +25,6 @@ from ktui.widgets.syntax import yaml_text
 from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
-IDLE_SHARE = 5  # times what a frame took, until the next
 
 
 class ObjectsScreen(FrameScreen):
@@ -45,7 +44,6 @@ class ObjectsScreen(FrameScreen):
         self.table = ObjectTable(PODS)
         self._is_dirty = False
         self._lit_until = 0.0
-        self._next_frame = 0.0
         self._second = ""
         self._wanted = ""  # the key that the cursor is to go to once it is there
 
@@ -111,23 +109,22 @@ class ObjectsScreen(FrameScreen):
         """Draw again what changed, at most twenty times a second; what was lit goes out after a second."""
         clock = self.ktui.session.world.clock
         now = clock.monotonic()
-        if now < self._next_frame or not self.is_active or not (self._is_dirty or 0 < self._lit_until < now):
+        if not self.is_active or not (self._is_dirty or 0 < self._lit_until < now):
             return
         self._lit_until = 0.0 if not self._is_dirty else now + 1.0
         self._is_dirty = False
         empty = f"No {self.table.resource.resource} here. Apply some:  :apply -f samples/web.yaml"
         if not self.table.columns:
             empty = "…" if not self.objects.problem else ""
-        rows = self.table.grid_rows(model_now=self.ktui.summary.now, now=now)
+        self.table.now, self.table.model_now = now, self.ktui.summary.now
         self.objects.title = self.table.resource.group_resource
-        self.objects.show(self.table.titles, rows, empty=empty)
-        if self._wanted in self.table.rows:
+        self.objects.show(self.table.titles, self.table.rows, empty=empty)
+        if self._wanted in self.table:
             self._go_to_wanted()
-        self._next_frame = now + IDLE_SHARE * (clock.monotonic() - now)  # a long table is drawn less often
 
     def _go_to_wanted(self) -> None:
         """The object that one came for is under the cursor, whatever was filtered, and its inside is shown."""
-        if not any(row.key == self._wanted for row in self.grid.rows):
+        if self.table.rows.index_of(self._wanted) is None:
             self.objects.close_filter()
         self.grid.move_to(self._wanted)
         if self.grid.key == self._wanted:

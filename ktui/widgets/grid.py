@@ -16,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ktui.models.grid_row import GridRow
+from ktui.models.live_rows import LiveRows
 from ktui.widgets.ink import inks, style
 from ktui.widgets.line import Line, fit_middle
 
@@ -98,6 +99,10 @@ class Grid(ScrollView, can_focus=True):
 
     def _widen(self, rows: Sequence[GridRow]) -> None:
         """Columns only grow while the columns stay, so that live changes do not make them dance."""
+        if isinstance(rows, LiveRows):
+            known = rows.widths[: len(self._widths)]
+            self._widths[: len(known)] = map(max, self._widths, (min(WIDEST, width) for width in known))
+            return
         for row in rows:
             for index, cell in enumerate(row.cells[: len(self._widths)]):
                 if self._widths[index] < len(cell):
@@ -105,12 +110,15 @@ class Grid(ScrollView, can_focus=True):
 
     def _keep_cursor(self) -> None:
         """Follow the key to where it is now; where it has gone, stay on the line."""
-        rows = self._rows
-        if self._cursor < len(rows) and rows[self._cursor].key == self._key:
-            return
-        found = next((index for index, row in enumerate(rows) if row.key == self._key), None)
-        self._cursor = found if found is not None else max(0, min(self._cursor, len(rows) - 1))
+        if self.key != self._key or not self._key:
+            found = self._index_of(self._key) if self._key else None
+            self._cursor = found if found is not None else max(0, min(self._cursor, len(self._rows) - 1))
         self._settle()
+
+    def _index_of(self, key: str) -> int | None:
+        if isinstance(self._rows, LiveRows):
+            return self._rows.index_of(key)
+        return next((index for index, row in enumerate(self._rows) if row.key == key), None)
 
     @property
     def rows(self) -> Sequence[GridRow]:
@@ -122,13 +130,14 @@ class Grid(ScrollView, can_focus=True):
     @property
     def key(self) -> str:
         """What the cursor is on; "" for nothing."""
-        return self._rows[self._cursor].key if self._cursor < len(self._rows) else ""
+        if self._cursor >= len(self._rows):
+            return ""
+        return self._rows.key_at(self._cursor) if isinstance(self._rows, LiveRows) else self._rows[self._cursor].key
 
     def move_to(self, key: str) -> None:
-        for index, row in enumerate(self._rows):
-            if row.key == key:
-                self.action_move(index - self._cursor)
-                return
+        index = self._index_of(key)
+        if index is not None:
+            self.action_move(index - self._cursor)
 
     def action_move(self, by: int) -> None:
         self._cursor = max(0, min(len(self._rows) - 1, self._cursor + by))

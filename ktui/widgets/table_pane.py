@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from ktui.models.grid_row import GridRow
+from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
@@ -80,15 +81,25 @@ class TablePane(Vertical):
 
     def again(self) -> None:
         """Filter, sort and draw what there is."""
-        shown = self.view.shown(self.titles, self._rows)
-        empty = "No row meets the filter. Esc takes it away." if self._rows and self.view.text else self._empty
+        shown = self._arranged()
+        empty = "No row meets the filter. Esc takes it away." if self._total and self.view.text else self._empty
         self.grid.show(self.view.heads(self.titles), shown, empty=empty)
         self.say()
+
+    def _arranged(self) -> Sequence[GridRow]:
+        if isinstance(self._rows, LiveRows):
+            self._rows.arrange(self.view, self.titles)
+            return self._rows
+        return self.view.shown(self.titles, self._rows)
+
+    @property
+    def _total(self) -> int:
+        return self._rows.total if isinstance(self._rows, LiveRows) else len(self._rows)
 
     def say(self) -> None:
         """The head: what this is, how many of how many, the filter, and what is wrong."""
         colours = inks(self.app)
-        shown, all_rows = len(self.grid.rows), len(self._rows)
+        shown, all_rows = len(self.grid.rows), self._total
         head = Text.assemble(
             (f" {self.title}", "bold"), f"  {shown}" + (f" of {all_rows}" if shown != all_rows else "")
         )

@@ -9,6 +9,7 @@ import pytest
 
 from engine.api.types import PODS
 from ktui.models.object_table import ObjectTable
+from ktui.models.table_view import TableView
 
 COLUMNS = [
     {"name": "Name", "priority": 0},
@@ -36,7 +37,7 @@ def table_of(*rows: dict[str, Any]) -> ObjectTable:
 
 
 def names(table: ObjectTable) -> list[str]:
-    return [row.cells[1] for row in table.grid_rows()]
+    return [row.cells[1] for row in table.rows]
 
 
 def test_namespace_first_and_wide_columns_on_demand() -> None:
@@ -44,14 +45,15 @@ def test_namespace_first_and_wide_columns_on_demand() -> None:
     assert table.titles == ("NAMESPACE", "NAME", "STATUS", "RESTARTS", "AGE")
     table.wide = True
     assert "IP" in table.titles
-    assert table.grid_rows()[0].cells == ("default", "a", "Running", "0", "5s", "<none>")
+    assert table.rows[0].cells == ("default", "a", "Running", "0", "5s", "<none>")
 
 
 def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None:
     table = table_of(row("a"))
     table.apply("ADDED", {"rows": [row("b", version="10")]}, now=5.0)
     table.apply("MODIFIED", {"rows": [row("a", status="Pending", version="11")]}, now=8.0)
-    assert [(line.key, line.is_lit, line.tone) for line in table.grid_rows(now=8.5)] == [
+    table.now = 8.5
+    assert [(line.key, line.is_lit, line.tone) for line in table.rows] == [
         ("default/a", True, "warning"),
         ("default/b", False, "foreground"),
     ]
@@ -60,8 +62,27 @@ def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None
 
 
 def test_ages_are_as_of_the_model_s_clock() -> None:
-    at = datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC)
-    assert table_of(row("a")).grid_rows(model_now=at)[0].cells[-1] == "3m20s"
+    table = table_of(row("a"))
+    table.model_now = datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC)
+    assert table.rows[0].cells[-1] == "3m20s"
+
+
+def test_ages_sort_by_when_the_object_was_made_not_by_what_the_server_said_then() -> None:
+    old, young = row("old", age="1s"), row("young", age="9s")
+    young["object"]["metadata"]["creationTimestamp"] = "2026-01-01T00:01:00Z"
+    table = table_of(old, young)
+    table.rows.arrange(TableView(sort="AGE"), table.titles)
+    assert names(table) == ["young", "old"]
+
+
+def test_a_list_in_pages_replaces_what_was_there_when_it_ends() -> None:
+    table = table_of(row("a"), row("b"))
+    table.begin()
+    table.extend({"columnDefinitions": COLUMNS, "rows": [row("b", status="Pending")], "metadata": {}})
+    assert names(table) == ["a", "b"]
+    table.extend({"columnDefinitions": COLUMNS, "rows": [row("c")], "metadata": {"resourceVersion": "11"}})
+    table.end()
+    assert (names(table), table.version) == (["b", "c"], "11")
 
 
 @pytest.mark.parametrize(
@@ -69,4 +90,4 @@ def test_ages_are_as_of_the_model_s_clock() -> None:
     [("CrashLoopBackOff", "error"), ("Init:Error", "error"), ("Init:0/1", "warning"), ("Running", "foreground")],
 )
 def test_tones(status: str, tone: str) -> None:
-    assert table_of(row("a", status=status)).grid_rows()[0].tone == tone
+    assert table_of(row("a", status=status)).rows[0].tone == tone
