@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
+from engine.controllers.clusterroleaggregation import ClusterRoleAggregationController
 from engine.controllers.controller import Controller, ControllerContext
 from engine.controllers.cronjob import CronJobController
 from engine.controllers.daemonset import DaemonSetController
@@ -32,11 +33,13 @@ from engine.controllers.persistentvolume import (
 from engine.controllers.podautoscaler import HorizontalPodAutoscaler
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
+from engine.controllers.replication import ReplicationController
 from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.rootca import RootCACertPublisher
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
+from engine.controllers.ttl import TtlController
 from engine.controllers.ttl_after_finished import TtlAfterFinishedController
 from engine.world import World
 
@@ -49,11 +52,14 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ServiceAccountController,
     DeploymentController,
     ReplicaSetController,
+    ReplicationController,
     StatefulSetController,
     DaemonSetController,
     JobController,
     CronJobController,
     TtlAfterFinishedController,
+    TtlController,
+    ClusterRoleAggregationController,
     DisruptionController,
     EndpointsController,
     EndpointSliceController,

@@ -102,7 +102,7 @@ class PodOwnerController(Controller):
         return [
             object_key(owner)
             for owner in self.owners.list(pod["metadata"]["namespace"])
-            if labels and selector_of(owner).matches(labels)
+            if labels and self.selector(owner).matches(labels)
         ]
 
     def _wake_when_available(self, old: Object | None, new: Object, owners: list[str]) -> None:
@@ -116,6 +116,9 @@ class PodOwnerController(Controller):
 
     # -- whose Pods are whose
 
+    def selector(self, owner: Object) -> LabelSelector:
+        return selector_of(owner)
+
     def owned_pods(self, owner: Object) -> list[Object]:
         """All Pods that the owner controls, active or not, as the cache has them."""
         return self.pods.by_index(OWNER_INDEX, owner["metadata"]["uid"])
@@ -128,7 +131,7 @@ class PodOwnerController(Controller):
             PODS,
             owner=owner,
             owner_kind=self.gvk,
-            matches=selector_of(owner).matches,
+            matches=self.selector(owner).matches,
             can_adopt=lambda: recheck_deletion(self.client, self.resource, owner),
             adopted_finalizers=self.adopted_finalizers,
         )

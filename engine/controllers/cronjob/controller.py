@@ -10,7 +10,7 @@ from engine.api.types import GVR, Object
 from engine.client import NORMAL, WARNING, object_key, object_reference
 from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller
-from engine.controllers.cronjob.schedule import ScheduleError, Timetable, parse_schedule
+from engine.controllers.cronjob.schedule import ScheduleError, Timetable, TimeZoneError, parse_schedule
 from engine.controllers.cronjob.timing import KIND, TOO_MANY, due, job_name, make_job, next_in
 from engine.controllers.job.controller import JOBS
 from engine.controllers.job.facts import is_finished
@@ -151,6 +151,9 @@ class _Run:
             return None
         try:
             schedule = parse_schedule(spec["schedule"], spec.get("timeZone"))
+        except TimeZoneError as error:
+            self._tell(WARNING, "UnknownTimeZone", f'invalid timeZone: "{spec["timeZone"]}": {error}')
+            return None
         except ScheduleError as error:
             message = f'unparseable schedule: "{spec["schedule"]}" : {error}'
             self._tell(WARNING, "UnparseableSchedule", message)

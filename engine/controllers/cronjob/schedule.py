@@ -53,12 +53,17 @@ def _first_of_next_month(day: datetime) -> datetime:
     return start.replace(year=start.year + 1, month=1) if start.month == 12 else start.replace(month=start.month + 1)
 
 
+class TimeZoneError(ScheduleError):
+    """A time zone that nobody knows."""
+
+
 def parse_schedule(text: str, zone: str | None = None) -> Timetable:
-    """Raises ScheduleError, also for a time zone that nobody knows."""
+    """Raises ScheduleError, for a time zone that nobody knows TimeZoneError."""
     try:
-        return Timetable(parse(text), ZoneInfo(zone or "UTC"))
-    except (ZoneInfoNotFoundError, OSError) as error:
-        raise ScheduleError(f"unknown time zone {zone}") from error
+        known = ZoneInfo(zone or "UTC")
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        raise TimeZoneError(f"unknown time zone {zone}") from None
+    return Timetable(parse(text), known)
 
 
-__all__ = ["ScheduleError", "Timetable", "parse_schedule"]
+__all__ = ["ScheduleError", "TimeZoneError", "Timetable", "parse_schedule"]

@@ -7,9 +7,10 @@ surplus by rank, and reports in the status what there is.
 from __future__ import annotations
 
 import asyncio
+from typing import ClassVar
 
 from engine.api.errors import ApiError
-from engine.api.types import GVK, REPLICA_SETS, Object
+from engine.api.types import GVK, GVR, REPLICA_SETS, Object
 from engine.client import object_key
 from engine.controllers.features import counts_terminating_replicas
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, controller_uid
@@ -27,13 +28,16 @@ BURST_REPLICAS = 500
 class ReplicaSetController(PodOwnerController):
     name = "replicaset-controller"
     kind = "replicaset"
-    resource = REPLICA_SETS
-    gvk = KIND
+    resource: ClassVar[GVR] = REPLICA_SETS
+    gvk: ClassVar[GVK] = KIND
+    counts_terminating: ClassVar[bool] = True
 
     def set_up(self) -> None:
         self.watch_pods()
-        self.index(REPLICA_SETS, OWNER_INDEX, by_controller_uid)
-        self._count_terminating = counts_terminating_replicas(self.config.kubernetes_version)
+        self.index(self.resource, OWNER_INDEX, by_controller_uid)
+        self._count_terminating = self.counts_terminating and counts_terminating_replicas(
+            self.config.kubernetes_version
+        )
 
     # -- reconciling
 
@@ -63,7 +67,7 @@ class ReplicaSetController(PodOwnerController):
         return None
 
     async def _create(self, key: str, rs: Object, count: int) -> Exception | None:
-        pod = pod_from_template(rs["spec"]["template"], rs, KIND)
+        pod = pod_from_template(rs["spec"]["template"], rs, self.gvk)
 
         async def create() -> None:
             try:
@@ -119,13 +123,13 @@ class ReplicaSetController(PodOwnerController):
     async def _write_status(self, rs: Object, status: Object) -> None:
         """Update the status; on a conflict once more, on the ReplicaSet as it is now."""
         try:
-            self.writes.note(await self.client.update_status(REPLICA_SETS, {**rs, "status": status}))
+            self.writes.note(await self.client.update_status(self.resource, {**rs, "status": status}))
         except ApiError as error:
             if error.code != 409:
                 raise
             metadata = rs["metadata"]
-            fresh = await self.client.get(REPLICA_SETS, metadata["name"], namespace=metadata["namespace"])
-            self.writes.note(await self.client.update_status(REPLICA_SETS, {**fresh, "status": status}))
+            fresh = await self.client.get(self.resource, metadata["name"], namespace=metadata["namespace"])
+            self.writes.note(await self.client.update_status(self.resource, {**fresh, "status": status}))
 
 
 def _replicas(rs: Object) -> int:

@@ -1,0 +1,42 @@
+"""The ClusterRole aggregation controller: rules of a role with an `aggregationRule` are those of all roles that its
+selectors choose (pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.api.selectors import LabelSelector
+from engine.api.types import CLUSTER_ROLES, Object
+from engine.controllers.controller import Controller
+
+
+class ClusterRoleAggregationController(Controller):
+    name = "clusterrole-aggregation-controller"
+    kind = "clusterrole"
+
+    def set_up(self) -> None:
+        self._roles = self.lister(CLUSTER_ROLES)
+        self.watch(CLUSTER_ROLES, self._changed)
+
+    def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        """Every role that aggregates may be made of the one that has changed."""
+        return [role["metadata"]["name"] for role in self._roles.list() if role.get("aggregationRule")]
+
+    async def reconcile(self, key: str) -> None:
+        role = self._roles.get(key)
+        if role is None or not role.get("aggregationRule"):
+            return
+        rules: list[Object] = []
+        for selector in role["aggregationRule"].get("clusterRoleSelectors") or ():
+            for other in self._selected(key, selector):
+                rules += [rule for rule in other.get("rules") or () if rule not in rules]
+        self.note(desired=len(rules), actual=len(role.get("rules") or ()))
+        if rules == (role.get("rules") or []):
+            return
+        await self.client.update(CLUSTER_ROLES, {**role, "rules": rules})
+
+    def _selected(self, key: str, selector: Object) -> list[Object]:
+        found = self._roles.list(selector=LabelSelector.from_object(selector))
+        return sorted(
+            (role for role in found if role["metadata"]["name"] != key), key=lambda role: str(role["metadata"]["name"])
+        )
