@@ -14,6 +14,8 @@ from engine.views import Views
 if TYPE_CHECKING:
     from engine.kubelet.kubelet import Kubelet
 
+SHOWN_CALLS = 30
+
 
 class KubeletViews:
     def __init__(self, kubelet: Kubelet, views: Views) -> None:
@@ -26,6 +28,7 @@ class KubeletViews:
             "cri": self._cri,
             "probes": self._probes,
             "logs": self._logs,
+            "overview": self._overview,
         }
 
     def offer(self) -> None:
@@ -38,6 +41,19 @@ class KubeletViews:
 
     def look(self, name: str, parameters: Mapping[str, str]) -> Any:
         return self._offered[name](parameters)
+
+    def _overview(self, parameters: Mapping[str, str]) -> Object:
+        """All but the logs, as of one moment; of the last CRI calls the newest `recent`."""
+        cri = self._cri(parameters)
+        recent = parameters.get("recent", "")
+        newest = int(recent) if recent.isascii() and recent.isdigit() else SHOWN_CALLS
+        return {
+            "syncLoop": self._sync_loop(parameters),
+            "workers": self._workers(parameters),
+            "images": self._images(parameters),
+            "probes": self._probes(parameters),
+            "cri": {**cri, "recent": cri["recent"][-newest:] if newest else []},
+        }
 
     def _sync_loop(self, parameters: Mapping[str, str]) -> Object:
         kubelet = self._kubelet

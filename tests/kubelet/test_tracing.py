@@ -85,6 +85,18 @@ async def test_each_input_of_the_syncloop_is_counted(world: World) -> None:
         assert all(counts.values())
 
 
+async def test_one_view_tells_all_as_of_one_moment(world: World) -> None:
+    async with running(world) as node:
+        await node.run()
+        await node.ready()
+        overview = node.view("overview", recent="2")
+        assert overview["syncLoop"] == node.view("syncloop")
+        assert overview["workers"] == node.view("workers")
+        assert overview["cri"]["containers"] == node.view("cri")["containers"]
+        assert overview["cri"]["recent"] == node.view("cri")["recent"][-2:]
+        assert set(overview) == {"syncLoop", "workers", "images", "probes", "cri"}
+
+
 def test_two_runs_with_one_seed_are_the_same() -> None:
     async def main(clock: VirtualClock) -> list[Object]:
         async with running(World.create(clock=clock, seed=7, profile="realistic")) as node:
