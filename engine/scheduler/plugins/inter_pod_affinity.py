@@ -222,11 +222,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return [EventWithHint(pods, self._after_pod), EventWithHint(own), EventWithHint(node, self._after_node)]
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> QueueingHint:
-        """Queue if a pod has begun to answer the affinity, or has ceased to stand in the way."""
+        """Queue if a pod on a node has begun to answer the affinity, or has ceased to stand in the way."""
+        if any(other is not None and not other.node_name for other in (old, new)):
+            return QueueingHint.SKIP
         answered = old is not None and self._matches_all(pod.required_affinity, old)
-        answers = new is not None and self._matches_all(pod.required_affinity, new)
-        if answers != answered:
-            # Ceasing to answer helps too: with no answer left anywhere, the pod may answer itself.
+        if new is not None and not answered and self._matches_all(pod.required_affinity, new):
             return QueueingHint.QUEUE
         if old is not None and self._in_the_way(pod, old) and not (new is not None and self._in_the_way(pod, new)):
             return QueueingHint.QUEUE
@@ -238,12 +238,17 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         )
 
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
-        """A node with another value of one of the topology keys may be, or open, another domain."""
-        before = None if old is None else old["metadata"].get("labels") or {}
+        """A node that has come into a domain of the affinity, or has left one of the anti-affinity."""
         after = new["metadata"].get("labels") or {}
-        keys = [term.topology_key for term in (*pod.required_affinity, *pod.required_anti_affinity)]
-        if not keys:
-            # Rejected by the anti-affinity of pods that are there: any node, or any change of labels, may be outside.
-            return QueueingHint.QUEUE
-        moved = any(key in after and (before is None or before.get(key) != after[key]) for key in keys)
-        return QueueingHint.QUEUE if moved else QueueingHint.SKIP
+        before = {} if old is None else old["metadata"].get("labels") or {}
+        into = any(
+            term.topology_key in after and before.get(term.topology_key) != after[term.topology_key]
+            for term in pod.required_affinity
+        )
+        out = any(
+            old is None or (term.topology_key in before and before[term.topology_key] != after.get(term.topology_key))
+            for term in pod.required_anti_affinity
+        )
+        # Without terms the pod was rejected by the anti-affinity of others: any change of labels may lead out of it.
+        free = not pod.required_affinity and not pod.required_anti_affinity
+        return QueueingHint.QUEUE if into or out or free else QueueingHint.SKIP

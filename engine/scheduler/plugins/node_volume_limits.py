@@ -12,6 +12,7 @@ from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, Pre
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
+from engine.scheduler.plugins.migrated_volumes import migrated_driver
 from engine.scheduler.plugins.volume_binding import after_claim
 from engine.scheduler.pod_info import PodInfo
 
@@ -118,7 +119,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             EventWithHint(ClusterEvent(EventResource.CSI_NODE, changed), _after_csi_node),
             EventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE), _after_pod),
             EventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, changed), after_claim),
-            EventWithHint(ClusterEvent(EventResource.VOLUME_ATTACHMENT, Action.DELETE)),
+            EventWithHint(ClusterEvent(EventResource.VOLUME_ATTACHMENT, Action.DELETE), _after_attachment),
         ]
 
 
@@ -142,4 +143,17 @@ def _after_csi_node(pod: PodInfo, old: Object | None, new: Object) -> QueueingHi
 
 
 def _after_pod(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
-    return QueueingHint.QUEUE if old.claims else QueueingHint.SKIP
+    """A pod that had something attached to its node is gone."""
+    attached = old.claims or any(migrated_driver(volume) for volume in old.spec.get("volumes") or ())
+    return QueueingHint.QUEUE if old.node_name and attached else QueueingHint.SKIP
+
+
+def _after_attachment(pod: PodInfo, old: Object, new: Object | None) -> QueueingHint:
+    """What is detached may have been of a driver that the pod needs; of claims that is not looked up."""
+    volumes = pod.spec.get("volumes") or ()
+    if any(volume.get("persistentVolumeClaim") for volume in volumes):
+        return QueueingHint.QUEUE
+    inline = ((old.get("spec") or {}).get("source") or {}).get("inlineVolumeSpec") or {}
+    driver = (inline.get("csi") or {}).get("driver")
+    freed = driver and any(migrated_driver(volume) == driver for volume in volumes)
+    return QueueingHint.QUEUE if freed else QueueingHint.SKIP

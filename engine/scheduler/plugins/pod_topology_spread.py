@@ -225,16 +225,22 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def events_to_register(self) -> list[EventWithHint]:
         pods = ClusterEvent(EventResource.ASSIGNED_POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE)
-        own = ClusterEvent(EventResource.TARGET_POD, Action.UPDATE_POD_LABEL)
-        node = ClusterEvent(EventResource.NODE, Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)
-        return [EventWithHint(pods, self._after_pod), EventWithHint(own), EventWithHint(node, self._after_node)]
+        own = ClusterEvent(EventResource.TARGET_POD, Action.UPDATE_POD_LABEL | Action.UPDATE_POD_TOLERATION)
+        node_action = Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT
+        return [
+            EventWithHint(pods, self._after_pod),
+            EventWithHint(own, self._after_pod),
+            EventWithHint(ClusterEvent(EventResource.NODE, node_action), self._after_node),
+        ]
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> QueueingHint:
         """A change in the number of matching pods shifts the skew."""
-        other = new or old
-        if other is None or other.namespace != pod.namespace:
+        if any(other is not None and not _counts_for(pod, other) for other in (old, new)):
             return QueueingHint.SKIP
-        for constraint in self._constraints(pod, DO_NOT_SCHEDULE):
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        if _tolerates_others(pod, old, new) and any(constraint.honor_taints for constraint in constraints):
+            return QueueingHint.QUEUE
+        for constraint in constraints:
             before = old is not None and constraint.selector.matches(old.labels)
             after = new is not None and constraint.selector.matches(new.labels)
             if before != after:
@@ -242,9 +248,25 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return QueueingHint.SKIP
 
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> QueueingHint:
+        """A node that is, was or has become one of the spread, unless nothing of it changes that matters to it."""
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         before, after = _values(old, constraints), _values(new, constraints)
-        return QueueingHint.QUEUE if before != after else QueueingHint.SKIP
+        tainted = old is not None and new is not None and after is not None and _taints(old) != _taints(new)
+        return QueueingHint.QUEUE if before != after or tainted else QueueingHint.SKIP
+
+
+def _counts_for(pod: PodInfo, other: PodInfo) -> bool:
+    """Whether another pod has a part in the pod's spread: as itself, or on a node and in its namespace."""
+    return other.uid == pod.uid or (bool(other.node_name) and other.namespace == pod.namespace)
+
+
+def _tolerates_others(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> bool:
+    """Whether the pod itself has got other tolerations."""
+    return old is not None and new is not None and new.uid == pod.uid and old.tolerations != new.tolerations
+
+
+def _taints(node: Object) -> list[Object]:
+    return (node.get("spec") or {}).get("taints") or []
 
 
 def _labelled(constraints: tuple[Constraint, ...], snapshot: Snapshot) -> NDArray[np.bool_]:

@@ -50,6 +50,7 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
+from engine.scheduler.plugins.migrated_volumes import MIGRATED_PLUGINS
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import whole
 from engine.scheduler.selecting import canonical, pod_selector
@@ -307,6 +308,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
             EventWithHint(on(EventResource.PERSISTENT_VOLUME_CLAIM, changed), after_claim),
             EventWithHint(on(EventResource.PERSISTENT_VOLUME, changed)),
             EventWithHint(on(EventResource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
+            EventWithHint(on(EventResource.CSI_NODE, changed), _after_csi_node),
             EventWithHint(on(EventResource.CSI_DRIVER, Action.UPDATE), _after_driver),
             EventWithHint(on(EventResource.CSI_STORAGE_CAPACITY, changed), _after_capacity),
         ]
@@ -370,6 +372,12 @@ def after_claim(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
 
 def _after_class(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
     return _hint(old is None or old.get("allowedTopologies") != new.get("allowedTopologies"))
+
+
+def _after_csi_node(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+    """The node has handed other in-tree volumes to CSI drivers."""
+    migrated = [annotations_of(each).get(MIGRATED_PLUGINS, "") for each in (old, new) if each is not None]
+    return _hint(old is None or migrated[0] != migrated[1])
 
 
 def _after_driver(pod: PodInfo, old: Object, new: Object) -> QueueingHint:
