@@ -73,6 +73,11 @@ def restart_policy(pod: Object) -> str:
     return str(pod["spec"].get("restartPolicy", "Always"))
 
 
+def container_restart_policy(pod: Object, container: Object) -> str:
+    """A container's own, where it has one."""
+    return str(container.get("restartPolicy") or restart_policy(pod))
+
+
 def host_network(pod: Object) -> bool:
     return bool(pod["spec"].get("hostNetwork"))
 

@@ -117,6 +117,67 @@ def decided(actions: PodActions) -> Decided:
             pod(init=(SIDECAR,), restart="Never"), holds(running("s"), exited()), Probes(), Decided(kill_pod=True),
             id="a sidecar keeps no Pod alive",
         ),
+        pytest.param(
+            pod(init=INIT), holds(exited("i2")), Probes(), Decided(start=("web",)),
+            id="the last init container tells that all are done",
+        ),
+        pytest.param(
+            pod(init=INIT), holds(running()), Probes(), Decided(), id="none is begun again beside a regular one"
+        ),
+        pytest.param(
+            pod(init=INIT, restart="Never"), holds(exited("i2", 1), exited("i1")), Probes(), Decided(kill_pod=True),
+            id="the last one failed, Never",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR, INIT[1])), holds(running("s")), Probes(), Decided(init=("i2",)),
+            id="behind a sidecar that has started",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR, INIT[1])), holds(exited("s", 1), running("i2")), Probes(), Decided(init=("s",)),
+            id="a sidecar ended while another one runs",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), holds(running()), Probes(), Decided(init=("s",)), id="a sidecar that was removed"
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), holds(running("s"), running()), Probes(("liveness", "s-0")),
+            Decided(init=("s",), kill=("Init container s failed liveness probe",)), id="a sidecar's liveness",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), holds(running("s")), Probes(("startup", "s-0"), unstarted=("s-0",)),
+            Decided(init=("s",), kill=("Init container s failed startup probe",)), id="a sidecar's start",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), holds(running("s", image="nginx:1.26"), running()), Probes(),
+            Decided(init=("s",), kill=("Init container s definition changed",)), id="a sidecar's new image",
+        ),
+        pytest.param(
+            pod(init=(container("i1", restartPolicy="OnFailure"),), restart="Never"), holds(exited("i1", 1)), Probes(),
+            Decided(init=("i1",)), id="an init container's own policy",
+        ),
+        pytest.param(
+            pod(container(restartPolicy="Never"), restart="Always"), holds(exited(code=1)), Probes(),
+            Decided(kill_pod=True), id="a container's own policy: Never",
+        ),
+        pytest.param(
+            pod(container("a", restartPolicy="Always"), container("b"), restart="Never"),
+            holds(exited("a"), exited("b", 1)), Probes(), Decided(start=("a",)), id="a container's own policy: Always",
+        ),
+        pytest.param(
+            pod(container(restartPolicy="Always", restartPolicyRules=[
+                {"action": "Restart", "exitCodes": {"operator": "NotIn", "values": [1]}}]), restart="Never"),
+            holds(exited(code=1)), Probes(), Decided(start=("web",)), id="no rule fits: the container's policy",
+        ),
+        pytest.param(
+            pod(container(restartPolicy="Always"), restart="Never"), holds(running()), Probes(("liveness", "web-0")),
+            Decided(start=("web",), kill=("Container web failed liveness probe, will be restarted",)),
+            id="liveness and a container's own policy",
+        ),
+        pytest.param(
+            pod(container(restartPolicy="Always"), restart="Never"),
+            holds(exited(code=1), sandboxes=(sandbox(PodSandboxState.NOTREADY, 1),)), Probes(),
+            Decided(True, True, 2, (), ("web",)), id="a new sandbox for a container with a policy of its own",
+        ),
     ],
 )  # fmt: skip
 def test_decisions(of: Object, held: PodRuntimeStatus, probes: Probes, expected: Decided) -> None:

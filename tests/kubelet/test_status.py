@@ -62,6 +62,49 @@ def status(name: str, state: Object, *, last: Object | None = None, **flags: Any
             pod(init=(SIDECAR,)), [status("s", WAITS, last=ended(1)), status("web", RUNS)], False, "Running",
             id="the sidecar restarts",
         ),
+        pytest.param(
+            pod(init=(SIDECAR,)), [status("s", RUNS, started=False), status("web", WAITS)], False, "Pending",
+            id="the sidecar has not started",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,)), [status("s", RUNS, started=False), status("web", RUNS)], False, "Running",
+            id="the sidecar starts again",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,), restart="Never"), [status("s", RUNS, started=True), status("web", ended(0))], False,
+            "Running", id="the sidecar runs on for a moment",
+        ),
+        pytest.param(
+            pod(init=(SIDECAR,), restart="Never"), [status("s", ended(137)), status("web", ended(0))], False,
+            "Succeeded", id="the sidecar's end counts for nothing",
+        ),
+        pytest.param(
+            pod(init=(INIT,)), [status("i", RUNS), status("web", RUNS)], False, "Pending", id="an init container runs"
+        ),
+        pytest.param(
+            pod(init=(INIT,)), [status("i", WAITS, last=ended(1)), status("web", WAITS)], False, "Pending",
+            id="an init container is tried again",
+        ),
+        pytest.param(
+            pod(init=(container("i", restartPolicy="OnFailure"),), restart="Never"),
+            [status("i", ended(1)), status("web", WAITS)], False, "Pending", id="by a policy of its own",
+        ),
+        pytest.param(
+            pod(init=(container("i", restartPolicy="Never"),)), [status("i", ended(1)), status("web", WAITS)], False,
+            "Failed", id="never by a policy of its own",
+        ),
+        pytest.param(
+            pod(container(restartPolicy="Never")), [status("web", ended(0))], False, "Succeeded",
+            id="a container's own Never",
+        ),
+        pytest.param(
+            pod(container("a", restartPolicy="Always"), container("b"), restart="Never"),
+            [status("a", ended(0)), status("b", ended(1))], False, "Running", id="one has a policy of its own",
+        ),
+        pytest.param(
+            pod(restart="Never"), [status("web", WAITS, last=ended(0))], False, "Failed",
+            id="Never: waiting after success",
+        ),
     ],
 )  # fmt: skip
 def test_phases(of: Object, statuses: list[Object], terminal: bool, phase: str) -> None:

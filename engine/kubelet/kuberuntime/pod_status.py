@@ -53,7 +53,7 @@ def sandbox_changed(pod: Object, status: PodRuntimeStatus) -> tuple[bool, int, s
 
 def should_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> bool:
     """Whether a container that does not run is to be started (again) (container/helpers.go
-    ShouldContainerBeRestarted; KEP-5307 for rules of a container of its own)."""
+    ShouldContainerBeRestarted)."""
     if pods.is_deleted(pod):
         return False
     found = status.find(container["name"])
@@ -63,12 +63,20 @@ def should_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> 
         return False
     if found.state != ContainerState.EXITED:
         return True
-    policy = container.get("restartPolicy") or pods.restart_policy(pod)
-    for rule in container.get("restartPolicyRules") or ():
-        codes = rule.get("exitCodes") or {}
-        listed = found.exit_code in (codes.get("values") or ())
-        if rule.get("action") == "Restart" and listed == (codes.get("operator") == "In"):
-            return True
-    if policy == "Never":
-        return False
-    return policy == "Always" or found.exit_code != 0
+    return restarts_after(pod, container, found.exit_code)
+
+
+def restarts_after(pod: Object, container: Object, exit_code: int) -> bool:
+    """Whether a container that ended with this code is started again: by the first of its own rules that fits, by its
+    own policy, by the Pod's (pkg/api/v1/pod util.go ContainerShouldRestart; KEP-5307)."""
+    if container.get("restartPolicy"):
+        for rule in container.get("restartPolicyRules") or ():
+            if _fits(rule.get("exitCodes") or {}, exit_code):
+                return rule.get("action") in ("Restart", "RestartAllContainers")
+    policy = pods.container_restart_policy(pod, container)
+    return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+
+def _fits(codes: Object, exit_code: int) -> bool:
+    listed = exit_code in (codes.get("values") or ())
+    return listed == (codes.get("operator") == "In")
