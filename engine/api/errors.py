@@ -245,12 +245,20 @@ def _shown(value: Any) -> str:
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
+class _Omitted:
+    """Stands for a value that an error does not show."""
+
+
+OMITTED = _Omitted()
+
+
 def field_required(path: str, detail: str = "") -> Cause:
     return Cause("FieldValueRequired", f"Required value: {detail}" if detail else "Required value", path)
 
 
 def field_invalid(path: str, value: Any, detail: str) -> Cause:
-    return Cause("FieldValueInvalid", f"Invalid value: {_shown(value)}: {detail}", path)
+    shown = "" if value is OMITTED else f" {_shown(value)}:"
+    return Cause("FieldValueInvalid", f"Invalid value:{shown} {detail}", path)
 
 
 def field_not_supported(path: str, value: Any, supported: Sequence[str]) -> Cause:

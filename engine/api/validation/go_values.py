@@ -91,6 +91,12 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Optional", "optional"),
         _Field("Path", "path", ""),
     ),
+    "ParentReference": (
+        _Field("Group", "group", ""),
+        _Field("Resource", "resource", ""),
+        _Field("Namespace", "namespace", ""),
+        _Field("Name", "name", ""),
+    ),
     "NodeSelectorTerm": (
         _Field("MatchExpressions", "matchExpressions", struct="[]NodeSelectorRequirement"),
         _Field("MatchFields", "matchFields", struct="[]NodeSelectorRequirement"),

@@ -6,9 +6,10 @@ import ipaddress
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
 from engine.api.validation.probes import port as port_or_name
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import IMMUTABLE, Problems
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _POLICY_TYPES = ("Ingress", "Egress")
@@ -17,6 +18,8 @@ _BAD_SEQUENCES = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_SUFFIXES = ("/..", "/.")
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _CONTROLLER_LENGTH = 250
+_SCOPES = ("Cluster", "Namespace")
+_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
 def network_policy(obj: Object, problems: Problems) -> None:
@@ -46,13 +49,12 @@ def _policy_port(port: Object, path: str, problems: Problems) -> None:
         if end is not None:
             problems.invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
         return
+    if isinstance(number, str) and end is not None:
+        problems.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
     port_or_name(number, f"{path}.port", problems)
-    if end is not None:
-        if isinstance(number, str):
-            problems.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
-            return
+    if end is not None and not isinstance(number, str):
         if end < number:
-            problems.invalid(f"{path}.endPort", end, "must be greater than or equal to `port`")
+            problems.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
         problems.all_invalid(f"{path}.endPort", end, text.port_number(end))
 
 
@@ -74,17 +76,23 @@ def _ip_block(block: Object, path: str, problems: Problems) -> None:
     if not value:
         problems.required(f"{path}.cidr")
         return
-    wrong = text.cidr(value)
-    problems.all_invalid(f"{path}.cidr", value, wrong)
-    if wrong:
+    problems.all_invalid(f"{path}.cidr", value, text.cidr(value))
+    network = _network(value)
+    if network is None:
         return
-    network = ipaddress.ip_network(value, strict=False)
     for index, exception in enumerate(block.get("except", ())):
-        at = f"{path}.except[{index}]"
-        wrong = text.cidr(exception)
-        problems.all_invalid(at, exception, wrong)
-        if not wrong and not _strictly_inside(ipaddress.ip_network(exception, strict=False), network):
+        at, inner = f"{path}.except[{index}]", _network(exception)
+        problems.all_invalid(at, exception, text.cidr(exception))
+        if inner is not None and not _strictly_inside(inner, network):
             problems.invalid(at, exception, "must be a strict subset of `cidr`")
+
+
+def _network(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Also one that is not written as it should be."""
+    try:
+        return ipaddress.ip_network(value, strict=False) if "/" in value else None
+    except ValueError:
+        return None
 
 
 def _strictly_inside(
@@ -103,10 +111,12 @@ def ingress(obj: Object, problems: Problems) -> None:
 
 
 def ingress_update(new: Object, old: Object, problems: Problems) -> None:
-    _ingress_spec(new.get("spec", {}), problems)
+    known = [tls.get("secretName", "") for tls in old.get("spec", {}).get("tls", ())]
+    kept = any(name and text.dns_subdomain(name) for name in known)
+    _ingress_spec(new.get("spec", {}), problems, any_secret=kept)
 
 
-def _ingress_spec(spec: Object, problems: Problems) -> None:
+def _ingress_spec(spec: Object, problems: Problems, *, any_secret: bool = False) -> None:
     if not spec.get("rules") and "defaultBackend" not in spec:
         problems.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
     if "defaultBackend" in spec:
@@ -117,7 +127,7 @@ def _ingress_spec(spec: Object, problems: Problems) -> None:
         for number, host in enumerate(tls.get("hosts", ())):
             rule = text.wildcard_subdomain if "*" in host else text.dns_subdomain
             problems.all_invalid(f"spec.tls[{index}].hosts[{number}]", host, rule(host))
-        if tls.get("secretName"):
+        if tls.get("secretName") and not any_secret:
             problems.all_invalid(
                 f"spec.tls[{index}].secretName", tls["secretName"], text.dns_subdomain(tls["secretName"])
             )
@@ -147,14 +157,15 @@ def _http_path(entry: Object, path: str, problems: Problems) -> None:
     kind, value = entry.get("pathType"), entry.get("path", "")
     if kind is None:
         problems.required(f"{path}.pathType", "pathType must be specified")
-    elif kind not in _PATH_TYPES:
+        return
+    if kind not in _PATH_TYPES:
         problems.not_supported(f"{path}.pathType", kind, _PATH_TYPES)
     elif kind == "ImplementationSpecific":
         if value and not value.startswith("/"):
             problems.invalid(f"{path}.path", value, "must be an absolute path")
-    elif not value.startswith("/"):
-        problems.invalid(f"{path}.path", value, "must be an absolute path")
     else:
+        if not value.startswith("/"):
+            problems.invalid(f"{path}.path", value, "must be an absolute path")
         for sequence in _BAD_SEQUENCES:
             if sequence in value:
                 problems.invalid(f"{path}.path", value, f"must not contain '{sequence}'")
@@ -169,23 +180,40 @@ def _backend(backend: Object, path: str, problems: Problems) -> None:
     if service is not None and resource is not None:
         problems.invalid(path, "", "cannot set both resource and service backends")
     elif resource is not None:
-        for field in ("kind", "name"):
-            if not resource.get(field):
-                problems.required(f"{path}.resource.{field}")
-    elif service is None or not service.get("name"):
-        problems.required(f"{path}.service.name" if service is not None else f"{path}.service")
+        typed_reference(resource, f"{path}.resource", problems)
+    elif service is not None:
+        _service_backend(service, path, problems)
+    else:
+        problems.invalid(path, "", "resource or service backend is required")
+
+
+def _service_backend(service: Object, path: str, problems: Problems) -> None:
+    if not service.get("name"):
+        problems.required(f"{path}.service.name")
     else:
         problems.all_invalid(f"{path}.service.name", service["name"], text.dns_1035_label(service["name"]))
-        port = service.get("port", {})
-        name, number = port.get("name", ""), port.get("number", 0)
-        if name and number:
-            problems.invalid(path, "", "cannot set both port name & port number")
-        elif name:
-            problems.all_invalid(f"{path}.service.port.name", name, text.port_name(name))
-        elif number:
-            problems.all_invalid(f"{path}.service.port.number", number, text.port_number(number))
+    port = service.get("port", {})
+    name, number = port.get("name", ""), port.get("number", 0)
+    if name and number:
+        problems.invalid(path, "", "cannot set both port name & port number")
+    elif name:
+        problems.all_invalid(f"{path}.service.port.name", name, text.port_name(name))
+    elif number:
+        problems.all_invalid(f"{path}.service.port.number", number, text.port_number(number))
+    else:
+        problems.required(path, "port name or number is required")
+
+
+def typed_reference(reference: Object, path: str, problems: Problems) -> None:
+    """To an object in the same namespace, of any kind."""
+    if "apiGroup" in reference:
+        problems.all_invalid(f"{path}.apiGroup", reference["apiGroup"], text.dns_subdomain(reference["apiGroup"]))
+    for field in ("kind", "name"):
+        value = reference.get(field, "")
+        if not value:
+            problems.required(f"{path}.{field}", f"{field} is required")
         else:
-            problems.required(path, "port name or number is required")
+            problems.all_invalid(f"{path}.{field}", value, text.path_segment(value))
 
 
 def ingress_class(obj: Object, problems: Problems) -> None:
@@ -193,22 +221,24 @@ def ingress_class(obj: Object, problems: Problems) -> None:
     controller = spec.get("controller", "")
     if len(controller) > _CONTROLLER_LENGTH:
         problems.too_long("spec.controller", _CONTROLLER_LENGTH)
-    host, slash, path = controller.partition("/")
-    if not controller:
-        problems.required("spec.controller")
-    elif not slash or not host or not path:
-        detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
-        problems.invalid("spec.controller", controller, detail)
-    else:
-        problems.all_invalid("spec.controller", host, text.dns_subdomain(host))
-    parameters = spec.get("parameters")
-    if parameters is not None:
-        for field in ("kind", "name"):
-            if not parameters.get(field):
-                problems.required(f"spec.parameters.{field}", f"{field} is required")
-        if parameters.get("scope") == "Namespace" and not parameters.get("namespace"):
-            detail = "`parameters.scope` is set to 'Namespace'"
-            problems.required("spec.parameters.namespace", detail)
+    problems.domain_prefixed_path("spec.controller", controller)
+    if "parameters" in spec:
+        _class_parameters(spec["parameters"], "spec.parameters", problems)
+
+
+def _class_parameters(parameters: Object, path: str, problems: Problems) -> None:
+    typed_reference(parameters, path, problems)
+    scope, namespace = parameters.get("scope"), parameters.get("namespace")
+    if scope is None:
+        problems.required(f"{path}.scope")
+    elif scope not in _SCOPES:
+        problems.not_supported(f"{path}.scope", scope, _SCOPES)
+    elif scope == "Cluster" and namespace is not None:
+        problems.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
+    elif scope == "Namespace" and namespace is None:
+        problems.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
+    elif scope == "Namespace":
+        problems.all_invalid(f"{path}.namespace", namespace, text.dns_label(namespace))
 
 
 def ingress_class_update(new: Object, old: Object, problems: Problems) -> None:
@@ -218,11 +248,34 @@ def ingress_class_update(new: Object, old: Object, problems: Problems) -> None:
 
 
 def ip_address_name(name: str) -> tuple[str, ...]:
-    try:
-        canonical = str(ipaddress.ip_address(name))
-    except ValueError:
-        return ("must be a valid IP address",)
-    return () if canonical == name else ("must be a canonical form IP address",)
+    """The address itself, as it is written canonically."""
+    wrong = text.ip_address(name)
+    if wrong:
+        return wrong
+    canonical = str(ipaddress.ip_address(name))
+    return () if canonical == name else (f'must be in canonical form ("{canonical}")',)
+
+
+def ip_address(obj: Object, problems: Problems) -> None:
+    parent, path = obj.get("spec", {}).get("parentRef"), "spec.parentRef"
+    if parent is None:
+        problems.required(path)
+        return
+    if parent.get("group"):
+        problems.all_invalid(f"{path}.group", parent["group"], text.dns_subdomain(parent["group"]))
+    for field in ("resource", "name"):
+        if not parent.get(field):
+            problems.required(f"{path}.{field}")
+        else:
+            problems.all_invalid(f"{path}.{field}", parent[field], text.path_segment(parent[field]))
+    if parent.get("namespace"):
+        problems.all_invalid(f"{path}.namespace", parent["namespace"], text.path_segment(parent["namespace"]))
+
+
+def ip_address_update(new: Object, old: Object, problems: Problems) -> None:
+    after, before = new.get("spec", {}).get("parentRef"), old.get("spec", {}).get("parentRef")
+    if after != before:
+        problems.invalid("spec.parentRef", internal("ParentReference", after or {}), IMMUTABLE)
 
 
 def service_cidr(obj: Object, problems: Problems) -> None:
@@ -230,10 +283,36 @@ def service_cidr(obj: Object, problems: Problems) -> None:
     if not ranges:
         problems.required("spec.cidrs", "at least one CIDR required")
     elif len(ranges) > 2:
-        problems.invalid("spec.cidrs", ranges, "may only hold up to 2 values")
-    for index, value in enumerate(ranges):
-        problems.all_invalid(f"spec.cidrs[{index}]", value, text.cidr(value))
+        problems.invalid("spec.cidrs", {"CIDRs": ranges}, "may only hold up to 2 values")
+    elif len(ranges) == 2 and not _dual_stack(ranges):
+        problems.invalid("spec.cidrs", {"CIDRs": ranges}, _ONE_OF_EACH)
+    else:
+        for index, value in enumerate(ranges):
+            wrong, network = text.cidr(value), _network(value)
+            problems.all_invalid(f"spec.cidrs[{index}]", value, wrong)
+            if not wrong and str(network) != value:
+                problems.invalid(f"spec.cidrs[{index}]", value, f'must be in canonical form ("{network}")')
+
+
+def _dual_stack(ranges: list[str]) -> bool:
+    return {network.version for network in map(_network, ranges) if network is not None} == {4, 6}
 
 
 def service_cidr_update(new: Object, old: Object, problems: Problems) -> None:
     problems.immutable("spec.cidrs", new.get("spec", {}).get("cidrs"), old.get("spec", {}).get("cidrs"))
+
+
+def ingress_status(new: Object, old: Object, problems: Problems) -> None:
+    for index, entry in enumerate(new.get("status", {}).get("loadBalancer", {}).get("ingress", ())):
+        path, address = f"status.loadBalancer.ingress[{index}]", entry.get("ip", "")
+        if address:
+            problems.all_invalid(f"{path}.ip", address, text.ip_address(address))
+        host_name(entry.get("hostname", ""), f"{path}.hostname", problems)
+
+
+def host_name(name: str, path: str, problems: Problems) -> None:
+    """Of a load balancer: a DNS name, if there is one."""
+    if name:
+        problems.all_invalid(path, name, text.dns_subdomain(name))
+        if not text.ip_address(name):
+            problems.invalid(path, name, "must be a DNS name, not an IP address")

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.api import errors
 from engine.api.errors import Cause
+from engine.api.validation.text import domain_prefixed_path
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
@@ -66,6 +67,13 @@ class Problems(list[Cause]):
         for name in fields:
             if not obj.get(name):
                 self.required(f"{path}.{name}")
+
+    def domain_prefixed_path(self, path: str, value: str) -> None:
+        if not value:
+            self.required(path)
+        else:
+            for part, why in domain_prefixed_path(value):
+                self.invalid(path, part, why)
 
     def one_of(self, path: str, value: Any, supported: Sequence[str]) -> None:
         """Required, and one of a few words, which the error lists in the given order."""

@@ -23,11 +23,13 @@ from engine.api.resource_table import (
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.validation import (
-    batch,
     core,
+    cron_jobs,
     definitions,
     endpoints,
     extensions,
+    job_status,
+    jobs,
     networking,
     persistent_volume_claims,
     persistent_volumes,
@@ -72,8 +74,8 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("apps", "ReplicaSet"): Rules(workloads.replica_set, workloads.replica_set_update, workloads.replica_status),
     ("apps", "StatefulSet"): Rules(workloads.stateful_set, workloads.stateful_set_update, workloads.replica_status),
     ("autoscaling", "HorizontalPodAutoscaler"): Rules(policies.horizontal_pod_autoscaler),
-    ("batch", "CronJob"): Rules(batch.cron_job, batch.cron_job_update),
-    ("batch", "Job"): Rules(batch.job, batch.job_update, batch.job_status),
+    ("batch", "CronJob"): Rules(cron_jobs.cron_job, cron_jobs.cron_job_update),
+    ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status),
     ("policy", "PodDisruptionBudget"): Rules(
         policies.pod_disruption_budget, status=policies.pod_disruption_budget_status
     ),
@@ -110,8 +112,10 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ),
     ("", "Service"): Rules(services.service, services.service_update, name=text.dns_1035_label),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
-    (NETWORKING, "IPAddress"): Rules(name=networking.ip_address_name),
-    (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update),
+    (NETWORKING, "IPAddress"): Rules(
+        networking.ip_address, networking.ip_address_update, name=networking.ip_address_name
+    ),
+    (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update, networking.ingress_status),
     (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),
     (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy),
     (NETWORKING, "ServiceCIDR"): Rules(networking.service_cidr, networking.service_cidr_update),

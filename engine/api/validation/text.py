@@ -20,6 +20,7 @@ _WILDCARD = rf"\*\.{_SUBDOMAIN}"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _PERCENT = "[0-9]+%"
 _HEADER = "[-A-Za-z0-9]+"
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _C_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 
 _ALPHANUMERIC = "and must start and end with an alphanumeric character"
@@ -139,6 +140,17 @@ def path_segment(value: str) -> tuple[str, ...]:
     if value in (".", ".."):
         return (f"may not be '{value}'",)
     return tuple(f"may not contain '{character}'" for character in ("/", "%") if character in value)
+
+
+def domain_prefixed_path(value: str) -> tuple[tuple[str, str], ...]:
+    """What is wrong with `acme.io/foo`: the part that is, and why (IsDomainPrefixedPath). An empty one is missing."""
+    host, _, path = value.partition("/")
+    if not host or not path:
+        return ((value, 'must be a domain-prefixed path (such as "acme.io/foo")'),)
+    found = [(host, wrong) for wrong in dns_subdomain(host)]
+    if not re.fullmatch(_HTTP_PATH, path):
+        found.append((path, regex_text("Invalid path", _HTTP_PATH)))
+    return tuple(found)
 
 
 def port_number(value: int) -> tuple[str, ...]:

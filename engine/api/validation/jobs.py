@@ -1,0 +1,218 @@
+"""Jobs (pkg/apis/batch/validation): their spec, what may change of it, and the selector that is made for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.go_pods import pod_template as shown_template
+from engine.api.validation.go_values import selector as shown_selector
+from engine.api.validation.job_policies import failure_policy, success_policy
+from engine.api.validation.labels import label_selector
+from engine.api.validation.pods import pod_template
+from engine.api.validation.problems import IMMUTABLE, Problems
+
+_NOT_NEGATIVE = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_INDEXED_ONLY = "requires indexed completion mode"
+_MAX_MANAGED_BY = 63
+_MANY, _PARALLEL_OF_MANY = 100_000, 10_000
+_HIGH = (
+    f"must be less than or equal to {_PARALLEL_OF_MANY} when completions are above {_MANY} "
+    "and used with backoff limit per index"
+)
+_PREFIX = "batch.kubernetes.io/"
+_LABELS = (
+    (f"{_PREFIX}controller-uid", "uid"),
+    (f"{_PREFIX}job-name", "name"),
+    ("controller-uid", "uid"),
+    ("job-name", "name"),
+)
+# What says where the Pods of a suspended Job will run may change, and what they will ask for.
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+def job(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec", {})
+    _generated_selector(obj, spec, problems)
+    _selected_spec(spec, problems)
+    completions, name = spec.get("completions") or 0, obj.get("metadata", {}).get("name", "")
+    if spec.get("completionMode") == "Indexed" and completions > 0:
+        host = f"{name}-{completions - 1}"
+        if text.dns_label(host):
+            detail = f"will not able to create pod with invalid DNS label: {host}"
+            problems.invalid("metadata.name", name, detail)
+
+
+def _selected_spec(spec: Object, problems: Problems) -> None:
+    job_spec(spec, "spec", problems)
+    selector = spec.get("selector")
+    if selector is None:
+        problems.required("spec.selector")
+    else:
+        label_selector(selector, "spec.selector", problems)
+    labels = spec.get("template", {}).get("metadata", {}).get("labels")
+    if not _selects(selector, labels or {}):
+        problems.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+
+
+def _selects(selector: Object | None, labels: Object) -> bool:
+    """One that cannot be read is told of elsewhere; none selects nothing."""
+    try:
+        return selector is not None and LabelSelector.from_object(selector).matches(labels)
+    except ApiError:
+        return True
+
+
+def _generated_selector(obj: Object, spec: Object, problems: Problems) -> None:
+    """The labels that the strategy has put on the template say whose Pods they are."""
+    if spec.get("manualSelector") or "selector" not in spec:
+        return
+    metadata = obj.get("metadata", {})
+    if not metadata.get("uid"):
+        problems.required("metadata.uid")
+    labels = spec.get("template", {}).get("metadata", {}).get("labels") or {}
+    expected = {label: metadata.get(field, "") for label, field in _LABELS}
+    for label, value in expected.items():
+        path = f"spec.template.metadata.labels[{label}]"
+        if label not in labels:
+            problems.required(path, f"must be '{value}'")
+        elif labels[label] != value:
+            problems.invalid(path, labels, f"must be '{value}'")
+    if not _selects(spec["selector"], expected):
+        problems.invalid("spec.selector", shown_selector(spec["selector"]), "`selector` not auto-generated")
+
+
+def job_spec(spec: Object, path: str, problems: Problems) -> None:
+    """Of a Job or a template of Jobs."""
+    for field in _NOT_NEGATIVE:
+        problems.not_negative(f"{path}.{field}", spec.get(field))
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        problems.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+    if "managedBy" in spec:
+        problems.domain_prefixed_path(f"{path}.managedBy", spec["managedBy"])
+        if len(spec["managedBy"]) > _MAX_MANAGED_BY:
+            problems.too_long(f"{path}.managedBy", _MAX_MANAGED_BY)
+    mode = spec.get("completionMode")
+    problems.unless_in(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
+    if mode == "Indexed":
+        _indexed(spec, path, problems)
+    elif mode in (None, "NonIndexed"):
+        for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if field in spec:
+                problems.invalid(f"{path}.{field}", spec[field], _INDEXED_ONLY)
+    if "podFailurePolicy" in spec:
+        failure_policy(spec, f"{path}.podFailurePolicy", problems)
+    if "successPolicy" in spec:
+        if mode != "Indexed":
+            rules = spec["successPolicy"].get("rules")
+            problems.invalid(f"{path}.successPolicy", {"Rules": rules}, _INDEXED_ONLY)
+        else:
+            success_policy(spec, f"{path}.successPolicy", problems)
+    allowed = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
+    problems.unless_in(f"{path}.podReplacementPolicy", spec.get("podReplacementPolicy"), allowed)
+    pod_template(spec.get("template", {}), f"{path}.template", problems)
+    _restart_policy(spec, f"{path}.template.spec.restartPolicy", problems)
+
+
+def _indexed(spec: Object, path: str, problems: Problems) -> None:
+    completions, parallelism = spec.get("completions"), spec.get("parallelism", 0)
+    failed = spec.get("maxFailedIndexes")
+    if completions is None:
+        problems.required(f"{path}.completions", "when completion mode is Indexed")
+    if parallelism > _MANY:
+        detail = f"must be less than or equal to {_MANY} when completion mode is Indexed"
+        problems.invalid(f"{path}.parallelism", parallelism, detail)
+    if completions is not None and failed is not None and failed > completions:
+        problems.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
+    if failed is not None and failed > _MANY:
+        problems.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_MANY}")
+    if completions is not None and completions > _MANY and "backoffLimitPerIndex" in spec:
+        if failed is None:
+            problems.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MANY}")
+        if parallelism > _PARALLEL_OF_MANY:
+            problems.invalid(f"{path}.parallelism", parallelism, _HIGH)
+        if failed is not None and failed > _PARALLEL_OF_MANY:
+            problems.invalid(f"{path}.maxFailedIndexes", failed, _HIGH)
+
+
+def _restart_policy(spec: Object, path: str, problems: Problems) -> None:
+    restart = spec.get("template", {}).get("spec", {}).get("restartPolicy", "")
+    if restart in ("", "Always"):  # the default, where nothing was given
+        problems.required(path, 'valid values: "OnFailure", "Never"')
+    elif restart not in ("OnFailure", "Never"):
+        problems.not_supported(path, restart, ("OnFailure", "Never"))
+    elif "podFailurePolicy" in spec and restart != "Never":
+        problems.invalid(path, restart, 'only "Never" is supported when podFailurePolicy is specified')
+
+
+def job_update(new: Object, old: Object, problems: Problems) -> None:
+    after, before = new.get("spec", {}), old.get("spec", {})
+    _selected_spec(after, problems)
+    _completions(after, before, problems)
+    if after.get("selector") != before.get("selector"):
+        problems.invalid("spec.selector", shown_selector(after.get("selector")), IMMUTABLE)
+    template = after.get("template", {})
+    if template != _comparable_template(template, old):
+        problems.invalid("spec.template", shown_template(template), IMMUTABLE)
+    for field in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+        problems.immutable(f"spec.{field}", after.get(field), before.get(field))
+
+
+def _completions(after: Object, before: Object, problems: Problems) -> None:
+    """Those of an indexed Job change together with the parallelism: it is elastic (KEP-3715)."""
+    new, old = after.get("completions"), before.get("completions")
+    if after.get("completionMode") != "Indexed":
+        problems.immutable("spec.completions", new, old)
+    elif None not in (new, old) and new != old and new != after.get("parallelism"):
+        problems.invalid("spec.completions", new, "can only be modified in tandem with spec.parallelism")
+
+
+def _comparable_template(template: Object, old: Object) -> Object:
+    """The old template, with what may change of a suspended Job taken from the new one (validatePodTemplateUpdate)."""
+    before: Object = old.get("spec", {}).get("template", {})
+    status = old.get("status", {})
+    suspended = any(each["type"] == "Suspended" and each["status"] == "True" for each in status.get("conditions", ()))
+    if not old.get("spec", {}).get("suspend") or ("startTime" in status and not suspended):
+        return before
+    metadata, spec = dict(before.get("metadata", {})), dict(before.get("spec", {}))
+    new = template.get("spec", {})
+    for field in ("annotations", "labels"):
+        _take(metadata, template.get("metadata", {}), field)
+    for field in _DIRECTIVES:
+        _take(spec, new, field)
+    affinity = dict(spec.get("affinity", {}))
+    _take(affinity, new.get("affinity", {}), "nodeAffinity")
+    if affinity or "affinity" in new:
+        spec["affinity"] = affinity
+    else:
+        spec.pop("affinity", None)
+    for field in ("initContainers", "containers"):
+        if len(spec.get(field, ())) == len(new.get(field, ())) and field in spec:
+            pairs = zip(spec[field], new[field], strict=True)
+            spec[field] = [_with_resources(container, other) for container, other in pairs]
+    return {**before, "metadata": metadata, "spec": spec}
+
+
+def _with_resources(container: Object, other: Object) -> Object:
+    taken = dict(container)
+    _take(taken, other, "resources")
+    return taken
+
+
+def _take(target: Object, source: Object, field: str) -> None:
+    value: Any = source.get(field)
+    if value is None:
+        target.pop(field, None)
+    else:
+        target[field] = value
