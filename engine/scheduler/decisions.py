@@ -107,7 +107,7 @@ class Decision:
             "rejected": rejected,
             "rejectedBy": self.rejected_by(),
             "notEvaluated": len(self.names) - len(self.feasible) - len(verdicts),
-            "notes": self.notes,
+            "notes": {key: note() if callable(note) else note for key, note in self.notes.items()},
             "moves": self.moves,
             "durations": [
                 {"extensionPoint": point, "plugin": plugin, "wall_ms": round(seconds * 1000, 3)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from itertools import count
 from typing import TypeVar
 
 from engine.api.types import Object
@@ -11,6 +12,9 @@ from engine.scheduler.resource import Resource, amounts
 
 _ANY_IP = "0.0.0.0"
 K = TypeVar("K")
+KEPT_SHAPES = 16_384
+_SHAPES: dict[Hashable, int] = {}
+_NUMBERS = count(1)
 
 
 def _count(counts: dict[K, int], key: K, sign: int) -> None:
@@ -65,6 +69,7 @@ class NodeInfo:
         "pods_with_affinity",
         "ports",
         "requested",
+        "shape_id",
         "used_claims",
         "wishes",
     )
@@ -82,6 +87,7 @@ class NodeInfo:
         self.pods_with_affinity: dict[str, PodInfo] = {}
         self.ports = HostPorts()
         self.used_claims: dict[str, int] = {}
+        self.shape_id = 0  # 0 until somebody asks for `shape`
         self.label_counts: dict[LabelGroup, int] = {}
         self.anti_affinity_terms: dict[AffinityTerm, int] = {}  # required by pods here
         # What pods here would like of others: preferred affinity by its weight, preferred anti-affinity by its weight
@@ -96,6 +102,7 @@ class NodeInfo:
         self.node = node
         self.labels = node["metadata"].get("labels") or {}
         self.allocatable = Resource.of(amounts((node.get("status") or {}).get("allocatable")))
+        self.shape_id = 0
 
     def remove_node(self) -> None:
         self.node = None
@@ -126,6 +133,7 @@ class NodeInfo:
         return True
 
     def _book(self, pod: PodInfo, sign: int) -> None:
+        self.shape_id = 0
         self.requested.add(pod.request, sign)
         self.non_zero_cpu += sign * pod.non_zero_cpu
         self.non_zero_memory += sign * pod.non_zero_memory
@@ -152,6 +160,7 @@ class NodeInfo:
         twin = NodeInfo.__new__(NodeInfo)
         twin.name, twin.node, twin.labels = self.name, self.node, self.labels
         twin.allocatable, twin.images = self.allocatable, self.images
+        twin.shape_id = self.shape_id
         twin.requested = self.requested.copy()
         twin.non_zero_cpu, twin.non_zero_memory = self.non_zero_cpu, self.non_zero_memory
         twin.pods = dict(self.pods)
@@ -163,10 +172,26 @@ class NodeInfo:
         twin.wishes = dict(self.wishes)
         return twin
 
+    @property
+    def shape(self) -> int:
+        """The same number for nodes that are as big and as full of pods of the same priorities, ages and requests, in
+        the same order. Requests are shared, and so are told by identity."""
+        if not self.shape_id:
+            has = self.allocatable
+            key = (
+                (has.milli_cpu, has.memory, has.ephemeral_storage, has.allowed_pods, *has.scalar.items()),
+                tuple([(other.priority, other.start_time, other.request) for other in self.pods.values()]),
+            )
+            self.shape_id = _SHAPES.setdefault(key, next(_NUMBERS))
+            if len(_SHAPES) > KEPT_SHAPES:
+                _SHAPES.clear()
+        return self.shape_id
+
     def room(self) -> NodeRoom:
         """A copy that keeps count of what pods request, and of nothing else about them."""
         twin = NodeRoom.__new__(NodeRoom)
         twin.name, twin.node, twin.labels, twin.allocatable = self.name, self.node, self.labels, self.allocatable
+        twin.shape_id = 0
         twin.requested = self.requested.copy()
         twin.pods = dict(self.pods)
         twin.pods_with_affinity = {}

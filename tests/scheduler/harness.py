@@ -140,6 +140,12 @@ class Bench:
         return dict(zip(self.snapshot.names, normalized.tolist(), strict=True))
 
     @property
+    def candidates(self) -> list[Object]:
+        """The nodes that preemption could choose among in the attempts so far, with their victims."""
+        told = self.notes.get("candidates")
+        return list(told()) if told is not None else []
+
+    @property
     def rows(self) -> Rows:
         return np.arange(len(self.snapshot), dtype=np.intp)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.resource import Resource
+
+if TYPE_CHECKING:
+    from engine.scheduler.cache.load import Load
 
 Column = NDArray[np.int64]
 
@@ -27,23 +30,18 @@ class Columns:
         self._allocatable_scalar: dict[str, Column] = {}
         self._requested_scalar: dict[str, Column] = {}
 
-    def copy(self) -> Columns:
+    def loaded(self, load: Load) -> Columns:
+        """These columns with further requests; what nobody adds to is shared."""
         twin = copy(self)
-        for name, column in vars(self).items():
-            if isinstance(column, np.ndarray):
-                setattr(twin, name, column.copy())
-            elif isinstance(column, dict):
-                setattr(twin, name, {key: amounts.copy() for key, amounts in column.items()})
+        twin.pods = self.pods + load.pods
+        twin.requested_cpu = self.requested_cpu + load.cpu
+        twin.requested_memory = self.requested_memory + load.memory
+        twin.requested_ephemeral = self.requested_ephemeral + load.ephemeral
+        if load.scalar:
+            twin._requested_scalar = dict(self._requested_scalar)
+            for name, column in load.scalar.items():
+                twin._requested_scalar[name] = self.requested(name) + column
         return twin
-
-    def add(self, row: int, request: Resource) -> None:
-        """One more pod on a node."""
-        self.pods[row] += 1
-        self.requested_cpu[row] += request.milli_cpu
-        self.requested_memory[row] += request.memory
-        self.requested_ephemeral[row] += request.ephemeral_storage
-        for name, amount in request.scalar.items():
-            self.requested(name)[row] += amount
 
     def set_row(self, row: int, info: NodeInfo) -> None:
         allocatable, requested = info.allocatable, info.requested

@@ -6,7 +6,7 @@ that changed. Beside the nodes stand columns and counts over all of them, for pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from copy import copy
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ from engine.api.types import Object
 from engine.scheduler.cache.cache import Cache, ImageState
 from engine.scheduler.cache.columns import Columns
 from engine.scheduler.cache.counts import GroupedCounts
+from engine.scheduler.cache.load import Load
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import AffinityTerm, LabelGroup, PodInfo, WeightedTerm
-from engine.scheduler.resource import Resource
 
 KEPT_TABLES = 512
 Rows = NDArray[np.intp]
@@ -112,12 +112,10 @@ class Snapshot:
         self.anti_affinity_terms.set_row(row, info.anti_affinity_terms)
         self.wishes.set_row(row, info.wishes)
 
-    def crowded(self, added: Iterable[tuple[int, Resource]]) -> Snapshot:
-        """The same nodes with further requests on some rows, in the columns alone."""
+    def crowded(self, load: Load) -> Snapshot:
+        """The same nodes with further requests, in the columns alone."""
         twin = copy(self)
-        twin.columns = self.columns.copy()
-        for row, request in added:
-            twin.columns.add(row, request)
+        twin.columns = self.columns.loaded(load)
         return twin
 
     def _changed(self) -> None:

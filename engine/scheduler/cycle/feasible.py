@@ -5,12 +5,12 @@ Source: upstream's schedule_one.go (findNodesThatFitPod, numFeasibleNodesToFind)
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.cycle.nominated import NominatedLoads
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import Diagnosis, NodeToStatus
 from engine.scheduler.framework.runtime import Durations, Framework
@@ -66,7 +66,7 @@ class FeasibleNodes:
     def __init__(self, *, choosy: bool = False) -> None:
         """`choosy` where extenders choose among the nodes that are found: then one is not enough."""
         self.next_start = 0
-        self._counted: tuple[Hashable, Rows] = ((), _NO_ROWS)  # rows that pods are nominated to, and for whom
+        self._nominated = NominatedLoads()
         self._choosy = choosy
 
     def find(
@@ -153,17 +153,13 @@ class FeasibleNodes:
         durations: Durations,
     ) -> Rows:
         """Those of the rows that pass all filters, in their order."""
-        special = self._with_nominated(framework, pod, snapshot, rows)
-        if len(special) > FEW and framework.only_room_matters(state):
+        with self._nominated.beside(pod, framework.handle.nominator, snapshot) as load:
+            special: Rows = rows[load.pods[rows] > 0]
+            crowded = len(special) > FEW and framework.only_room_matters(state)
+            full = snapshot.crowded(load) if crowded else snapshot
+        if crowded:
             # More room only helps: who fits beside the nominated pods fits without them too.
-            crowd = [
-                (row, other.request)
-                for row in special.tolist()
-                for other in framework.counted_nominated(pod, snapshot.names[row])
-            ]
-            passed, rejections = framework.filter_rows(
-                state, pod, snapshot.crowded(crowd), rows=rows, durations=durations
-            )
+            passed, rejections = framework.filter_rows(state, pod, full, rows=rows, durations=durations)
             search.rejections.extend(rejections)
             return passed
         plain = rows[~np.isin(rows, special)] if len(special) else rows
@@ -179,20 +175,6 @@ class FeasibleNodes:
             else:
                 search.statuses[snapshot.names[row]] = status
         return rows[np.isin(rows, np.concatenate([passed, np.array(fits, np.intp)]))]
-
-    def _with_nominated(self, framework: Framework, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Rows:
-        """Rows to which pods are nominated that count for this pod."""
-        nominator = framework.handle.nominator
-        key = (nominator.version, pod.priority, nominator.node_of(pod.uid) and pod.uid, snapshot.order_version)
-        if self._counted[0] != key:
-            counted = [
-                snapshot.rows[name]
-                for name in nominator.nominated_nodes()
-                if name in snapshot.rows and framework.counted_nominated(pod, name)
-            ]
-            self._counted = (key, np.array(counted, np.intp))
-        special: Rows = rows[np.isin(rows, self._counted[1])] if len(self._counted[1]) else _NO_ROWS
-        return special
 
     def _forget_after(self, search: Search, chunk: Rows, last: int, snapshot: Snapshot) -> None:
         """Nodes of a chunk behind the last one that was needed count as not looked at."""

@@ -9,7 +9,7 @@ from engine.api.types import GVR, NAMESPACES, Object
 from engine.client import Client
 from engine.clock import Clock
 from engine.rng import Rng
-from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.waiting_pods import WaitingPods
@@ -45,7 +45,7 @@ class Filters(Protocol):
 
     def run_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
 
-    def run_node_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
+    def node_filter_rows(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Rows: ...
 
     def run_room_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
 
@@ -58,6 +58,17 @@ class Filters(Protocol):
     def preempt_waiting(self, uid: str, plugin: str) -> bool: ...
 
 
+class Nomination(Protocol):
+    @property
+    def node(self) -> str: ...
+
+    @property
+    def pod(self) -> PodInfo: ...
+
+    @property
+    def sign(self) -> int: ...
+
+
 class Nominator(Protocol):
     version: int
 
@@ -66,6 +77,8 @@ class Nominator(Protocol):
     def nominated_on(self, node_name: str) -> list[PodInfo]: ...
 
     def nominated_nodes(self) -> Iterable[str]: ...
+
+    def changes_since(self, version: int) -> Sequence[Nomination] | None: ...
 
 
 class Handle:

@@ -170,14 +170,12 @@ class Framework:
                     return status.by(plugin.name)
         return SUCCESS
 
-    def run_node_filters(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        """`run_filters` of those that no pod on the node matters to."""
+    def node_filter_rows(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Rows:
+        """The rows that pass those filters that no pod on a node matters to."""
         for plugin in self.active_filters(state):
             if plugin.depends is Depends.NODE:
-                status = plugin.filter(state, pod, node)
-                if not status.ok:
-                    return status.by(plugin.name)
-        return SUCCESS
+                rows = rows[plugin.filter_all(state, pod, snapshot, rows).codes == 0]
+        return rows
 
     def filter_rows(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations

@@ -93,7 +93,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         if not candidates:
             return PostFilterResult(unschedulable("no candidate node for preemption"))
         best = pick(candidates)
-        self.handle.note("candidates", [candidate.to_json() for candidate in candidates])
+        # Told when somebody looks: there may be hundreds.
+        self.handle.note("candidates", lambda: [candidate.to_json() for candidate in candidates])
         self.handle.note("preemption", best.to_json())
         self._start(best, pod)
         return PostFilterResult(SUCCESS, best.node)
@@ -115,11 +116,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         budgets = self.handle.lister(POD_DISRUPTION_BUDGETS).list()
         dry_run = DryRun(self.handle.filters, state, pod, budgets, memo=self._memo)
         snapshot = self.handle.snapshot
-        nodes = [snapshot.nodes[row] for row in statuses.rows_with(Code.UNSCHEDULABLE, snapshot.rows)]
-        if not nodes:
+        rows = statuses.rows_with(Code.UNSCHEDULABLE, snapshot.rows)
+        if not len(rows):
             return dry_run, []
-        offset = self._rng.randrange(len(nodes))
-        return dry_run, dry_run.run(nodes, offset=offset, wanted=self._wanted(len(nodes)))
+        offset = self._rng.randrange(len(rows))
+        return dry_run, dry_run.run(snapshot, rows, offset=offset, wanted=self._wanted(len(rows)))
 
     def _wanted(self, nodes: int) -> int:
         """How many candidates to look for among so many nodes."""

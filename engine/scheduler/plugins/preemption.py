@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from engine.api.types import Object
+from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.handle import Filters
@@ -78,13 +81,15 @@ class DryRun:
     statuses: NodeToStatus = field(default_factory=NodeToStatus)
     memo: Memo = field(default_factory=dict)
 
-    def run(self, nodes: list[NodeInfo], *, offset: int, wanted: int) -> list[Candidate]:
-        """Candidates from `offset` on, until there are `wanted` and one of them violates no budget."""
+    def run(self, snapshot: Snapshot, rows: Rows, *, offset: int, wanted: int) -> list[Candidate]:
+        """Candidates from the `offset`-th row on, until there are `wanted` and one of them violates no budget."""
         clean: list[Candidate] = []
         violating: list[Candidate] = []
-        for i in range(len(nodes)):
-            node = nodes[(offset + i) % len(nodes)]
-            found = self.victims_on(node)
+        by_shape = not self.budgets and self.filters.only_room_matters(self.state)
+        passing = self._passing(snapshot, rows) if by_shape else frozenset()
+        for row in np.roll(rows, -offset).tolist():
+            node = snapshot.nodes[row]
+            found = self._like_others(node) if row in passing else self._victims_on(node)
             if isinstance(found, Status):
                 self.statuses.set(node.name, found)
                 continue
@@ -93,40 +98,29 @@ class DryRun:
                 break
         return clean + violating
 
-    def victims_on(self, original: NodeInfo) -> Candidate | Status:
-        """The fewest and least important pods of a node that make room, or why none do.
+    def _passing(self, snapshot: Snapshot, rows: Rows) -> frozenset[int]:
+        """The rows that no filter rejects which looks at the node alone."""
+        return frozenset(self.filters.node_filter_rows(self.state, self.pod, snapshot, rows).tolist())
 
-        Where only room matters, nodes that are as big and as full of the same give the same answer.
-        """
-        if self.budgets or not self.filters.only_room_matters(self.state):
-            return self._victims_on(original)
-        key, pods = self._shape(original), list(original.pods.values())
+    def _like_others(self, original: NodeInfo) -> Candidate | Status:
+        """`_victims_on` where only room matters: nodes that are as big and as full of the same give the same answer."""
+        nominated = self.filters.counted_nominated(self.pod, original.name)
+        key = (self.pod.priority, self.pod.request, original.shape, *(other.request for other in nominated))
         known = self.memo.get(key)
         if known is None:
             found = self._victims_on(original)
             if len(self.memo) >= KEPT_SHAPES:
                 self.memo.clear()
-            places = {pod.uid: place for place, pod in enumerate(pods)}
+            places = {uid: place for place, uid in enumerate(original.pods)}
             self.memo[key] = found if isinstance(found, Status) else [places[victim.uid] for victim in found.victims]
             return found
-        if not self.filters.run_node_filters(self.state, self.pod, original).ok:
-            return self._victims_on(original)  # which of the filters rejects first is for their order to say
         if isinstance(known, Status):
             return known
-        return Candidate(original.name, tuple(pods[place] for place in known), 0)
-
-    def _shape(self, node: NodeInfo) -> Hashable:
-        """All that the answer depends on where only room matters. Requests are shared, and so are told by identity."""
-        has = node.allocatable
-        return (
-            self.pod.priority,
-            self.pod.request,
-            (has.milli_cpu, has.memory, has.ephemeral_storage, has.allowed_pods, *has.scalar.items()),
-            tuple((other.priority, other.start_time, other.request) for other in node.pods.values()),
-            tuple(other.request for other in self.filters.counted_nominated(self.pod, node.name)),
-        )
+        pods = list(original.pods.values())
+        return Candidate(original.name, tuple([pods[place] for place in known]), 0)
 
     def _victims_on(self, original: NodeInfo) -> Candidate | Status:
+        """The fewest and least important pods of a node that make room, or why none do."""
         trial = self._trial(original)
         potential = [other for other in original.pods.values() if other.priority < self.pod.priority]
         if not potential:
