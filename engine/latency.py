@@ -34,6 +34,7 @@ REALISTIC: Mapping[str, tuple[float, float]] = {
     "cri-start": (80, 250),
     "cri-stop": (20, 60),
     "cri-remove": (20, 60),
+    "cri-update": (5, 20),
     # An image pull is `image-pull` once plus `image-pull-mib` for every MiB of the image.
     "image-pull": (300, 600),
     "image-pull-mib": (8, 16),

@@ -31,6 +31,11 @@ def _resources(pod: Object, node: Object, others: Sequence[Object]) -> Rejection
     limit = int(Quantity.parse(allocatable.get("pods", "110")).value)
     if len(others) + 1 > limit:
         return _lacking("pods", 1, len(others), limit)
+    return lacking_resource(pod, allocatable, others)
+
+
+def lacking_resource(pod: Object, allocatable: Mapping[str, str], others: Sequence[Object]) -> Rejection | None:
+    """The first resource that the node does not have beside what the others have."""
     wanted = pod_requests(pod)
     for name, amount in wanted.items():
         if not amount:

@@ -144,6 +144,12 @@ class InstrumentedRuntime:
         with self._call("RemoveContainer", await self._of_container(container_id), id=container_id):
             await self._inner.remove_container(container_id)
 
+    async def update_container_resources(self, container_id: str, resources: Object) -> None:
+        name = (await self._inner.container_status(container_id)).name
+        of = await self._of_container(container_id)
+        with self._call("UpdateContainerResources", of, container=name, id=container_id):
+            await self._inner.update_container_resources(container_id, resources)
+
     async def list_containers(self, *, pod_uid: str = "") -> Sequence[ContainerStatus]:
         self._count("ListContainers")
         return await self._inner.list_containers(pod_uid=pod_uid)

@@ -13,6 +13,7 @@ from engine.client import WARNING, Client, EventRecorder, Origin, SharedInformer
 from engine.config import NodeConfig
 from engine.kubelet import pods
 from engine.kubelet.admission import Rejection, admit
+from engine.kubelet.allocation import AllocationManager
 from engine.kubelet.instrumented import InstrumentedRuntime
 from engine.kubelet.kuberuntime.manager import RuntimeManager
 from engine.kubelet.node.agent import NodeAgent
@@ -85,7 +86,8 @@ class Kubelet:
             node_name=node.name,
             node_ip=node_ip,
         )
-        maker = StatusMaker(reasons, self.probes, self.runtime.read_file, node_ip=node_ip)
+        maker = StatusMaker(reasons, self.probes, self.runtime.read_file, self._resizes, node_ip=node_ip)
+        self.allocation = AllocationManager(self._recorder, world.clock, self._active_pods, references.allocatable)
         self._syncer = Syncer(
             world,
             self.runtime,
@@ -96,6 +98,7 @@ class Kubelet:
             reasons,
             references,
             self._recorder,
+            self.allocation,
             node_name=node.name,
         )
         self.workers = PodWorkers(
@@ -198,8 +201,15 @@ class Kubelet:
         elif operation == Operation.RECONCILE:
             self._reconcile(pod, origin)
         else:
+            self.allocation.changed(pod)
             self.workers.update_pod(pod, origin)
             self.statuses.pod_updated(pod)
+            self._retry_resizes()
+
+    def _retry_resizes(self) -> None:
+        """The node may have got room for a resize that was put off."""
+        for uid in self.allocation.retry(self.pods.get) if self.allocation.waits else ():
+            self.loop.sync(uid)
 
     def _add(self, pod: Object, origin: Origin) -> None:
         ended = pods.is_deleted(pod) or pods.phase_of(pod) in pods.TERMINAL_PHASES
@@ -207,6 +217,9 @@ class Kubelet:
         if rejection is not None:
             self._reject(pod, rejection)
             return
+        if not ended:
+            self.allocation.add(pod)
+            self.allocation.changed(pod)
         self.workers.update_pod(pod, origin)
 
     def _admit(self, pod: Object) -> Rejection | None:
@@ -214,12 +227,14 @@ class Kubelet:
         if node is None:
             return None
         uid = pods.uid_of(pod)
-        others = [
-            other
-            for other in self.pods.all()
-            if pods.uid_of(other) != uid and self.workers.could_have_running_containers(pods.uid_of(other))
-        ]
+        others = [self.allocation.apply(other) for other in self._active_pods() if pods.uid_of(other) != uid]
         return admit(pod, node, others)
+
+    def _active_pods(self) -> list[Object]:
+        return [pod for pod in self.pods.all() if self.workers.could_have_running_containers(pods.uid_of(pod))]
+
+    def _resizes(self, uid: str) -> list[Object]:
+        return self.allocation.conditions(uid)
 
     def _reject(self, pod: Object, rejection: Rejection) -> None:
         uid = pods.uid_of(pod)
@@ -278,6 +293,7 @@ class Kubelet:
     # -- housekeeping
 
     def _worker_finished(self, uid: str) -> None:
+        self._retry_resizes()
         if uid in self._removed:
             self._set_housekeeping()
 

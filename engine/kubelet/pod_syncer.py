@@ -5,12 +5,14 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.kubelet import events, pods
+from engine.kubelet.allocation import AllocationManager
 from engine.kubelet.cri import Runtime
 from engine.kubelet.kuberuntime.backoff import Backoff
 from engine.kubelet.kuberuntime.env import References
 from engine.kubelet.kuberuntime.errors import BACK_OFFS
 from engine.kubelet.kuberuntime.manager import RuntimeManager, SyncResult
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.kuberuntime.resizing import changed_resources
 from engine.kubelet.pod_workers import SyncOutcome
 from engine.kubelet.prober.manager import ProbeManager
 from engine.kubelet.status.generate import Override, StatusMaker
@@ -44,6 +46,7 @@ class Syncer:
         reasons: ReasonCache,
         references: References,
         recorder: EventRecorder,
+        allocation: AllocationManager,
         *,
         node_name: str,
     ) -> None:
@@ -57,6 +60,7 @@ class Syncer:
         self._reasons = reasons
         self._references = references
         self._recorder = recorder
+        self._allocation = allocation
         self._rng = world.rng.stream(f"pod-resync/{node_name}")
         self._volumes: dict[str, Volumes] = {}
         self._pods: dict[str, Object] = {}  # as they were when their volumes were made
@@ -65,8 +69,9 @@ class Syncer:
     # -- SyncPod
 
     async def sync_pod(self, pod: Object) -> SyncOutcome:
-        uid = pods.uid_of(pod)
+        uid, pod = pods.uid_of(pod), self._allocation.apply(pod)
         status = await self._manager.pod_status(uid)
+        self._allocation.actuated(pod, in_progress=_is_resizing(pod, status))
         override = self._overdue(pod)
         self._probes.add_pod(pod)
         made = self._set_status(pod, status, override=override)
@@ -85,6 +90,8 @@ class Syncer:
         if result.error is not None:
             raise result.error
         again = self._again_after(uid, result)
+        if result.actions.containers_to_resize:
+            again = SYNC_FREQUENCY
         if again is None and follows_objects(pod):
             again = RESYNC_PERIOD * (1 + 0.5 * self._rng.random())
         return SyncOutcome(again_after=self._earliest(pod, again))
@@ -187,7 +194,7 @@ class Syncer:
 
     async def sync_terminating_pod(self, pod: Object, *, grace: float | None, override: Override | None) -> None:
         """End everything that runs, then say how it ended."""
-        uid = pods.uid_of(pod)
+        uid, pod = pods.uid_of(pod), self._allocation.apply(pod)
         self.waiting_for_network.pop(uid, None)
         status = await self._manager.pod_status(uid)
         self._set_status(pod, status, override=override)
@@ -197,7 +204,7 @@ class Syncer:
         self._set_status(pod, await self._manager.pod_status(uid), terminal=True, override=override)
 
     async def sync_terminated_pod(self, pod: Object) -> None:
-        uid = pods.uid_of(pod)
+        uid, pod = pods.uid_of(pod), self._allocation.apply(pod)
         self._set_status(pod, await self._manager.pod_status(uid), terminal=True)
         self._forget_volumes(uid)
         self._statuses.terminate_pod(pod)
@@ -211,12 +218,22 @@ class Syncer:
         self._statuses.forget(uid)
         self._forget_volumes(uid)
         self._references.forget(uid)
+        self._allocation.forget(uid)
         self.waiting_for_network.pop(uid, None)
 
     def network_is_ready(self) -> list[str]:
         """The Pods that have waited for it."""
         waiting, self.waiting_for_network = list(self.waiting_for_network), {}
         return waiting
+
+
+def _is_resizing(pod: Object, status: PodRuntimeStatus) -> bool:
+    """Whether a running container has not yet what is allocated to it (IsPodResizeInProgress)."""
+    running = {container.name: container for container in status.running()}
+    return any(
+        container["name"] in running and changed_resources(container, running[container["name"]])
+        for _, container in pods.all_containers(pod)
+    )
 
 
 def _runs_a_program(pod: Object) -> bool:

@@ -77,6 +77,10 @@ class RuntimeService(Protocol):
 
     async def remove_container(self, container_id: str) -> None: ...
 
+    async def update_container_resources(self, container_id: str, resources: Object) -> None:
+        """Give a running container other `requests` and `limits`."""
+        ...
+
     async def list_containers(self, *, pod_uid: str = "") -> Sequence[ContainerStatus]:
         """Newest first."""
         ...

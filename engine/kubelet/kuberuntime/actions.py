@@ -9,6 +9,7 @@ from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, restarts_after, sandbox_changed, should_restart
+from engine.kubelet.kuberuntime.resizing import changed_resources, restarts_for
 
 
 class ProbeFailures(Protocol):
@@ -30,6 +31,11 @@ class ContainerKill(NamedTuple):
     probe: str = ""  # `liveness` or `startup`, whose own grace period then counts
 
 
+class ContainerResize(NamedTuple):
+    container: Object
+    status: ContainerStatus
+
+
 @dataclass(slots=True)
 class PodActions:
     kill_pod: bool = False
@@ -40,11 +46,13 @@ class PodActions:
     containers_to_start: list[Object] = field(default_factory=list)
     ephemeral_containers_to_start: list[Object] = field(default_factory=list)
     containers_to_kill: list[ContainerKill] = field(default_factory=list)
+    containers_to_resize: list[ContainerResize] = field(default_factory=list)
 
     @property
     def nothing(self) -> bool:
         to_start = self.init_containers_to_start or self.containers_to_start or self.ephemeral_containers_to_start
-        return not (self.kill_pod or self.create_sandbox or to_start or self.containers_to_kill)
+        to_change = self.containers_to_kill or self.containers_to_resize
+        return not (self.kill_pod or self.create_sandbox or to_start or to_change)
 
 
 def compute_pod_actions(pod: Object, status: PodRuntimeStatus, probes: ProbeFailures) -> PodActions:
@@ -165,6 +173,11 @@ class _Initialization:
             self._restart(number, found, "definition changed")
         elif self._probes.failed("liveness", found.id):
             self._restart(number, found, "failed liveness probe", "liveness")
+        elif resized := changed_resources(container, found):
+            if restarts_for(container, resized):
+                self._restart(number, found, "resize requires restart")
+            else:
+                self._actions.containers_to_resize.append(ContainerResize(container, found))
         return True
 
     def _restart(self, number: int, found: ContainerStatus, why: str, probe: str = "") -> None:
@@ -217,6 +230,13 @@ def _containers(actions: PodActions, pod: Object, status: PodRuntimeStatus, prob
         if found.config.image != container["image"]:
             kill = ContainerKill(container, found, f"Container {container['name']} definition changed")
             restart = True
+        if kill is None and (resized := changed_resources(container, found)):
+            if restarts_for(container, resized):
+                message = f"Container {container['name']} resize requires restart"
+                actions.containers_to_kill.append(ContainerKill(container, found, message))
+                actions.containers_to_start.append(container)
+                continue
+            actions.containers_to_resize.append(ContainerResize(container, found))
         if kill is None:
             keep += 1
             continue

@@ -91,6 +91,8 @@ class RuntimeManager:
                 await self._purge_init_containers(pod, status)
         for kill in actions.containers_to_kill:
             await self._kill_unhealthy(pod, kill)
+        for resize in actions.containers_to_resize:
+            await self._runtime.update_container_resources(resize.status.id, resize.container.get("resources") or {})
         sandbox_id, ips = actions.sandbox_id, status.ips
         if actions.create_sandbox:
             try:
@@ -172,6 +174,7 @@ class RuntimeManager:
         try:
             image = await self.images.ensure_image_exists(pod, container, say)
         except StartError as error:
+            await self._report_missing_pull_secrets(pod)
             say(WARNING, events.FAILED, f"Error: {error.reason}")
             raise
         try:
@@ -191,6 +194,20 @@ class RuntimeManager:
             raise StartError(errors.RUN_CONTAINER_ERROR, error.message) from None
         say(NORMAL, events.STARTED, "Container started")
         await self._post_start(pod, container, container_id, pod_ip=pod_ips[0] if pod_ips else "")
+
+    async def _report_missing_pull_secrets(self, pod: Object) -> None:
+        """An image could not be pulled: perhaps for want of these."""
+        names = [reference["name"] for reference in pod["spec"].get("imagePullSecrets") or () if reference.get("name")]
+        namespace = pods.namespace_of(pod)
+        missing = [name for name in names if await self._references.data("secret", namespace, name) is None]
+        if missing:
+            self._recorder.event(
+                pod,
+                WARNING,
+                events.FAILED_PULL_SECRET,
+                f"Unable to retrieve some image pull secrets ({', '.join(missing)}); attempting to pull the image may "
+                "not succeed.",
+            )
 
     def _network_mounts(self, pod: Object, container: Object, pod_ips: tuple[str, ...]) -> tuple[Mount, ...]:
         return network_mounts(pod, container, short_hostname(pod), pod_ips)

@@ -6,6 +6,7 @@ It keeps sandboxes and containers as containerd does: dead ones stay until they 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from engine.api.types import Object
 from engine.kubelet.cri import (
@@ -217,6 +218,11 @@ class SimulatedRuntime:
         await self._world.latency.pause("cri-remove")
         container.kill()
         self._forget_container(container)
+
+    async def update_container_resources(self, container_id: str, resources: Object) -> None:
+        container = self._container(container_id)
+        await self._world.latency.pause("cri-update")
+        container.status.config = replace(container.status.config, resources=resources)
 
     def _forget_container(self, container: SimulatedContainer) -> None:
         status = container.status

@@ -82,7 +82,7 @@ def _of_runtime(container: Object, found: list[ContainerStatus], read_file: Read
         "started": False,
         "state": _state(newest, container, read_file),
     }
-    _resources(made, container)
+    _resources(made, container, newest)
     made["user"] = {"linux": _user(newest)}
     if mounts := _volume_mounts(container):
         made["volumeMounts"] = mounts
@@ -94,11 +94,12 @@ def _user(status: ContainerStatus) -> Object:
     return {"gid": 0, "supplementalGroups": [0], "uid": uid}
 
 
-def _resources(made: Object, container: Object) -> None:
-    """What the node has given: the spec's, as nothing is resized behind its back (KEP-1287)."""
-    resources = container.get("resources") or {}
-    if resources.get("requests"):
-        made["allocatedResources"] = resources["requests"]
+def _resources(made: Object, container: Object, status: ContainerStatus) -> None:
+    """What is allocated, and what a running container has of it by now (KEP-1287)."""
+    allocated = container.get("resources") or {}
+    resources = status.config.resources if status.state == ContainerState.RUNNING else allocated
+    if allocated.get("requests"):
+        made["allocatedResources"] = allocated["requests"]
     made["resources"] = {key: resources[key] for key in ("limits", "requests") if resources.get(key)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from engine.api.qos import qos_class
@@ -33,10 +34,19 @@ class Readiness(Protocol):
 
 
 class StatusMaker:
-    def __init__(self, reasons: ReasonCache, readiness: Readiness, read_file: ReadFile, *, node_ip: str) -> None:
+    def __init__(
+        self,
+        reasons: ReasonCache,
+        readiness: Readiness,
+        read_file: ReadFile,
+        resizes: Callable[[str], list[Object]],
+        *,
+        node_ip: str,
+    ) -> None:
         self._reasons = reasons
         self._readiness = readiness
         self._read_file = read_file
+        self._resizes = resizes  # the conditions of a Pod's resize, by its uid
         self._node_ip = node_ip
 
     def make(
@@ -66,6 +76,8 @@ class StatusMaker:
             made.update(phase="Failed", reason=override.reason, message=override.message)
         api = (pod.get("status") or {}).get("conditions") or ()
         others = [condition for condition in api if condition["type"] not in OWNED]
+        if not terminal and made["phase"] not in pods.TERMINAL_PHASES:
+            others += self._resizes(pods.uid_of(pod))
         made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others)
         return made
 
