@@ -6,8 +6,9 @@ acting is in `default_preemption`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,24 @@ NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 MAX_INT32 = 2**31 - 1
 KEPT_SHAPES = 4096
 
-# Of nodes of a shape: the places of the victims among their pods, or why there are none.
-Memo = dict[Hashable, list[int] | Status]
+
+class Cost(NamedTuple):
+    """What victims count for, the most important first; the later the earliest start, the better."""
+
+    highest_priority: int
+    priorities: int
+    victims: int
+    earliest_start: str
+
+
+class Places(NamedTuple):
+    """Of nodes of a shape: where the victims are among their pods, and what they cost."""
+
+    places: list[int]
+    cost: Cost
+
+
+Memo = dict[Hashable, Places | Status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,7 @@ class Candidate:
     node: str
     victims: tuple[PodInfo, ...]
     violations: int
+    cost: Cost | None = field(default=None, compare=False)  # where it is known already
 
     def to_json(self) -> Object:
         return {"node": self.node, "victims": [v.key for v in self.victims], "pdbViolations": self.violations}
@@ -112,12 +130,16 @@ class DryRun:
             if len(self.memo) >= KEPT_SHAPES:
                 self.memo.clear()
             places = {uid: place for place, uid in enumerate(original.pods)}
-            self.memo[key] = found if isinstance(found, Status) else [places[victim.uid] for victim in found.victims]
+            self.memo[key] = (
+                found
+                if isinstance(found, Status)
+                else Places([places[victim.uid] for victim in found.victims], _cost(found.victims))
+            )
             return found
         if isinstance(known, Status):
             return known
         pods = list(original.pods.values())
-        return Candidate(original.name, tuple([pods[place] for place in known]), 0)
+        return Candidate(original.name, tuple([pods[place] for place in known.places]), 0, known.cost)
 
     def _victims_on(self, original: NodeInfo) -> Candidate | Status:
         """The fewest and least important pods of a node that make room, or why none do."""
@@ -191,26 +213,21 @@ class RoomTrial(Trial):
         return False
 
 
-def _earliest_start(candidate: Candidate) -> str:
-    """The earliest start among the victims of the highest priority."""
-    highest = candidate.victims[0].priority
-    return min((v.start_time or "~") for v in candidate.victims if v.priority == highest)
+def _cost(victims: tuple[PodInfo, ...]) -> Cost:
+    highest = victims[0].priority
+    return Cost(
+        highest,
+        # A priority is counted from the lowest there is, so that more victims never count for less.
+        sum(v.priority + MAX_INT32 + 1 for v in victims),
+        len(victims),
+        min(v.start_time or "~" for v in victims if v.priority == highest),
+    )
 
 
 def pick(candidates: list[Candidate]) -> Candidate:
     """The node that costs the least, by rules of falling importance; the first one of those that are alike."""
-    # A priority is counted from the lowest there is, so that more victims never count for less.
-    costs: list[Callable[[Candidate], int]] = [
-        lambda c: c.violations,
-        lambda c: c.victims[0].priority,
-        lambda c: sum(v.priority + MAX_INT32 + 1 for v in c.victims),
-        lambda c: len(c.victims),
-    ]
-    left = candidates
-    for cost in costs:
-        cheapest = min(cost(c) for c in left)
-        left = [c for c in left if cost(c) == cheapest]
-        if len(left) == 1:
-            return left[0]
-    latest = max(_earliest_start(c) for c in left)
-    return next(c for c in left if _earliest_start(c) == latest)
+    costs = [(c, c.cost or _cost(c.victims)) for c in candidates]
+    least = min((c.violations, *cost[:3]) for c, cost in costs)
+    left = [(c, cost.earliest_start) for c, cost in costs if (c.violations, *cost[:3]) == least]
+    latest = max(start for _, start in left)
+    return next(c for c, start in left if start == latest)
