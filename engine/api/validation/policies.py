@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal
@@ -13,86 +12,6 @@ from engine.api.validation.workloads import at_most_all, count_or_percent
 _HIGHEST_PRIORITY = 1_000_000_000
 _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _PREEMPTION = ("PreemptLowerPriority", "Never")
-_METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
-_POPULATE = "must populate information for the given metric source"
-_ONLY = "must populate the given metric source only"
-
-
-def horizontal_pod_autoscaler(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
-    least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
-    if least is not None and least < 1:
-        problems.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
-    if most < 1:
-        problems.invalid("spec.maxReplicas", most, "must be greater than 0")
-    if least is not None and most < least:
-        problems.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    _reference(spec.get("scaleTargetRef", {}), "spec.scaleTargetRef", problems)
-    for index, metric in enumerate(spec.get("metrics", ())):
-        _metric(metric, f"spec.metrics[{index}]", problems)
-    for direction in ("scaleUp", "scaleDown"):
-        if direction in spec.get("behavior", {}):
-            _scaling(spec["behavior"][direction], f"spec.behavior.{direction}", problems)
-
-
-def _reference(reference: Object, path: str, problems: Problems) -> None:
-    for field in ("kind", "name"):
-        value = reference.get(field, "")
-        if not value:
-            problems.required(f"{path}.{field}")
-        else:
-            problems.all_invalid(f"{path}.{field}", value, text.path_segment(value))
-
-
-def _metric(metric: Object, path: str, problems: Problems) -> None:
-    kind = metric.get("type", "")
-    if not kind:
-        problems.required(f"{path}.type", "must specify a metric source type")
-    if kind not in _METRICS:
-        problems.not_supported(f"{path}.type", kind, _METRICS)
-        return
-    expected = kind[:1].lower() + kind[1:]
-    found = [name[:1].lower() + name[1:] for name in _METRICS if name[:1].lower() + name[1:] in metric]
-    if expected not in found:
-        problems.required(f"{path}.{expected}", _POPULATE)
-    else:
-        _metric_target(metric[expected].get("target", {}), f"{path}.{expected}.target", problems)
-    for other in found:
-        if other != expected:
-            problems.forbidden(f"{path}.{other}", _ONLY)
-
-
-def _metric_target(target: Object, path: str, problems: Problems) -> None:
-    kind = target.get("type", "")
-    if not kind:
-        problems.required(f"{path}.type", "must specify a metric target type")
-    elif kind not in ("Utilization", "Value", "AverageValue"):
-        problems.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
-    utilization = target.get("averageUtilization")
-    if utilization is not None and utilization < 1:
-        problems.invalid(f"{path}.averageUtilization", utilization, "must be greater than 0")
-    for field in ("value", "averageValue"):
-        if field in target and Quantity.parse(target[field]) <= Quantity():
-            problems.invalid(f"{path}.{field}", target[field], "must be positive")
-
-
-def _scaling(rules: Object, path: str, problems: Problems) -> None:
-    window = rules.get("stabilizationWindowSeconds")
-    problems.not_negative(f"{path}.stabilizationWindowSeconds", window)
-    if window is not None and window > 3600:
-        problems.invalid(f"{path}.stabilizationWindowSeconds", window, "must be less than or equal to 3600")
-    if not rules.get("policies"):
-        problems.required(f"{path}.policies", "must specify at least one Policy")
-    for index, policy in enumerate(rules.get("policies", ())):
-        at = f"{path}.policies[{index}]"
-        if policy.get("type") not in ("Pods", "Percent"):
-            problems.not_supported(f"{at}.type", policy.get("type", ""), ("Pods", "Percent"))
-        for field, limit in (("value", 0), ("periodSeconds", 1800)):
-            value = policy.get(field, 0)
-            if value <= 0:
-                problems.invalid(f"{at}.{field}", value, "must be greater than zero")
-            if limit and value > limit:
-                problems.invalid(f"{at}.{field}", value, f"must be less than or equal to {limit}")
 
 
 def scale(obj: Object, problems: Problems) -> None:

@@ -23,6 +23,7 @@ from engine.api.resource_table import (
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.validation import (
+    autoscalers,
     core,
     cron_jobs,
     definitions,
@@ -73,7 +74,11 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workloads.replica_status),
     ("apps", "ReplicaSet"): Rules(workloads.replica_set, workloads.replica_set_update, workloads.replica_status),
     ("apps", "StatefulSet"): Rules(workloads.stateful_set, workloads.stateful_set_update, workloads.replica_status),
-    ("autoscaling", "HorizontalPodAutoscaler"): Rules(policies.horizontal_pod_autoscaler),
+    ("autoscaling", "HorizontalPodAutoscaler"): Rules(
+        autoscalers.horizontal_pod_autoscaler,
+        autoscalers.horizontal_pod_autoscaler_update,
+        autoscalers.horizontal_pod_autoscaler_status,
+    ),
     ("batch", "CronJob"): Rules(cron_jobs.cron_job, cron_jobs.cron_job_update),
     ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status),
     ("policy", "PodDisruptionBudget"): Rules(
@@ -110,7 +115,9 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
         persistent_volume_claims.persistent_volume_claim_update,
         persistent_volume_claims.persistent_volume_claim_status,
     ),
-    ("", "Service"): Rules(services.service, services.service_update, name=text.dns_1035_label),
+    ("", "Service"): Rules(
+        services.service, services.service_update, services.service_status, name=text.dns_1035_label
+    ),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(
         networking.ip_address, networking.ip_address_update, name=networking.ip_address_name

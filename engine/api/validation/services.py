@@ -14,6 +14,8 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_map
+from engine.api.validation.networking import host_name
+from engine.api.validation.pod_status import dual_stack
 from engine.api.validation.probes import port as port_or_name
 from engine.api.validation.problems import IMMUTABLE, Problems
 
@@ -27,19 +29,30 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 _AFFINITY_LIMIT = 86400
 _LOAD_BALANCER_ONLY = "may only be used when `type` is 'LoadBalancer'"
 _ONCE = "may not change once set"
+_HINTS, _MODE = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_LOCAL_MULTICAST = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
 _NONE = "None"
 
 
 def service(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
+    """In upstream's order."""
+    annotations, spec = obj.get("metadata", {}).get("annotations", {}), obj.get("spec", {})
     kind, headless = spec.get("type", ""), is_headless(spec)
+    hints, mode = annotations.get(_HINTS), annotations.get(_MODE)
+    if hints is not None and mode is not None and hints != mode:
+        detail = f"must match annotations[{_HINTS}] when both are specified"
+        problems.invalid(f"metadata.annotations[{_MODE}]", mode, detail)
     if not spec.get("ports") and not headless and kind != "ExternalName":
         problems.required("spec.ports")
     if kind in ("LoadBalancer", "NodePort") and headless:
         problems.invalid("spec.clusterIPs[0]", _NONE, f"may not be set to 'None' for {kind} services")
     if kind == "ExternalName":
         _external_name(spec, problems)
-    _ports(spec.get("ports", ()), problems)
+    names: set[str] = set()
+    ports = spec.get("ports", ())
+    for index, port in enumerate(ports):
+        _port(port, f"spec.ports[{index}]", problems, name_required=len(ports) > 1, names=names)
     label_map(spec.get("selector"), "spec.selector", problems)
     _affinity(spec, problems)
     if kind != "ExternalName":
@@ -47,14 +60,14 @@ def service(obj: Object, problems: Problems) -> None:
     for index, address in enumerate(spec.get("externalIPs", ())):
         plain_address(address, f"spec.externalIPs[{index}]", problems)
     problems.one_of("spec.type", kind, _TYPES)
-    _node_ports(spec, problems)
+    _distinct_ports(spec, problems)
+    _source_ranges(spec, annotations, problems)
     _load_balancer(spec, problems)
     _traffic(spec, problems)
 
 
 def is_headless(spec: Object) -> bool:
-    addresses = spec.get("clusterIPs") or [spec.get("clusterIP")]
-    return addresses == [_NONE]
+    return bool(spec.get("clusterIPs") == [_NONE])
 
 
 def _external_name(spec: Object, problems: Problems) -> None:
@@ -68,11 +81,12 @@ def _external_name(spec: Object, problems: Problems) -> None:
         problems.required("spec.externalName")
 
 
-def _ports(ports: Sequence[Object], problems: Problems) -> None:
-    names: set[str] = set()
+def _distinct_ports(spec: Object, problems: Problems) -> None:
+    ports, node_ports, pairs = spec.get("ports", ()), set(), set()
     for index, port in enumerate(ports):
-        _port(port, f"spec.ports[{index}]", problems, name_required=len(ports) > 1, names=names)
-    node_ports, pairs = set(), set()
+        if port.get("nodePort") and spec.get("type") == "ClusterIP":
+            path = f"spec.ports[{index}].nodePort"
+            problems.forbidden(path, "may not be used when `type` is 'ClusterIP'")
     for index, port in enumerate(ports):
         node_port = port.get("nodePort", 0)
         if node_port:
@@ -109,14 +123,22 @@ def _affinity(spec: Object, problems: Problems) -> None:
     problems.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
     path = "spec.sessionAffinityConfig"
     if affinity == "ClientIP":
-        seconds = (config or {}).get("clientIP", {}).get("timeoutSeconds")
-        if seconds is None:
-            problems.required(path, "when session affinity type is ClientIP")
-        elif not 0 < seconds <= _AFFINITY_LIMIT:
-            detail = f"must be greater than 0 and less than {_AFFINITY_LIMIT}"
-            problems.invalid(f"{path}.clientIP.timeoutSeconds", seconds, detail)
+        _client_affinity(config, path, problems)
     elif affinity == _NONE and config is not None:
         problems.forbidden(path, "must not be set when session affinity is None")
+
+
+def _client_affinity(config: Object | None, path: str, problems: Problems) -> None:
+    needed = "when session affinity type is ClientIP"
+    if config is None:
+        problems.required(path, needed)
+    elif "clientIP" not in config:
+        problems.required(f"{path}.clientIP", needed)
+    elif "timeoutSeconds" not in config["clientIP"]:
+        problems.required(f"{path}.clientIP.timeoutSeconds", needed)
+    elif not 0 < config["clientIP"]["timeoutSeconds"] <= _AFFINITY_LIMIT:
+        detail = f"must be greater than 0 and less than {_AFFINITY_LIMIT}"
+        problems.invalid(f"{path}.clientIP.timeoutSeconds", config["clientIP"]["timeoutSeconds"], detail)
 
 
 def cluster_addresses(spec: Object, problems: Problems) -> None:
@@ -124,39 +146,46 @@ def cluster_addresses(spec: Object, problems: Problems) -> None:
 
     Checked before addresses are allocated, too (ValidateServiceClusterIPsRelatedFields).
     """
-    addresses, first = spec.get("clusterIPs", []), spec.get("clusterIP", "")
-    path = "spec.clusterIPs"
-    if addresses:
-        if not first:
-            problems.required("spec.clusterIP", "must be set when clusterIPs is set")
-        elif addresses[0] != first:
-            problems.invalid(path, addresses, "first value must match `clusterIP`")
-    if len(addresses) > 2:
-        problems.invalid(path, addresses, "may only hold up to 2 values")
-    for index, address in enumerate(addresses or ([first] if first else [])):
-        if address == _NONE:
-            if index:
-                problems.invalid(f"{path}[{index}]", address, "may not be 'None' other than as first value")
+    addresses, first, path = spec.get("clusterIPs") or [], spec.get("clusterIP", ""), "spec.clusterIPs"
+    if first and not addresses:
+        problems.required(path)
+    elif first and addresses[0] != first:
+        problems.invalid(path, addresses, "first value must match `clusterIP`")
+    elif not first and addresses:
+        problems.invalid(path, addresses, "must be empty when `clusterIP` is not specified")
+    _families(spec, problems)
+    before = len(problems)
+    for index, address in enumerate(addresses):
+        if index == 0 and address == _NONE:
+            if len(addresses) > 1:
+                problems.invalid(path, addresses, "'None' must be the first and only value")
         else:
             problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
-    _families(spec, problems)
+    wrong = len(problems) > before
+    if len(addresses) > 2:
+        problems.invalid(path, addresses, "may only hold up to 2 values")
+    if wrong:
+        return
+    if len(addresses) > 1 and not dual_stack(addresses[:2]):
+        problems.invalid(path, addresses, "may specify no more than one IP for each IP family")
+    _families_of(addresses, spec.get("ipFamilies") or [], problems)
 
 
 def _families(spec: Object, problems: Problems) -> None:
-    families, policy = spec.get("ipFamilies", []), spec.get("ipFamilyPolicy")
-    if policy is not None and policy not in _FAMILY_POLICIES:
-        problems.not_supported("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
+    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
     for index, family in enumerate(families):
         if family not in _FAMILIES:
             problems.not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES)
         if family in families[:index]:
             problems.duplicate(f"spec.ipFamilies[{index}]", family)
-    for index, (family, address) in enumerate(zip(families, spec.get("clusterIPs", ()), strict=False)):
-        if address != _NONE and not text.ip_address(address):
-            actual = f"IPv{ipaddress.ip_address(address).version}"
-            if actual != family:
-                detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
-                problems.invalid(f"spec.clusterIPs[{index}]", address, detail)
+    problems.unless_in("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
+
+
+def _families_of(addresses: Sequence[str], families: Sequence[str], problems: Problems) -> None:
+    for index, (family, address) in enumerate(zip(families, addresses, strict=False)):
+        if address != _NONE and family in _FAMILIES and f"IPv{ipaddress.ip_address(address).version}" != family:
+            detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            problems.invalid(f"spec.clusterIPs[{index}]", address, detail)
 
 
 def plain_address(address: str, path: str, problems: Problems) -> None:
@@ -171,31 +200,37 @@ def plain_address(address: str, path: str, problems: Problems) -> None:
         problems.invalid(path, address, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if parsed.is_link_local:
         problems.invalid(path, address, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
-    if parsed.is_multicast:
+    if any(parsed in network for network in _LOCAL_MULTICAST if network.version == parsed.version):
         problems.invalid(path, address, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
 
 
-def _node_ports(spec: Object, problems: Problems) -> None:
-    if spec.get("type") == "ClusterIP":
-        for index, port in enumerate(spec.get("ports", ())):
-            if port.get("nodePort"):
-                path = f"spec.ports[{index}].nodePort"
-                problems.forbidden(path, "may not be used when `type` is 'ClusterIP'")
+def _source_ranges(spec: Object, annotations: Object, problems: Problems) -> None:
+    """The field or, before there was one, an annotation."""
+    ranges, balanced = spec.get("loadBalancerSourceRanges", ()), spec.get("type") == "LoadBalancer"
+    if ranges:
+        if not balanced:
+            problems.forbidden("spec.LoadBalancerSourceRanges", _LOAD_BALANCER_ONLY)
+        for index, value in enumerate(ranges):
+            plain = value.strip()
+            problems.all_invalid(f"spec.LoadBalancerSourceRanges[{index}]", plain, text.cidr(plain))
+    elif _RANGES in annotations:
+        path, value = f"metadata.annotations[{_RANGES}]", annotations[_RANGES].strip()
+        if not balanced:
+            problems.forbidden(path, _LOAD_BALANCER_ONLY)
+        for part in value.split(",") if value else ():
+            problems.all_invalid(path, part.strip(), text.cidr(part.strip()))
 
 
 def _load_balancer(spec: Object, problems: Problems) -> None:
-    ranges = spec.get("loadBalancerSourceRanges", ())
     balanced = spec.get("type") == "LoadBalancer"
-    if ranges and not balanced:
-        problems.forbidden("spec.LoadBalancerSourceRanges", _LOAD_BALANCER_ONLY)
-    for index, value in enumerate(ranges):
-        plain = value.strip()
-        problems.all_invalid(f"spec.LoadBalancerSourceRanges[{index}]", plain, text.cidr(plain))
     if not balanced:
         for field in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
             if field in spec:
                 problems.forbidden(f"spec.{field}", _LOAD_BALANCER_ONLY)
-    elif "loadBalancerClass" in spec:
+        return
+    if "allocateLoadBalancerNodePorts" not in spec:
+        problems.required("allocateLoadBalancerNodePorts")
+    if "loadBalancerClass" in spec:
         problems.all_invalid(
             "spec.loadBalancerClass", spec["loadBalancerClass"], text.qualified_name(spec["loadBalancerClass"])
         )
@@ -213,6 +248,8 @@ def _traffic(spec: Object, problems: Problems) -> None:
     if check and not needs_health_check(spec):
         detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         problems.invalid("spec.healthCheckNodePort", check, detail)
+    elif needs_health_check(spec) and not check:
+        problems.required("spec.healthCheckNodePort")
     elif check:
         problems.all_invalid("spec.healthCheckNodePort", check, text.port_number(check))
     if internal is None:
@@ -228,8 +265,8 @@ def _traffic(spec: Object, problems: Problems) -> None:
 def service_update(new: Object, old: Object, problems: Problems) -> None:
     after, before = new.get("spec", {}), old.get("spec", {})
     if "ExternalName" not in (after.get("type"), before.get("type")):
-        _kept(after, before, "clusterIPs", problems)
-        _kept(after, before, "ipFamilies", problems)
+        _kept_addresses(after, before, problems)
+        _kept_families(after, before, problems)
     if before.get("type") == after.get("type") == "LoadBalancer":
         new_class = after.get("loadBalancerClass")
         if new_class != before.get("loadBalancerClass"):
@@ -241,14 +278,64 @@ def service_update(new: Object, old: Object, problems: Problems) -> None:
     service(new, problems)
 
 
-def _kept(after: Object, before: Object, field: str, problems: Problems) -> None:
-    """The first of the addresses (families) stays, and so does a second one while it is there."""
-    new, old = after.get(field, []), before.get(field, [])
+def _kept_addresses(after: Object, before: Object, problems: Problems) -> None:
+    """What is there stays; a second address may come and, with SingleStack, go (validateUpgradeDowngradeClusterIPs)."""
+    if is_headless(after) and is_headless(before):
+        return
+    new, old, path = after.get("clusterIPs") or [], before.get("clusterIPs") or [], "spec.clusterIPs"
+    if len(new) == len(old):
+        for index, address in enumerate(old):
+            if new[index] != address:
+                problems.invalid(f"{path}[{index}]", new, _ONCE)
+        return
     if old and not new:
-        problems.invalid(
-            f"spec.{field}[0]", new, "primary clusterIP can not be unset" if field == "clusterIPs" else _ONCE
-        )
+        problems.invalid(f"{path}[0]", after.get("clusterIPs"), "primary clusterIP can not be unset")
     elif old and new[0] != old[0]:
-        problems.invalid(f"spec.{field}[0]", new, _ONCE)
-    if len(old) > 1 and len(new) > 1 and new[1] != old[1]:
-        problems.invalid(f"spec.{field}[1]", new, _ONCE)
+        problems.invalid(f"{path}[0]", new, _ONCE)
+    if len(new) == 1 and len(old) > 1:
+        _single_stack(after, problems, what="clusterIP")
+
+
+def _kept_families(after: Object, before: Object, problems: Problems) -> None:
+    if is_headless(after) or is_headless(before):
+        return
+    new, old, path = after.get("ipFamilies") or [], before.get("ipFamilies") or [], "spec.ipFamilies[0]"
+    addresses = after.get("clusterIPs") or None  # upstream shows these where it means the families
+    if len(new) == len(old):
+        for family, other in zip(new, old, strict=True):
+            if family != other:
+                problems.invalid(path, new, _ONCE)
+        return
+    if len(old) > len(new) and not addresses:
+        problems.invalid(path, after.get("ipFamilies"), "primary ipFamily can not be unset")
+    if new and old and new[0] != old[0]:
+        problems.invalid(path, addresses, _ONCE)
+    if len(new) == 1 and len(old) > 1:
+        _single_stack(after, problems, what="ipFamily")
+
+
+def _single_stack(spec: Object, problems: Problems, *, what: str) -> None:
+    policy = spec.get("ipFamilyPolicy")
+    if policy != "SingleStack":
+        detail = f"must be set to 'SingleStack' when releasing the secondary {what}"
+        problems.invalid("spec.ipFamilyPolicy", policy, detail)
+
+
+def service_status(new: Object, old: Object, problems: Problems) -> None:
+    """ValidateLoadBalancerStatus."""
+    entries = new.get("status", {}).get("loadBalancer", {}).get("ingress", ())
+    path = "status.loadBalancer.ingress"
+    if entries and new.get("spec", {}).get("type") != "LoadBalancer":
+        problems.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
+        return
+    for index, entry in enumerate(entries):
+        at, address, mode = f"{path}[{index}]", entry.get("ip", ""), entry.get("ipMode")
+        if address:
+            problems.all_invalid(f"{at}.ip", address, text.ip_address(address))
+        if mode is None and address:
+            problems.required(f"{at}.ipMode", "must be specified when `ip` is set")
+        elif mode is not None and not address:
+            problems.forbidden(f"{at}.ipMode", "may not be specified when `ip` is not set")
+        else:
+            problems.unless_in(f"{at}.ipMode", mode, ("Proxy", "VIP"))
+        host_name(entry.get("hostname", ""), f"{at}.hostname", problems)
