@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.rng import Rng
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
-from tests.scheduler.objects import node, pod
+from tests.scheduler.objects import container, node, pod
 
 
 def info(name: str, where: str, **fields: Any) -> PodInfo:
@@ -157,3 +158,47 @@ def test_columns_agree_with_nodes_after_many_changes(cache: Cache) -> None:
         assert int(snapshot.columns.pods[row]) == len(kept.pods)
     total = snapshot.pod_groups.sum("all", lambda group: True)
     assert total.tolist() == [len(kept.pods) for kept in snapshot.nodes]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_snapshot_that_follows_is_as_one_made_anew(seed: int) -> None:
+    """Nodes come, go and change, pods come and go: what is kept of the others must have moved with them."""
+    rng, cache, following = Rng(seed), Cache(), Snapshot()
+
+    def count(snapshot: Snapshot) -> list[Any]:
+        blue = snapshot.pod_groups.sum("blue", lambda group: ("color", "blue") in group.labels)
+        zoned = snapshot.static("zoned", lambda info: int("zone" in info.labels))
+        ids, values = snapshot.domains("zone")
+        zones = [values[i] if i >= 0 else "" for i in ids.tolist()]
+        columns = snapshot.columns
+        figures = (columns.requested_cpu, columns.pods, columns.allocatable_cpu, columns.requested("x.io/gpu"))
+        return [snapshot.names, blue.tolist(), zoned.tolist(), zones, [f.tolist() for f in figures]]
+
+    for step in range(60):
+        name = f"n{rng.randrange(8)}"
+        match rng.randrange(5):
+            case 0:
+                cache.remove_node(name)
+            case 1 | 2:
+                labels = {"zone": f"z{rng.randrange(3)}"} if rng.randrange(3) else {}
+                region = {"topology.kubernetes.io/zone": f"z{rng.randrange(2)}"}
+                cache.add_node(node(name, cpu=str(1 + rng.randrange(4)), labels={**labels, **region}))
+            case 3:
+                color = {"color": "blue" if rng.randrange(2) else "red"}
+                wants = [container(requests={"cpu": "1", "x.io/gpu": str(rng.randrange(3))})]
+                cache.add_pod(PodInfo(pod(f"p{step}", node_name=name, labels=color, containers=wants)))
+            case _:
+                cache.remove_pod(f"default/p{rng.randrange(step + 1)}")
+        if rng.randrange(2):
+            following.update(cache)
+            known = {info.name: info for info in cache.nodes.values()}
+            made_anew = Snapshot()
+            again = Cache()
+            for node_name in following.names:
+                again.add_node(known[node_name].node or {})
+            for info in known.values():
+                for there in info.pods.values():
+                    again.add_pod(there)
+            again.tree = cache.tree  # the order in which nodes came is the tree's to know
+            made_anew.update(again)
+            assert count(following) == count(made_anew)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from engine.scheduler.cache.load import Load
 
 Column = NDArray[np.int64]
+Origin = NDArray[np.intp]
+A = TypeVar("A", NDArray[np.int64], NDArray[np.bool_])
+
+
+def taken(column: A, origin: Origin) -> A:
+    """A column on other rows; rows that are new have nothing."""
+    if not len(column):
+        return np.zeros(len(origin), column.dtype)
+    moved = column[origin]
+    moved[origin < 0] = 0
+    return moved
 
 
 class Columns:
@@ -29,6 +40,17 @@ class Columns:
         self.used_ports = np.zeros(size, np.bool_)
         self._allocatable_scalar: dict[str, Column] = {}
         self._requested_scalar: dict[str, Column] = {}
+
+    def rearranged(self, origin: Origin) -> Columns:
+        """The same figures on other rows: `origin` has the row of before for each row, -1 for one that is new."""
+        twin = copy(self)
+        twin.size = len(origin)
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                setattr(twin, name, taken(column, origin))
+            elif isinstance(column, dict):
+                setattr(twin, name, {key: taken(amounts, origin) for key, amounts in column.items()})
+        return twin
 
     def loaded(self, load: Load) -> Columns:
         """These columns with further requests; what nobody adds to is shared."""

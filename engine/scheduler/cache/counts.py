@@ -13,6 +13,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.scheduler.cache.columns import Origin, taken
+
 K = TypeVar("K", bound=Hashable)
 Counts = NDArray[np.int64]
 
@@ -42,6 +44,20 @@ class GroupedCounts(Generic[K]):
         self._rows: list[dict[K, int]] = [{} for _ in range(size)]
         self._groups: dict[K, dict[int, int]] = {}
         self._sums: dict[Hashable, _Sum[K]] = {}
+
+    def rearrange(self, origin: Origin) -> None:
+        """Put the counts on other rows: `origin` has the row of before for each row, -1 for one that is new."""
+        before = origin.tolist()
+        now = {old: new for new, old in enumerate(before) if old >= 0}
+        self._rows = [self._rows[old] if old >= 0 else {} for old in before]
+        self._groups = {
+            group: moved
+            for group, rows in self._groups.items()
+            if (moved := {now[row]: count for row, count in rows.items() if row in now})
+        }
+        for kept in self._sums.values():
+            kept.array = taken(kept.array, origin)
+            kept.known = {group: accepted for group, accepted in kept.known.items() if group in self._groups}
 
     def set_row(self, row: int, counts: dict[K, int]) -> None:
         """What a node holds from now on."""

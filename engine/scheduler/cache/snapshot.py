@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.api.types import Object
 from engine.scheduler.cache.cache import Cache, ImageState
-from engine.scheduler.cache.columns import Columns
+from engine.scheduler.cache.columns import Columns, taken
 from engine.scheduler.cache.counts import GroupedCounts
 from engine.scheduler.cache.load import Load
 from engine.scheduler.node_info import NodeInfo
@@ -50,9 +50,8 @@ class Snapshot:
         self.wishes: GroupedCounts[WeightedTerm] = GroupedCounts()
         self.images: dict[str, ImageState] = {}
         self.images_version = 0
-        self.version = 0  # bumped when a node comes, goes, or changes labels, taints or schedulability
         self.order_version = -1
-        self._static: dict[Hashable, Table] = {}
+        self._static: dict[Hashable, tuple[Table, Callable[[NodeInfo], int]]] = {}
         self._domains: dict[str, Domains] = {}
 
     @classmethod
@@ -78,33 +77,38 @@ class Snapshot:
         """Take over what changed in the cache since the last update."""
         self.images, self.images_version = cache.images, cache.images_version
         if self.order_version != cache.order_version:
-            self._rebuild(cache)
-        else:
-            for name in cache.dirty:
-                info = cache.nodes.get(name)
-                if info is not None and info.node is not None:
-                    self._refresh(self.rows[name], info)
+            self._rearrange(cache)
+        for name in cache.dirty:
+            row, info = self.rows.get(name), cache.nodes.get(name)
+            if row is not None and info is not None and info.node is not None:
+                self._refresh(row, info)
         cache.dirty.clear()
 
-    def _rebuild(self, cache: Cache) -> None:
+    def _rearrange(self, cache: Cache) -> None:
+        """Nodes have come or gone, or are looked at in another order; what is known of the others moves with them."""
         self.order_version = cache.order_version
-        self.names = cache.tree.names()
-        self.rows = {name: row for row, name in enumerate(self.names)}
-        self.columns = Columns(len(self.names))
-        self.pod_groups = GroupedCounts(len(self.names))
-        self.anti_affinity_terms = GroupedCounts(len(self.names))
-        self.wishes = GroupedCounts(len(self.names))
-        self.nodes = [cache.nodes[name].copy() for name in self.names]
-        for row, info in enumerate(self.nodes):
-            self._count(row, info)
-        self._changed()
+        names = cache.tree.names()
+        origin = np.array([self.rows.get(name, -1) for name in names], np.intp)
+        nodes = [self.nodes[row] if row >= 0 else None for row in origin.tolist()]
+        self.names, self.rows = names, {name: row for row, name in enumerate(names)}
+        self.columns = self.columns.rearranged(origin)
+        for counts in (self.pod_groups, self.anti_affinity_terms, self.wishes):
+            counts.rearrange(origin)
+        self._static = {key: (taken(table, origin), of) for key, (table, of) in self._static.items()}
+        self._domains.clear()
+        self.nodes = [node if node is not None else NodeInfo(names[row]) for row, node in enumerate(nodes)]
+        for row, node in enumerate(nodes):
+            if node is None:
+                self._refresh(row, cache.nodes[names[row]])
 
     def _refresh(self, row: int, info: NodeInfo) -> None:
         before, after = self.nodes[row].node, info.node
-        if before is not after and before is not None and after is not None and _face(before) != _face(after):
-            self._changed()
         self.nodes[row] = twin = info.copy()
         self._count(row, twin)
+        if before is not after and after is not None and (before is None or _face(before) != _face(after)):
+            for table, of in self._static.values():
+                table[row] = of(twin)
+            self._domains.clear()
 
     def _count(self, row: int, info: NodeInfo) -> None:
         self.columns.set_row(row, info)
@@ -118,21 +122,16 @@ class Snapshot:
         twin.columns = self.columns.loaded(load)
         return twin
 
-    def _changed(self) -> None:
-        self.version += 1
-        self._static.clear()
-        self._domains.clear()
-
     def static(self, key: Hashable, of: Callable[[NodeInfo], int]) -> Table:
-        """`of(node)` for every node, for what depends on names, labels, taints and schedulability alone; kept until
-        one of those changes. Not to be changed."""
-        table = self._static.pop(key, None)
-        if table is None:
-            table = np.fromiter((of(info) for info in self.nodes), np.int64, len(self.nodes))
+        """`of(node)` for every node, for what depends on names, labels, taints and schedulability alone; kept true as
+        those change. Not to be changed."""
+        known = self._static.pop(key, None)
+        if known is None:
+            known = np.fromiter((of(info) for info in self.nodes), np.int64, len(self.nodes)), of
             if len(self._static) >= KEPT_TABLES:
                 del self._static[next(iter(self._static))]
-        self._static[key] = table  # the newest last
-        return table
+        self._static[key] = known  # the newest last
+        return known[0]
 
     def domains(self, topology_key: str) -> Domains:
         found = self._domains.get(topology_key)
