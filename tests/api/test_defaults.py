@@ -265,6 +265,50 @@ def test_jobs() -> None:
     assert "completions" not in parallel
 
 
+# What has no pointer in Go is filled in also where it is empty.
+EMPTY: dict[str, tuple[GVK, Object, Object]] = {
+    "strategy": (DEPLOYMENT, {"strategy": {"type": ""}}, {"strategy": {"type": "RollingUpdate"}}),
+    "update strategy of a StatefulSet": (
+        GVK("apps", "v1", "StatefulSet"),
+        {"updateStrategy": {"type": ""}, "podManagementPolicy": ""},
+        {"updateStrategy": {"type": "RollingUpdate"}, "podManagementPolicy": "OrderedReady"},
+    ),
+    "retention": (
+        GVK("apps", "v1", "StatefulSet"),
+        {"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "", "whenScaled": "Delete"}},
+        {"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"}},
+    ),
+    "update strategy of a DaemonSet": (
+        GVK("apps", "v1", "DaemonSet"),
+        {"updateStrategy": {"type": ""}},
+        {"updateStrategy": {"type": "RollingUpdate"}},
+    ),
+    "reclaim policy": (
+        GVK("", "v1", "PersistentVolume"),
+        {"persistentVolumeReclaimPolicy": ""},
+        {"persistentVolumeReclaimPolicy": "Retain"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_the_empty_string_is_nothing(name: str) -> None:
+    gvk, given, expected = EMPTY[name]
+    spec = defaulted(gvk, {"metadata": {"name": "a"}, "spec": given})["spec"]
+    for field, value in expected.items():
+        found = spec[field]
+        assert found == value if isinstance(value, str) else found.items() >= value.items()
+
+
+def test_a_certificate_lives_for_a_day() -> None:
+    volume = {
+        "name": "v",
+        "projected": {"sources": [{"podCertificate": {"signerName": "a.io/b", "keyType": "ED25519"}}]},
+    }
+    (source,) = defaulted(POD, pod(volumes=[volume]))["spec"]["volumes"][0]["projected"]["sources"]
+    assert source["podCertificate"]["maxExpirationSeconds"] == 86400
+
+
 def test_jobs_of_an_older_release_lack_what_it_lacks() -> None:
     older = ResourceRegistry.for_version("1.27").by_kind(JOB)
     assert older is not None

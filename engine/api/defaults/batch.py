@@ -29,7 +29,8 @@ def job(obj: Object) -> None:
 def _pod_failure_policy(spec: Object) -> None:
     for rule in spec.get("podFailurePolicy", {}).get("rules", ()):
         for pattern in rule.get("onPodConditions", ()):
-            pattern.setdefault("status", "True")
+            if not pattern.get("status"):
+                pattern["status"] = "True"
 
 
 def cron_job(obj: Object) -> None:

@@ -211,5 +211,7 @@ def _projections(sources: list[Object]) -> None:
     for source in sources:
         if "serviceAccountToken" in source:
             source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
+        if "podCertificate" in source:
+            source["podCertificate"].setdefault("maxExpirationSeconds", 86400)
         for item in source.get("downwardAPI", {}).get("items", ()):
             _field_ref(item)

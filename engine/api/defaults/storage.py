@@ -9,7 +9,8 @@ from engine.api.types import Object
 def persistent_volume(obj: Object) -> None:
     obj.setdefault("status", {}).setdefault("phase", "Pending")
     spec = obj.setdefault("spec", {})
-    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    if not spec.get("persistentVolumeReclaimPolicy"):
+        spec["persistentVolumeReclaimPolicy"] = "Retain"
     spec.setdefault("volumeMode", "Filesystem")
     round_resource_list(spec.get("capacity", {}))
     for source, value in spec.items():

@@ -9,6 +9,12 @@ from engine.api.types import Object
 _QUARTER = "25%"
 
 
+def fill(obj: Object, field: str, value: object) -> None:
+    """For what has no pointer in Go: nothing and the empty string are the same."""
+    if not obj.get(field):
+        obj[field] = value
+
+
 def pod(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     pod_spec(spec)
@@ -32,7 +38,7 @@ def deployment(obj: Object) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
     spec.setdefault("progressDeadlineSeconds", 600)
     strategy = spec.setdefault("strategy", {})
-    strategy.setdefault("type", "RollingUpdate")
+    fill(strategy, "type", "RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         rolling = strategy.setdefault("rollingUpdate", {})
         rolling.setdefault("maxUnavailable", _QUARTER)
@@ -63,7 +69,7 @@ def daemon_set(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = spec.setdefault("updateStrategy", {})
-    strategy.setdefault("type", "RollingUpdate")
+    fill(strategy, "type", "RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         rolling = strategy.setdefault("rollingUpdate", {})
         rolling.setdefault("maxUnavailable", 1)
@@ -75,16 +81,16 @@ def stateful_set(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("podManagementPolicy", "OrderedReady")
+    fill(spec, "podManagementPolicy", "OrderedReady")
     strategy = spec.setdefault("updateStrategy", {})
-    if "type" not in strategy:
+    if not strategy.get("type"):
         strategy["type"] = "RollingUpdate"
         strategy.setdefault("rollingUpdate", {})
     if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
         strategy["rollingUpdate"].setdefault("partition", 0)
     retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
-    retention.setdefault("whenDeleted", "Retain")
-    retention.setdefault("whenScaled", "Retain")
+    fill(retention, "whenDeleted", "Retain")
+    fill(retention, "whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates", ()):
         claim.setdefault("apiVersion", "v1")
         claim.setdefault("kind", "PersistentVolumeClaim")

@@ -149,13 +149,17 @@ ROWS: dict[str, tuple[Object, list[str]]] = {
             "container or initContainer names in the pod template"
         ],
     ),
-    "a condition without type and status": (
-        failure({"action": "Ignore", "onPodConditions": [{"type": "", "status": ""}]}),
+    "a condition without type": (
+        failure({"action": "Ignore", "onPodConditions": [{"type": "", "status": "Foo"}]}),
         [
             f'{RULE}.onPodConditions[0].type: Invalid value: "": name part must be non-empty',
             f'{RULE}.onPodConditions[0].type: Invalid value: "": {NAME_PART}',
-            f'{RULE}.onPodConditions[0].status: Required value: valid values: ["False" "True" "Unknown"]',
+            f'{RULE}.onPodConditions[0].status: Unsupported value: "Foo": supported values: "False", "True", "Unknown"',
         ],
+    ),
+    "a condition whose status goes without saying": (
+        failure({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": ""}]}),
+        [],
     ),
     "Pods are replaced before they have failed": (
         {"podReplacementPolicy": "TerminatingOrFailed", **failure()},
