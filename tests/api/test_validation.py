@@ -261,8 +261,8 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         NODE,
         cluster(spec={"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]}),
         [
-            'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be '
-            "unique by key and effect pair"
+            'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: '
+            "taints must be unique by key and effect pair"
         ],
     ),
     "a namespaced object without its namespace": (
