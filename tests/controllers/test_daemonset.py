@@ -87,6 +87,10 @@ def acts(changes: Plan) -> tuple[list[str], list[str]]:
     return changes.create, [each["metadata"]["name"] for each in changes.delete]
 
 
+def nodes_planned(target: Object, nodes: list[Object], pods: list[Object]) -> Plan:
+    return plan_nodes(target, nodes, by_node(pods), hashed="new", now=NOW)
+
+
 def test_one_on_each_node_and_none_where_none_may_stay() -> None:
     nodes = [node("a"), node("b"), node("tainted", ("gpu", "NoExecute")), node("kept", ("gpu", "NoSchedule"))]
     waiting = pod("waiting", node="")
@@ -98,7 +102,7 @@ def test_one_on_each_node_and_none_where_none_may_stay() -> None:
         daemon("kept"),
         waiting,
     ]
-    assert acts(plan_nodes(daemon_set(), nodes, by_node(pods))) == (
+    assert acts(nodes_planned(daemon_set(), nodes, pods)) == (
         ["b"],
         ["younger", "agent-tainted-new", "waiting"],
     )
@@ -108,14 +112,15 @@ def test_a_pod_that_waits_for_the_scheduler_counts_for_the_node_it_is_meant_for(
     waiting = pod("waiting", node="")
     waiting["spec"]["affinity"] = pinned_to({"podAffinity": {}}, "a")
     assert waiting["spec"]["affinity"]["podAffinity"] == {}
-    assert acts(plan_nodes(daemon_set(), [node("a")], by_node([waiting]))) == ([], [])
+    assert acts(nodes_planned(daemon_set(), [node("a")], [waiting])) == ([], [])
 
 
 def test_failed_pods_are_told_apart() -> None:
     pods = [daemon("a", phase="Failed"), daemon("b", phase="Succeeded")]
-    changes = plan_nodes(daemon_set(), [node("a"), node("b")], by_node(pods))
+    changes = nodes_planned(daemon_set(), [node("a"), node("b")], pods)
     assert [each["metadata"]["name"] for each in changes.failed] == ["agent-a-new"]
-    assert acts(changes) == ([], ["agent-b-new"])
+    assert [each["metadata"]["name"] for each in changes.succeeded] == ["agent-b-new"]
+    assert acts(changes) == ([], [])
 
 
 LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -131,14 +136,28 @@ LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         pytest.param({}, ["new unready", "old", "old"], ([], []), id="waits for the new one"),
         pytest.param({}, ["old", "old unready", "old"], ([], ["agent-b-old"]), id="one that is down goes first"),
         pytest.param({}, ["new", "new", "new"], ([], []), id="through"),
+        pytest.param({}, ["old leaving", "old", "old"], ([], []), id="one that leaves is one that is missing"),
+        pytest.param({}, ["none", "old", "old"], ([], []), id="so is one that is not there"),
+        pytest.param({"maxUnavailable": 2}, ["none", "old", "old"], ([], ["agent-b-old"]), id="and one more may go"),
+        pytest.param({}, ["old unready"] * 3, ([], ["agent-a-old", "agent-b-old", "agent-c-old"]), id="all are down"),
         pytest.param({"maxSurge": 1, "maxUnavailable": 0}, ["old", "old", "old"], (["a"], []), id="a new one beside"),
+        pytest.param(
+            {"maxSurge": 1, "maxUnavailable": 0}, ["old", "old unready", "old"], (["b", "a"], []),
+            id="surge: beside what is down, and one more",
+        ),
+        pytest.param(
+            {"maxSurge": 2, "maxUnavailable": 0}, ["new", "old", "old leaving"], (["b"], []),
+            id="surge: one that leaves is replaced otherwise",
+        ),
     ],
-)
+)  # fmt: skip
 def test_updates(rolling: Object, pods: list[str], expected: tuple[list[str], list[str]]) -> None:
     made = []
     for name, state in zip("abc", pods, strict=True):
         hashed, _, health = state.partition(" ")
-        made.append(daemon(name, hashed=hashed, ready=health != "unready"))
+        if hashed != "none":
+            leaving: Object = {"metadata": LEAVING} if health == "leaving" else {}
+            made.append(daemon(name, hashed=hashed, ready=health != "unready", **leaving))
     target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling})
     nodes = [node(name) for name in "abc"]
     assert acts(plan_update(target, nodes, by_node(made), hashed="new", now=NOW)) == expected
@@ -149,6 +168,25 @@ def test_surge_removes_the_old_one_when_the_new_one_is_there() -> None:
     pods = by_node([daemon("a", hashed="old"), daemon("a"), daemon("b", hashed="old")])
     changes = plan_update(target, [node("a"), node("b")], pods, hashed="new", now=NOW)
     assert acts(changes) == (["b"], ["agent-a-old"])
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        pytest.param(["old", "new unready"], ([], []), id="the new one is not ready yet"),
+        pytest.param(["old", "new"], ([], ["agent-a-old"]), id="the new one is there"),
+        pytest.param(["old unready", "new unready"], ([], ["agent-a-old"]), id="neither is ready"),
+        pytest.param(["old leaving"], (["a"], []), id="the old one leaves"),
+    ],
+)
+def test_two_beside_each_other_in_a_surge(pods: list[str], expected: tuple[list[str], list[str]]) -> None:
+    target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}})
+    made = []
+    for state in pods:
+        hashed, _, health = state.partition(" ")
+        leaving: Object = {"metadata": LEAVING} if health == "leaving" else {}
+        made.append(daemon("a", hashed=hashed, ready=health != "unready", **leaving))
+    assert acts(nodes_planned(target, [node("a")], made)) == expected
 
 
 async def bind_and_run(cluster: TestCluster) -> None:

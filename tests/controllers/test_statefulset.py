@@ -172,7 +172,35 @@ def test_who_owns_a_claim(policy: Object, ordinal: int, owners: list[str] | None
     set_ = stateful_set(volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
     pod = running_pod(set_, ordinal)
     found = claim_owners(set_, pod, claims(set_, pod)[0])
-    assert (None if found is None else [each["kind"] for each in found]) == owners
+    assert (None if found is None else [each["kind"] for each in found if each["controller"]]) == owners
+
+
+def test_a_claim_of_somebody_else_is_left_alone() -> None:
+    set_ = stateful_set(volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete"})
+    pod = running_pod(set_, 0)
+    claim = claims(set_, pod)[0]
+    claim["metadata"]["ownerReferences"] = [{"uid": "other", "kind": "Backup", "name": "b", "controller": True}]
+    assert claim_owners(set_, pod, claim) is None
+
+
+async def test_pods_that_end_are_told_of_and_come_back(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        set_ = stateful_set(1)
+        set_["metadata"] = {"name": "db", "namespace": "default"}
+        await cluster.admin.create(STATEFUL_SETS, set_, namespace="default")
+        await settled(cluster, 1)
+        before = (await cluster.admin.get(PODS, "db-0", namespace="default"))["metadata"]["uid"]
+        await cluster.admin.patch(
+            PODS, "db-0", {"status": {"phase": "Failed"}}, namespace="default", subresource="status"
+        )
+
+        async def back() -> bool:
+            found = await cluster.find(PODS, "db-0")
+            return found is not None and found["metadata"]["uid"] != before
+
+        await cluster.eventually("another one", back)
+        message = "StatefulSet default/db is recreating failed Pod db-0"
+        assert await cluster.events("RecreatingFailedPod") == [message]
 
 
 async def settled(cluster: TestCluster, replicas: int) -> Object:

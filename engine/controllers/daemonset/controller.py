@@ -7,9 +7,16 @@ from collections.abc import Iterable
 
 from engine.api.errors import ApiError
 from engine.api.types import GVK, GVR, NODES, Object, copy_object
-from engine.client import WARNING, object_key
+from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.daemonset.fitting import daemon_tolerations, fit, pinned_to
-from engine.controllers.daemonset.planning import Plan, by_node, daemon_set_status, plan_nodes, plan_update
+from engine.controllers.daemonset.planning import (
+    Plan,
+    by_node,
+    daemon_set_status,
+    plan_nodes,
+    plan_update,
+    target_node,
+)
 from engine.controllers.history import CONTROLLER_REVISIONS, POD_REVISION, History
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid
 from engine.controllers.pod_control import namespace_terminating, pod_from_template
@@ -91,11 +98,15 @@ class DaemonSetController(PodOwnerController):
     async def _manage(self, key: str, daemon_set: Object, hashed: str) -> None:
         pods = by_node(await self.claim_pods(daemon_set))
         nodes = self._nodes.list()
-        changes = plan_nodes(daemon_set, nodes, pods)
+        changes = plan_nodes(daemon_set, nodes, pods, hashed=hashed, now=self.clock.now())
         self.note(
             desired={"nodes": sum(fit(daemon_set, node).should_run for node in nodes)},
             actual={"pods": sum(len(each) for each in pods.values())},
         )
+        for pod in changes.succeeded:
+            message = f"Found succeeded daemon pod {object_key(pod)} on node {target_node(pod)}, will try to delete it"
+            self.recorder.event(daemon_set, NORMAL, "SucceededDaemonPod", message)
+        changes.delete += changes.succeeded
         changes.delete += [pod for pod in changes.failed if self._may_retry(key, daemon_set, pod)]
         await self._act(key, daemon_set, changes, hashed)
 

@@ -10,7 +10,7 @@ from engine.api.types import Object
 from engine.controllers.daemonset.fitting import fit
 from engine.controllers.deployment.limits import scaled_value
 from engine.controllers.history import POD_REVISION
-from engine.controllers.pods import is_available, is_ready, phase
+from engine.controllers.pods import is_available, is_ready, is_terminal, phase
 
 PodsByNode = Mapping[str, Sequence[Object]]
 
@@ -20,6 +20,7 @@ class Plan:
     create: list[str] = field(default_factory=list)  # names of Nodes
     delete: list[Object] = field(default_factory=list)
     failed: list[Object] = field(default_factory=list)  # Pods that failed: deleted, with an event and a back-off
+    succeeded: list[Object] = field(default_factory=list)  # Pods that ended: deleted, with an event
 
 
 def target_node(pod: Object) -> str:
@@ -54,18 +55,25 @@ def _oldest_first(pods: Sequence[Object]) -> list[Object]:
     )
 
 
-def plan_nodes(daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode) -> Plan:
+def plan_nodes(daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode, *, hashed: str, now: datetime) -> Plan:
     """One Pod on each Node where one should run, none where none may stay (podsShouldBeOnNode)."""
     result = Plan()
     for node in nodes:
-        here = pods.get(node["metadata"]["name"], ())
+        name = node["metadata"]["name"]
+        here = pods.get(name, ())
         should_run, may_stay = fit(daemon_set, node)
         if should_run and not here:
-            result.create.append(node["metadata"]["name"])
-        elif may_stay:
-            _keep_one(here, result, surge=_surge(daemon_set) > 0)
-        else:
+            result.create.append(name)
+        elif not may_stay:
             result.delete += [pod for pod in here if not _leaves(pod)]
+        else:
+            running = _end_what_ended(here, result)
+            if not _surge(daemon_set):
+                result.delete += running[1:]
+            elif should_run and not running:
+                result.create.append(name)
+            else:
+                result.delete += _beside_each_other(daemon_set, running, hashed=hashed, now=now)
     known = {node["metadata"]["name"] for node in nodes}
     for name, stranded in pods.items():
         if name not in known:
@@ -73,19 +81,24 @@ def plan_nodes(daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode) ->
     return result
 
 
-def _keep_one(here: Sequence[Object], result: Plan, *, surge: bool) -> None:
-    running = []
-    for pod in here:
-        if _leaves(pod):
-            continue
-        if phase(pod) == "Failed":
-            result.failed.append(pod)
-        elif phase(pod) == "Succeeded":
-            result.delete.append(pod)
-        else:
-            running.append(pod)
-    if not surge:
-        result.delete += _oldest_first(running)[1:]
+def _end_what_ended(here: Sequence[Object], result: Plan) -> list[Object]:
+    """The Pods of a Node that run, the oldest first."""
+    staying = [pod for pod in here if not _leaves(pod)]
+    result.failed += [pod for pod in staying if phase(pod) == "Failed"]
+    result.succeeded += [pod for pod in staying if phase(pod) == "Succeeded"]
+    return _oldest_first([pod for pod in staying if not is_terminal(pod)])
+
+
+def _beside_each_other(daemon_set: Object, running: list[Object], *, hashed: str, now: datetime) -> list[Object]:
+    """Of several Pods in a surge, those to delete: a new one may be beside an old one that is ready until it is
+    available itself."""
+    new = [pod for pod in running if is_updated(pod, hashed)]
+    old = [pod for pod in running if not is_updated(pod, hashed)]
+    surplus = [*new[1:], *old[1:]]
+    min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
+    if new and old and (not is_ready(old[0]) or is_available(new[0], min_ready, now)):
+        surplus.append(old[0])
+    return surplus
 
 
 def _leaves(pod: Object) -> bool:
@@ -111,66 +124,81 @@ def is_updated(pod: Object, hashed: str) -> bool:
 
 def plan_update(daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode, *, hashed: str, now: datetime) -> Plan:
     """Delete old Pods as far as maxUnavailable allows, or put new ones beside them as far as maxSurge does."""
-    wanted = [node for node in nodes if fit(daemon_set, node).should_run]
+    fitting = {node["metadata"]["name"] for node in nodes if fit(daemon_set, node).should_run}
     rolling = _rolling(daemon_set)
-    surge = scaled_value(rolling.get("maxSurge", 0), len(wanted), round_up=True)
-    unavailable = scaled_value(rolling.get("maxUnavailable", 0 if surge else 1), len(wanted), round_up=True)
-    if surge:
-        return _plan_surge(daemon_set, nodes, pods, hashed=hashed, now=now, surge=surge)
-    min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
-    result, candidates = Plan(), []
-    missing = 0
-    for node in nodes:
-        old, new = _newest(pods.get(node["metadata"]["name"], ()), hashed)
-        if new is not None or old is None:
-            there = new if new is not None and not _leaves(new) else None
-            if node in wanted and (there is None or not is_available(there, min_ready, now)):
-                missing += 1
-        elif _leaves(old):
-            missing += 1
-        elif not is_available(old, min_ready, now):
-            result.delete.append(old)  # it takes nothing away
-            missing += 1
-        else:
-            candidates.append(old)
-    result.delete += candidates[: max(0, unavailable - missing)]
-    return result
+    surge = scaled_value(rolling.get("maxSurge", 0), len(fitting), round_up=True)
+    unavailable = scaled_value(rolling.get("maxUnavailable", 0 if surge else 1), len(fitting), round_up=True)
+    update = _Update(daemon_set, [node["metadata"]["name"] for node in nodes], fitting, pods, hashed, now)
+    return update.surging(surge) if surge else update.replacing(unavailable or 1)
 
 
-def _newest(here: Sequence[Object], hashed: str) -> tuple[Object | None, Object | None]:
-    """The old and the new Pod of a Node; what fails or leaves counts only if there is nothing else."""
-    old = [pod for pod in here if not is_updated(pod, hashed)]
-    new = [pod for pod in here if is_updated(pod, hashed)]
+class _Update:
+    """One step of a rolling update (update.go rollingUpdate). What `manage` puts right is left to it."""
 
-    def pick(pods: list[Object]) -> Object | None:
-        return next((pod for pod in pods if not _leaves(pod)), pods[0] if pods else None)
+    def __init__(
+        self,
+        daemon_set: Object,
+        nodes: list[str],
+        fitting: set[str],
+        pods: PodsByNode,
+        hashed: str,
+        now: datetime,
+    ) -> None:
+        self._min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
+        # In the order of the Nodes; of Nodes that are gone after those.
+        names = [name for name in nodes if name in fitting or pods.get(name)]
+        self._names = [*names, *(name for name in pods if name not in nodes)]
+        self._fitting = fitting
+        self._pods = pods
+        self._hashed = hashed
+        self._now = now
 
-    return pick(old), pick(new)
+    def _is_available(self, pod: Object) -> bool:
+        return is_available(pod, self._min_ready, self._now)
 
+    def _on(self, name: str) -> tuple[Object | None, Object | None] | None:
+        """The old and the new Pod of a Node; None where there are too many."""
+        staying = [pod for pod in self._pods.get(name, ()) if not _leaves(pod)]
+        old = [pod for pod in staying if not is_updated(pod, self._hashed)]
+        new = [pod for pod in staying if is_updated(pod, self._hashed)]
+        if len(old) > 1 or len(new) > 1:
+            return None
+        return (old[0] if old else None), (new[0] if new else None)
 
-def _plan_surge(
-    daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode, *, hashed: str, now: datetime, surge: int
-) -> Plan:
-    min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
-    result, candidates, surging = Plan(), [], 0
-    for node in nodes:
-        name = node["metadata"]["name"]
-        old, new = _newest(pods.get(name, ()), hashed)
-        if old is None:
-            continue
-        if new is None:
-            if not is_available(old, min_ready, now):
-                result.create.append(name)
-                surging += 1
+    def replacing(self, most_unavailable: int) -> Plan:
+        result, candidates, unavailable = Plan(), list[Object](), 0
+        for name in self._names:
+            old, new = self._on(name) or (None, None)
+            if new is not None and old is None:
+                unavailable += not self._is_available(new)
+            elif old is None or new is not None:
+                unavailable += 1
+            elif not self._is_available(old):
+                result.delete.append(old)  # it takes nothing away
+                unavailable += 1
             else:
-                candidates.append(name)
-        elif is_available(new, min_ready, now):
-            if not _leaves(old):
+                candidates.append(old)
+        result.delete += candidates[: max(0, most_unavailable - unavailable)]
+        return result
+
+    def surging(self, most: int) -> Plan:
+        result, candidates, surging = Plan(), list[str](), 0
+        for name in self._names:
+            found = self._on(name)
+            if found is None:
+                surging += 1
+                continue
+            old, new = found
+            if old is None or name not in self._fitting:
+                continue
+            if new is None:
+                (candidates if self._is_available(old) else result.create).append(name)
+            elif self._is_available(new):
                 result.delete.append(old)
-        else:
-            surging += 1
-    result.create += candidates[: max(0, surge - surging)]
-    return result
+            else:
+                surging += 1
+        result.create += candidates[: max(0, most - surging)]
+        return result
 
 
 # -- status

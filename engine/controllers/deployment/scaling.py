@@ -166,7 +166,9 @@ def _fraction(deployment: Object, rs: Object, size: int) -> int:
     wanted = replicas(deployment)
     if not wanted:
         return -size
-    before = annotated(rs, MAX_REPLICAS) or (deployment.get("status") or {}).get("replicas", 0) or size
+    before = annotated(rs, MAX_REPLICAS) or (deployment.get("status") or {}).get("replicas", 0)
+    if not before:
+        return 0  # nobody knows what this would be a part of
     return _round(size * (wanted + max_surge(deployment)) / before) - size
 
 

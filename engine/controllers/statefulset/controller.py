@@ -7,11 +7,12 @@ from collections.abc import Coroutine
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object, copy_object
-from engine.client import NORMAL, WARNING
+from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.history import CONTROLLER_REVISIONS, HASH_LABEL, History, apply_revision
-from engine.controllers.ownership import OWNER_INDEX, by_controller_uid
+from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, owner_references
 from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pod_owner import PodOwnerController
+from engine.controllers.pods import phase
 from engine.controllers.slow_start import as_failure
 from engine.controllers.statefulset.identity import (
     KIND,
@@ -88,8 +89,11 @@ class StatefulSetController(PodOwnerController):
     # -- acting
 
     async def _act(self, set_: Object, changes: Plan) -> None:
+        for pod in changes.ended:
+            self._tell_recreation(set_, pod)
         acts: list[Coroutine[None, None, None]] = [self._fix_claims(set_, pod) for pod in changes.condemned]
-        acts += [self._create(set_, pod) for pod in changes.create]
+        acts += [self._create(set_, pod) for pod in changes.create if not self._has_stale_claims(set_, pod)]
+        acts += [self._create_claims(set_, pod) for pod in changes.replicas if phase(pod) == "Pending"]
         acts += [self._delete(set_, pod) for pod in changes.delete]
         acts += [self._correct(set_, pod) for pod in changes.correct]
         kept = [pod for pod in changes.replicas if pod["metadata"].get("uid")]
@@ -111,6 +115,26 @@ class StatefulSetController(PodOwnerController):
                 self._tell(set_, "create", f"Pod {name}", error)
             raise
         self._tell(set_, "create", f"Pod {name}")
+
+    def _has_stale_claims(self, set_: Object, pod: Object) -> bool:
+        """Claims of an earlier Pod of the name that are on their way out with it: the next one waits for its own."""
+        for wanted in claims(set_, pod):
+            claim = self._claims.get(wanted["metadata"]["name"], wanted["metadata"]["namespace"])
+            if claim is None:
+                continue
+            owners = (reference for reference in owner_references(claim) if reference["kind"] == "Pod")
+            mine = [reference for reference in owners if reference["name"] == pod["metadata"]["name"]]
+            if mine or claim["metadata"].get("deletionTimestamp"):
+                return True
+        return False
+
+    def _tell_recreation(self, set_: Object, pod: Object) -> None:
+        of = f"StatefulSet {object_key(set_)} is recreating"
+        if phase(pod) == "Failed":
+            self.recorder.event(set_, WARNING, "RecreatingFailedPod", f"{of} failed Pod {pod['metadata']['name']}")
+        else:
+            message = f"{of} terminated Pod {pod['metadata']['name']}"
+            self.recorder.event(set_, NORMAL, "RecreatingTerminatedPod", message)
 
     async def _create_claims(self, set_: Object, pod: Object) -> None:
         """The claims that are not there yet; those of an earlier Pod of the name are taken up again."""

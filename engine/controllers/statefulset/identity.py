@@ -6,7 +6,7 @@ import re
 
 from engine.api.types import GVK, Object, copy_object
 from engine.controllers.history import POD_REVISION
-from engine.controllers.ownership import controller_uid, owner_references
+from engine.controllers.ownership import controller_reference, controller_uid, owner_references
 from engine.controllers.pod_control import pod_from_template
 
 KIND = GVK("apps", "v1", "StatefulSet")
@@ -119,21 +119,21 @@ def claim_owners(set_: Object, pod: Object, claim: Object) -> list[Object] | Non
     with_set = policy.get("whenDeleted") == "Delete" and not with_pod
     references = owner_references(claim)
     wanted = [each for each in references if each["uid"] not in (_uid(set_), _uid(pod))]
+    if any(each.get("controller") for each in wanted):
+        return None  # somebody else's
     if with_set:
-        wanted.append(_reference(set_, KIND))
+        wanted.append(controller_reference(set_, KIND))
     if with_pod and _uid(pod):
-        wanted.append(_reference(pod, GVK("", "v1", "Pod")))
-    same = {each["uid"] for each in wanted} == {each["uid"] for each in references}
-    return None if same else wanted
+        wanted.append(controller_reference(pod, GVK("", "v1", "Pod")))
+    return None if _shown(wanted) == _shown(references) else wanted
 
 
 def _uid(obj: Object) -> str:
     return str(obj["metadata"].get("uid", ""))
 
 
-def _reference(owner: Object, gvk: GVK) -> Object:
-    metadata = owner["metadata"]
-    return {"apiVersion": gvk.api_version, "kind": gvk.kind, "name": metadata["name"], "uid": metadata["uid"]}
+def _shown(references: list[Object]) -> set[tuple[str, bool]]:
+    return {(each["uid"], bool(each.get("controller"))) for each in references}
 
 
 def belongs_to(set_: Object, pod: Object) -> bool:

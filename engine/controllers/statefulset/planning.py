@@ -43,6 +43,7 @@ class Plan:
     correct: list[Object] = field(default_factory=list)  # Pods that lack a part of their identity
     replicas: list[Object] = field(default_factory=list)  # all that should be, there or not
     condemned: list[Object] = field(default_factory=list)  # beyond the range, highest ordinal first
+    ended: list[Object] = field(default_factory=list)  # Pods that are over, which no replica should be
 
 
 def is_created(pod: Object) -> bool:
@@ -116,6 +117,7 @@ class _Step:
     def _keep_one(self, pod: Object, update_set: Object) -> bool:
         """Whether the Pod is as it should be."""
         if is_terminal(pod):
+            self._result.ended.append(pod)
             if not is_terminating(pod):
                 self._result.delete.append(pod)
             return False
