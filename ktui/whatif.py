@@ -33,10 +33,29 @@ def read_objects(files: Sequence[str]) -> list[Object]:
             obj
             for source in manifests.sources(list(files), recursive=False, stdin=sys.stdin.read)
             for document in manifests.documents(source)
-            for obj in manifests.flatten(manifests.require_object(document))
+            for obj in _flattened(manifests.require_object(document), document.source)
         ]
     except CommandError as error:
         raise UsageError(str(error)) from error
+
+
+def _flattened(value: Object, source: str) -> Iterator[Object]:
+    """The objects of a List; those of a list of one kind (NodeList) need not say of which they are. Raises
+    UsageError."""
+    kind, items = str(value["kind"]), value.get("items")
+    if not kind.endswith("List") or (items is None and "items" not in value and kind != "List"):
+        yield value
+        return
+    if not isinstance(items, list | None):
+        raise UsageError(f'unable to decode "{source}": the items of a {kind} are no list')
+    for i, item in enumerate(items or ()):
+        if not isinstance(item, dict):
+            raise UsageError(f'unable to decode "{source}": items[{i}] is no object')
+        if not item.get("kind"):
+            if kind == "List":
+                raise UsageError(f'unable to decode "{source}": items[{i}] does not say of what kind it is')
+            item = {"apiVersion": value.get("apiVersion", ""), "kind": kind.removesuffix("List"), **item}
+        yield from _flattened(item, source)
 
 
 def read_configuration(file: str) -> SchedulerConfiguration:

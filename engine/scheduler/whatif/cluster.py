@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.api.decoding import decode
 from engine.api.errors import ApiError
-from engine.api.types import GVR, NAMESPACES, NODES, PODS, REPLICA_SETS, SERVICES, Object
+from engine.api.schema import Definitions, load_definitions
+from engine.api.types import GVK, GVR, NAMESPACES, NODES, PODS, REPLICA_SETS, SERVICES, Object
 from engine.client import Client
 from engine.client.indexer import join_key, object_key
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
@@ -71,6 +73,20 @@ def group_kind(obj: Object) -> tuple[str, str]:
     return (group if slash else ""), str(obj.get("kind", ""))
 
 
+def _read(definitions: Definitions, obj: Object, resource: GVR, kind: str) -> Object:
+    """The object as the API server would hold it: of the right types, without nulls and what is unknown. One of another
+    version than ours is taken as it is. Raises DumpError."""
+    name = obj["metadata"]["name"]
+    if obj.get("apiVersion") == resource.api_version:
+        try:
+            obj = decode(definitions, GVK(resource.group, resource.version, kind), obj).object
+        except ApiError as failure:
+            raise DumpError(f"{kind} {name}: {failure.message}") from None
+    if resource == PODS and not obj.get("spec"):
+        raise DumpError(f"Pod {name}: spec: Required value")
+    return obj
+
+
 class ObjectTable:
     """Objects of one resource, by key and by namespace (the part of a Lister that plugins use)."""
 
@@ -98,7 +114,9 @@ class ObjectTable:
 class ClusterObjects:
     """A cluster's objects by resource. `skipped` counts, by kind, what was given and means nothing to a scheduler."""
 
-    def __init__(self, objects: Iterable[Object] = ()) -> None:
+    def __init__(self, objects: Iterable[Object] = (), *, definitions: Definitions | None = None) -> None:
+        """With `definitions` what is added is read as the API server would: it may be anything that a file holds."""
+        self._definitions = definitions
         self._tables: dict[GVR, ObjectTable] = {resource: ObjectTable() for resource in RESOURCES.values()}
         self.skipped: dict[str, int] = {}
         for obj in objects:
@@ -107,7 +125,7 @@ class ClusterObjects:
     @classmethod
     def of_dump(cls, objects: Iterable[Object]) -> ClusterObjects:
         """What `kubectl get nodes,pods,... -A -o yaml` printed. Raises DumpError."""
-        made = cls(objects)
+        made = cls(objects, definitions=load_definitions())
         if not made.lister(NODES).list():
             raise DumpError(
                 "there are no Nodes in the dump: take it with "
@@ -141,6 +159,9 @@ class ClusterObjects:
         metadata = obj.get("metadata")
         if not isinstance(metadata, dict) or not metadata.get("name"):
             raise DumpError(f"a {kind[1]} has no metadata.name")
+        if self._definitions is not None:
+            obj = _read(self._definitions, obj, resource, kind[1])
+        metadata = obj["metadata"]
         if resource not in _CLUSTER_SCOPED and not metadata.get("namespace"):
             obj = {**obj, "metadata": {**metadata, "namespace": "default"}}
         self._tables[resource].put(obj)
