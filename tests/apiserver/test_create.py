@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 
 from engine.api.errors import ApiError
 from engine.api.types import (
@@ -25,7 +30,7 @@ from engine.clock import VirtualClock
 from engine.rng import Rng
 from engine.store.sqlite import SqliteStore
 from engine.store.types import Range
-from tests.apiserver.conftest import account, config_map, make_namespace, pod
+from tests.apiserver.conftest import ClientFor, account, config_map, make_namespace, pod
 
 
 def deployment(name: str = "web", **spec: Any) -> Object:
@@ -284,3 +289,28 @@ async def test_the_address_of_the_api_is_told(server: ApiServer, client: Client,
     before = store.revision
     await server.advertise("127.0.0.1", 40123)
     assert store.revision == before
+
+
+def certificate_request() -> str:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "jane")])
+    request = x509.CertificateSigningRequestBuilder(subject).sign(Ed25519PrivateKey.generate(), None)
+    return b64encode(request.public_bytes(Encoding.PEM)).decode()
+
+
+async def test_who_asks_for_a_certificate_is_who_sent_the_request(client_for: ClientFor) -> None:
+    requests = GVR("certificates.k8s.io", "v1", "certificatesigningrequests")
+    asked = {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": {"name": "mine"},
+        "spec": {
+            "request": certificate_request(),
+            "signerName": "example.com/signer",
+            "usages": ["client auth"],
+            "username": "somebody-else",
+            "uid": "7",
+        },
+    }
+    made = await client_for("jane", "system:masters", "developers").create(requests, asked)
+    spec = made["spec"]
+    assert (spec["username"], spec.get("uid"), spec["groups"][:2]) == ("jane", None, ["system:masters", "developers"])

@@ -22,6 +22,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
 from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
@@ -61,6 +62,7 @@ class Writer:
                 await self._world.latency.pause("schema")
                 if generate:
                     obj["metadata"]["name"] = self._name(generate)
+                name_requester(info, obj, call.user)
                 self._complete_new(info, obj)
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
