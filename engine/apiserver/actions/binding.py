@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, field_not_supported, field_required, invalid
 from engine.api.types import GVK, GVR, Object, copy_object
+from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, read_value
@@ -25,6 +26,7 @@ class BindingAction:
         value = read_value(self._backend.definitions, call.request)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
         name = call.info.name
+        await admit_create(self._backend, call, binding, options)
         if causes := _causes(binding):
             raise invalid(BINDING, name, causes)
         node = binding["target"]["name"]
@@ -41,7 +43,7 @@ class BindingAction:
             pod["metadata"]["resourceVersion"] = ""
             return pod
 
-        await self._writer.update(call, options, assign, rules=lambda new, old: [])
+        await self._writer.update(call, options, assign, rules=lambda new, old: [], admitted=True)
         return SUCCESS
 
 

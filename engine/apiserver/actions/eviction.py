@@ -8,6 +8,7 @@ from typing import Any
 from engine.api.errors import ApiError, bad_request
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, GVR, Object, copy_object
+from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.actions.binding import SUCCESS
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
@@ -35,6 +36,7 @@ class EvictionAction:
         name = eviction["metadata"].get("name", call.info.name) if "metadata" in eviction else call.info.name
         if name != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
+        await admit_create(self._backend, call, eviction, options)
         stored = await self._backend.storage.get(call.gvr_resource, call.info.namespace, call.info.name)
         if stored is not None and _counts(stored.object):
             await self._check_budgets(call, stored.object, options)
@@ -43,7 +45,7 @@ class EvictionAction:
         body.pop("apiVersion", None)
         if options.dry_run:
             body["dryRun"] = ["All"]
-        await self._deleter.delete(replace(call, request=replace(call.request, body=body or None)))
+        await self._deleter.delete(replace(call, request=replace(call.request, body=body or None)), admitted=True)
         return SUCCESS
 
     async def _check_budgets(self, call: Call, pod: Object, options: WriteOptions) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
 from engine.api.types import GVK, SERVICE_ACCOUNTS, Object
+from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -39,6 +40,7 @@ class TokenAction:
         account = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
         if account is None:
             raise not_found(SERVICE_ACCOUNTS, name)
+        await admit_create(self._backend, call, request, options)
         spec: dict[str, Any] = request.setdefault("spec", {})
         seconds = spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
         if causes := _causes(seconds):

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions
-from engine.api.types import NAMESPACES, PODS
+from engine.api.types import NAMESPACES, NODES, PODS
 from engine.apiserver.admission.attributes import Plugin
+from engine.apiserver.admission.certificates import (
+    CertificateApproval,
+    CertificateSigning,
+    CertificateSubjectRestriction,
+    ClusterTrustBundleAttest,
+)
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.matching import Matcher
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
+from engine.apiserver.admission.pod_resize import PodResizeValidator
 from engine.apiserver.admission.pod_security import PodSecurity
 from engine.apiserver.admission.pods import (
     PRIORITY_CLASSES,
@@ -20,6 +27,7 @@ from engine.apiserver.admission.pods import (
 )
 from engine.apiserver.admission.policies import MutatingAdmissionPolicy, Sources, ValidatingAdmissionPolicy
 from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
+from engine.apiserver.admission.runtime_classes import RuntimeClass
 from engine.apiserver.admission.service_accounts import ServiceAccount
 from engine.apiserver.admission.storage_objects import (
     INGRESS_CLASSES,
@@ -29,6 +37,7 @@ from engine.apiserver.admission.storage_objects import (
     PersistentVolumeClaimResize,
     StorageObjectInUseProtection,
 )
+from engine.apiserver.admission.topology import PodTopologyLabels
 from engine.apiserver.admission.webhooks import (
     MUTATING,
     VALIDATING,
@@ -72,7 +81,14 @@ def default_plugins(
         DefaultStorageClass(caches, resources.get(*STORAGE_CLASSES)),
         StorageObjectInUseProtection(),
         PersistentVolumeClaimResize(lookup),
+        RuntimeClass(lookup),
+        CertificateApproval(authorizer),
+        CertificateSigning(authorizer),
+        ClusterTrustBundleAttest(authorizer),
+        CertificateSubjectRestriction(),
         DefaultIngressClass(caches, resources.get(*INGRESS_CLASSES)),
+        PodTopologyLabels(caches, resources.get(*NODES)),
+        PodResizeValidator(lookup),
         RBACEscalation(rbac, authorizer),
         MutatingAdmissionPolicy(policies),
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), matcher=matcher, client=client, uids=uids),

@@ -30,11 +30,13 @@ class Deleter:
         self._writer = writer
         self._world = backend.world
 
-    async def delete(self, call: Call) -> Object:
-        """Delete one object; the answer is the object where it lives on, else a Status. Raises ApiError 404, 409."""
+    async def delete(self, call: Call, *, admitted: bool = False) -> Object:
+        """Delete one object; the answer is the object where it lives on, else a Status. `admitted` says that admission
+        has seen what deletes it (an Eviction). Raises ApiError 404, 409."""
         options = DeleteOptions.of(self._backend.definitions, call)
         stored = await self._load(call)
-        await self._admit(call, stored.object, options)
+        if not admitted:
+            await self._admit(call, stored.object, options)
         for _ in range(UPDATE_ATTEMPTS):
             self._check(call, stored, options)
             answer = await self._once(call, stored, options)

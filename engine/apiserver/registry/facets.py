@@ -107,8 +107,6 @@ def _resize(info: ResourceInfo) -> Facet:
                 for part in ("resources", "resizePolicy"):
                     if part in source:
                         container[part] = source[part]
-        if new["metadata"].get("generation"):
-            new["metadata"]["generation"] += 1
 
     return _part(info, take, validate_resize)
 

@@ -27,6 +27,8 @@ from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
+# Subresources of a Pod that change its spec, and so count its generation (registry/core/pod strategy.go).
+_SPEC_PARTS = frozenset(("resize", "ephemeralcontainers"))
 NAME_ATTEMPTS = 8
 # An update without a resourceVersion is tried again while others write the same object.
 UPDATE_ATTEMPTS = 100
@@ -49,9 +51,7 @@ class Writer:
         if not tracked:  # before admission and strategy: what the server adds belongs to no manager
             obj = self._tracked(info, obj, None, options=options, subresource="")
         attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
-        with call.span(Hop.MUTATING_ADMISSION) as span:
-            await self._world.latency.pause("mutating-admission")
-            await self._backend.admission.mutate(attributes, span)
+        await self._mutate(call, attributes)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
@@ -127,18 +127,22 @@ class Writer:
         *,
         tracked: bool = False,
         rules: Rules | None = None,
+        admitted: bool = False,
     ) -> Object:
         """Replace the object of the request by what `transform` makes of it.
 
         `transform` gets the frozen object and returns a private one, decoded and defaulted; it is called again when
         another write came between. `tracked` says that it has kept managedFields itself (server-side apply). `rules`
         stand in place of the kind's own preparation and validation (a subresource that is neither spec nor status).
+        `admitted` says that admission has seen what makes the change (a Binding).
         Raises ApiError 404, 409.
         """
         for _ in range(UPDATE_ATTEMPTS):
             stored = await self._load(call)
             new = transform(stored.object)
-            written = await self._update_once(call, options, stored, new, tracked=tracked, rules=rules)
+            written = await self._update_once(
+                call, options, stored, new, tracked=tracked, rules=rules, admitted=admitted
+            )
             if written is not None:
                 return written
         info = call.gvr_resource
@@ -152,7 +156,15 @@ class Writer:
         return stored
 
     async def _update_once(
-        self, call: Call, options: WriteOptions, stored: Stored, new: Object, *, tracked: bool, rules: Rules | None
+        self,
+        call: Call,
+        options: WriteOptions,
+        stored: Stored,
+        new: Object,
+        *,
+        tracked: bool,
+        rules: Rules | None,
+        admitted: bool,
     ) -> Object | None:
         info, old = call.gvr_resource, stored.object
         try:
@@ -164,9 +176,8 @@ class Writer:
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         carry_over(info, new, old)
         attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
-        with call.span(Hop.MUTATING_ADMISSION) as span:
-            await self._world.latency.pause("mutating-admission")
-            await self._backend.admission.mutate(attributes, span)
+        if not admitted:
+            await self._mutate(call, attributes)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
             hook.begin_update(new, old)
@@ -176,7 +187,8 @@ class Writer:
                 await self._world.latency.pause("schema")
                 new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
                 attributes.object = new
-            await self._validate(call, attributes)
+            if not admitted:
+                await self._validate(call, attributes)
             call.warnings.extend(warnings_on_update(info, new, old))
             if same_but_revision(new, old):
                 written = old
@@ -196,6 +208,8 @@ class Writer:
     ) -> Object:
         info, subresource = call.gvr_resource, call.info.subresource
         if rules is not None:
+            if subresource in _SPEC_PARTS and new.get("spec") != old.get("spec"):
+                new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
             causes = rules(new, old)
         elif subresource == "status":
             prepare_for_status_update(info, new, old)
@@ -245,6 +259,11 @@ class Writer:
             hook.after_delete(obj)
 
     # -- shared
+
+    async def _mutate(self, call: Call, attributes: Attributes) -> None:
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._world.latency.pause("mutating-admission")
+            await self._backend.admission.mutate(attributes, span)
 
     async def _validate(self, call: Call, attributes: Attributes) -> None:
         with call.span(Hop.VALIDATING_ADMISSION) as span:

@@ -1,0 +1,37 @@
+"""Admission of what a POST to a subresource carries: a Binding, an Eviction, a TokenRequest (handlers/create.go).
+
+The object that is admitted is the one of the request, not the one that the subresource belongs to.
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.backend import Backend
+from engine.apiserver.call import Call
+from engine.apiserver.registry.options import WriteOptions
+from engine.trace import Hop
+
+
+async def admit_create(backend: Backend, call: Call, obj: Object, options: WriteOptions) -> None:
+    """Let plugins change `obj`, which is the request's own, and accept it. Raises the ApiError of who refuses."""
+    info = call.info
+    obj.setdefault("metadata", {})
+    attributes = Attributes(
+        Operation.CREATE,
+        call.gvr_resource,
+        info.subresource,
+        info.namespace,
+        info.name,
+        call.user,
+        obj,
+        None,
+        options.dry_run,
+        call.warnings,
+    )
+    with call.span(Hop.MUTATING_ADMISSION) as span:
+        await backend.world.latency.pause("mutating-admission")
+        await backend.admission.mutate(attributes, span)
+    with call.span(Hop.VALIDATING_ADMISSION) as span:
+        await backend.world.latency.pause("validating-admission")
+        await backend.admission.validate(attributes, span)

@@ -1,0 +1,73 @@
+"""PodResizeValidator: what no room of the node would hold is refused at once (KEP-1287).
+
+Source: plugin/pkg/admission/podresize.
+"""
+
+from __future__ import annotations
+
+from engine.api.quantity import Quantity
+from engine.api.types import NODES, Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.lookup import Lookup
+
+_SINCE = (1, 36)
+_OS = "kubernetes.io/os"
+
+
+class PodResizeValidator(Plugin):
+    name = "PodResizeValidator"
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    async def validate(self, attributes: Attributes) -> None:
+        pod, old = attributes.object, attributes.old
+        if attributes.key != "pods/resize" or attributes.operation is not Operation.UPDATE or pod is None:
+            return
+        if attributes.resource.release < _SINCE:
+            return
+        name = pod["spec"].get("nodeName")
+        if not name or old is None or old["metadata"].get("generation") == pod["metadata"].get("generation"):
+            return
+        node = await self._lookup.find(NODES, "", name)
+        if node is None:
+            raise denied(attributes, f'node "{name}" not found')
+        if excess := _excess(pod, (node.get("status") or {}).get("allocatable") or {}):
+            raise denied(attributes, f"Node didn't have enough allocatable resources: {'; '.join(excess)}")
+        system = (node["metadata"].get("labels") or {}).get(_OS, "")
+        if system != "linux":
+            raise denied(attributes, f'pod resize is only supported on linux nodes, node "{name}" is "{system}"')
+
+
+def _excess(pod: Object, allocatable: Object) -> list[str]:
+    words = []
+    for name in ("cpu", "memory"):
+        scale = 1 if name == "cpu" else 1000  # thousandths of a CPU, bytes
+        asked = -(-_requested(pod["spec"], name) // scale)
+        room = -(-Quantity.parse(str(allocatable.get(name, "0"))).milli // scale)
+        if asked > room:
+            words.append(f"{name}, requested: {asked}, allocatable: {room}")
+    return words
+
+
+def _requested(spec: Object, name: str) -> int:
+    """The Pod's request of a resource in thousandths (pkg/api/v1/resource GetResourceRequest)."""
+    own = ((spec.get("resources") or {}).get("requests") or {}).get(name)
+    if own is not None:
+        total = Quantity.parse(str(own)).milli
+    else:
+        running = sum(_of(container, name) for container in spec.get("containers") or ())
+        beside, highest = 0, 0
+        for container in spec.get("initContainers") or ():
+            asked = _of(container, name)
+            if container.get("restartPolicy") == "Always":
+                beside += asked
+                asked = 0
+            highest = max(highest, beside + asked)
+        total = max(running + beside, highest)
+    return int(total + Quantity.parse(str((spec.get("overhead") or {}).get(name, "0"))).milli)
+
+
+def _of(container: Object, name: str) -> int:
+    amount = ((container.get("resources") or {}).get("requests") or {}).get(name, "0")
+    return int(Quantity.parse(str(amount)).milli)

@@ -1,0 +1,53 @@
+"""PodTopologyLabels: a Pod carries the zone and region of its node as labels (KEP-4742).
+
+Source: plugin/pkg/admission/podtopologylabels.
+"""
+
+from __future__ import annotations
+
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.caches import WatchCaches
+
+_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+_SINCE = (1, 35)
+
+
+class PodTopologyLabels(Plugin):
+    """A Binding hands its labels on to the Pod; a Pod that is born bound gets them itself."""
+
+    name = "PodTopologyLabels"
+
+    def __init__(self, caches: WatchCaches, nodes: ResourceInfo | None) -> None:
+        self._caches = caches
+        self._nodes = nodes
+
+    async def mutate(self, attributes: Attributes) -> bool:
+        obj = attributes.object
+        if obj is None or attributes.operation is not Operation.CREATE or attributes.resource.release < _SINCE:
+            return False
+        if attributes.key == "pods":
+            node = (obj.get("spec") or {}).get("nodeName", "")
+        elif attributes.key == "pods/binding" and (obj.get("target") or {}).get("kind") == "Node":
+            node = obj["target"].get("name", "")
+        else:
+            return False
+        return _give(obj["metadata"], await self._labels(node)) if node else False
+
+    async def _labels(self, node: str) -> dict[str, str]:
+        if self._nodes is None:
+            return {}
+        cache = await self._caches.started(self._nodes)
+        found = cache.get(self._nodes.key("", node))
+        labels: dict[str, str] = (found or {"metadata": {}})["metadata"].get("labels") or {}
+        return {name: labels[name] for name in _LABELS if name in labels}
+
+
+def _give(metadata: Object, labels: dict[str, str]) -> bool:
+    """Labels that an object has already stay as they are."""
+    own = metadata.get("labels") or {}
+    missing = {name: value for name, value in labels.items() if name not in own}
+    if missing:
+        metadata["labels"] = {**own, **missing}
+    return bool(missing)

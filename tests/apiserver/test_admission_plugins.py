@@ -1,0 +1,228 @@
+"""RuntimeClass, the plugins of certificates, PodTopologyLabels and PodResizeValidator (upstream's admission tests)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any, NamedTuple
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from engine.api.errors import ApiError
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NODES, PODS, Object
+from engine.client import Client
+from tests.apiserver.conftest import ClientFor, pod
+
+RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
+REQUESTS = GVR("certificates.k8s.io", "v1", "certificatesigningrequests")
+RBAC = "rbac.authorization.k8s.io"
+OVERHEAD = {"cpu": "100m", "memory": "1"}
+MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+
+
+def runtime_class(**more: object) -> Object:
+    return {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        **more,
+    }
+
+
+class Sandboxed(NamedTuple):
+    classes: dict[str, Any]
+    spec: dict[str, Any]
+    expected: dict[str, Any]
+
+
+def tolerating(key: str, **more: object) -> Object:
+    return {"key": key, "operator": "Exists", "effect": "NoSchedule", **more}
+
+
+SANDBOXED = {
+    "overhead of the class": Sandboxed({"overhead": {"podFixed": OVERHEAD}}, {}, {"overhead": OVERHEAD}),
+    "the same overhead, written otherwise": Sandboxed(
+        {"overhead": {"podFixed": OVERHEAD}}, {"overhead": {"cpu": "0.1", "memory": "1"}}, {"overhead": OVERHEAD}
+    ),
+    "a class without overhead": Sandboxed({}, {}, {"overhead": None}),
+    "node selectors together": Sandboxed(
+        {"scheduling": {"nodeSelector": {"a": "1"}}}, {"nodeSelector": {"b": "2"}},
+        {"nodeSelector": {"a": "1", "b": "2"}},
+    ),
+    "the class's tolerations first, and once": Sandboxed(
+        {"scheduling": {"tolerations": [tolerating("a"), tolerating("b")]}},
+        {"tolerations": [tolerating("b"), tolerating("c")]},
+        {"tolerations": [tolerating("a"), tolerating("b"), tolerating("c")]},
+    ),
+}  # fmt: skip
+
+REFUSED = {
+    "another overhead": Sandboxed(
+        {"overhead": {"podFixed": OVERHEAD}}, {"overhead": {"cpu": "200m"}}, {"message": MISMATCH}
+    ),
+    "an overhead that no class has": Sandboxed(
+        {}, {"overhead": OVERHEAD},
+        {"message": "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"},
+    ),
+    "a selector against the class's": Sandboxed(
+        {"scheduling": {"nodeSelector": {"a": "1"}}}, {"nodeSelector": {"a": "2"}},
+        {"message": "conflict: runtimeClass.scheduling.nodeSelector[a] = 1; pod.spec.nodeSelector[a] = 2"},
+    ),
+    "no such class": Sandboxed(
+        {}, {"runtimeClassName": "gone"}, {"message": 'pod rejected: RuntimeClass "gone" not found'}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SANDBOXED.values(), ids=SANDBOXED.keys())
+async def test_a_pod_takes_what_its_runtime_class_says(
+    client: Client, default_account: Object, case: Sandboxed
+) -> None:
+    await client.create(RUNTIME_CLASSES, runtime_class(**case.classes))
+    made = await client.create(PODS, pod(**{"runtimeClassName": "kata", **case.spec}), namespace="default")
+    shown = {field: made["spec"].get(field) for field in case.expected}
+    if "tolerations" in shown:
+        shown["tolerations"] = [each for each in shown["tolerations"] if each["effect"] == "NoSchedule"]
+    assert shown == case.expected
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+async def test_a_pod_that_its_runtime_class_does_not_fit(
+    client: Client, default_account: Object, case: Sandboxed
+) -> None:
+    await client.create(RUNTIME_CLASSES, runtime_class(**case.classes))
+    with pytest.raises(ApiError) as caught:
+        await client.create(PODS, pod(**{"runtimeClassName": "kata", **case.spec}), namespace="default")
+    assert (caught.value.code, caught.value.message) == (403, f'pods "web" is forbidden: {case.expected["message"]}')
+
+
+# -- certificates
+
+
+def request_of(organization: str) -> str:
+    subject = x509.Name(
+        [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization), x509.NameAttribute(NameOID.COMMON_NAME, "jane")]
+    )
+    request = x509.CertificateSigningRequestBuilder(subject).sign(
+        ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()
+    )
+    return b64encode(request.public_bytes(serialization.Encoding.PEM)).decode()
+
+
+def signing_request(signer: str, organization: str = "devs") -> Object:
+    return {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": {"name": "jane"},
+        "spec": {"request": request_of(organization), "signerName": signer, "usages": ["client auth"]},
+    }
+
+
+async def let(client: Client, name: str, *rules: Object) -> None:
+    """Give jane `rules` in a ClusterRole."""
+    role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": list(rules)}
+    await client.create(CLUSTER_ROLES, role)
+    binding = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "User", "apiGroup": RBAC, "name": "jane"}],
+    }
+    await client.create(CLUSTER_ROLE_BINDINGS, binding)
+
+
+def rule(resources: list[str], verbs: list[str], **more: object) -> Object:
+    return {"apiGroups": ["certificates.k8s.io"], "resources": resources, "verbs": verbs, **more}
+
+
+async def test_only_who_may_approves_a_signers_requests(client: Client, client_for: ClientFor) -> None:
+    await client.create(REQUESTS, signing_request("example.com/one"))
+    await let(client, "approvals", rule(["certificatesigningrequests/approval"], ["patch", "update"]))
+    approval = {"status": {"conditions": [{"type": "Approved", "status": "True", "reason": "Known"}]}}
+    jane = client_for("jane")
+    with pytest.raises(ApiError) as caught:
+        await jane.patch(REQUESTS, "jane", approval, subresource="approval")
+    assert caught.value.message == (
+        'certificatesigningrequests.certificates.k8s.io "jane" is forbidden: user not permitted to approve requests '
+        'with signerName "example.com/one"'
+    )
+    await let(client, "signers", rule(["signers"], ["approve"], resourceNames=["example.com/*"]))
+    approved = await jane.patch(REQUESTS, "jane", approval, subresource="approval")
+    assert approved["status"]["conditions"][0]["type"] == "Approved"
+
+
+async def test_only_who_may_signs(client: Client, client_for: ClientFor) -> None:
+    await client.create(REQUESTS, signing_request("example.com/one"))
+    await let(client, "status", rule(["certificatesigningrequests/status"], ["patch", "update"]))
+    failed = {"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "No"}]}}
+    jane = client_for("jane")
+    with pytest.raises(ApiError, match=r'user not permitted to sign requests with signerName "example\.com/one"'):
+        await jane.patch(REQUESTS, "jane", failed, subresource="status")
+    await jane.patch(REQUESTS, "jane", {"status": {}}, subresource="status")
+    await let(client, "signers", rule(["signers"], ["sign"], resourceNames=["example.com/one"]))
+    await jane.patch(REQUESTS, "jane", failed, subresource="status")
+
+
+async def test_nobody_asks_for_a_certificate_of_the_masters(client: Client) -> None:
+    with pytest.raises(ApiError) as caught:
+        await client.create(REQUESTS, signing_request("kubernetes.io/kube-apiserver-client", "system:masters"))
+    assert caught.value.message == (
+        'certificatesigningrequests.certificates.k8s.io "jane" is forbidden: use of '
+        "kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"
+    )
+    await client.create(REQUESTS, signing_request("example.com/other", "system:masters"))
+
+
+# -- Pods and their nodes
+
+
+def node(name: str, **labels: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": {"cpu": "2", "memory": "1Gi"}},
+    }
+
+
+async def test_a_pod_carries_the_zone_of_its_node(client: Client, default_account: Object) -> None:
+    await client.create(NODES, node("n1", **{"topology.kubernetes.io/zone": "a", "other": "b"}))
+    await client.create(PODS, pod("bound"), namespace="default")
+    binding = {
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "bound"},
+        "target": {"kind": "Node", "apiVersion": "v1", "name": "n1"},
+    }  # fmt: skip
+    await client.create(PODS, binding, namespace="default", name="bound", subresource="binding")
+    bound = await client.get(PODS, "bound", namespace="default")
+    assert bound["metadata"]["labels"] == {"topology.kubernetes.io/zone": "a"}
+    born = await client.create(PODS, pod("born", nodeName="n1"), namespace="default")
+    assert born["metadata"]["labels"] == {"topology.kubernetes.io/zone": "a"}
+
+
+async def test_no_pod_grows_beyond_its_node(client: Client, default_account: Object) -> None:
+    await client.create(NODES, node("n1", **{"kubernetes.io/os": "linux"}))
+    await client.create(NODES, node("n2"))
+    for name in ("n1", "n2"):
+        made = pod(name, nodeName=name)
+        made["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1", "memory": "64Mi"}}
+        await client.create(PODS, made, namespace="default")
+
+    async def resize(name: str, **requests: str) -> Object:
+        patch = {"spec": {"containers": [{"name": "app", "resources": {"requests": requests}}]}}
+        return await client.patch(PODS, name, patch, namespace="default", subresource="resize")
+
+    with pytest.raises(ApiError) as caught:
+        await resize("n1", cpu="3", memory="2Gi")
+    assert caught.value.message == (
+        'pods "n1" is forbidden: Node didn\'t have enough allocatable resources: cpu, requested: 3000, allocatable: '
+        "2000; memory, requested: 2147483648, allocatable: 1073741824"
+    )
+    resized = await resize("n1", cpu="2")
+    assert resized["metadata"]["generation"] == 2
+    with pytest.raises(ApiError, match='pod resize is only supported on linux nodes, node "n2" is ""'):
+        await resize("n2", cpu="2")
