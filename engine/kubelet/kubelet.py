@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextvars import Context
 from typing import Any
 
+from engine.api.quantity import Quantity
 from engine.api.schema import resolve_version
 from engine.api.types import NODES, PODS, SERVICES, Object
 from engine.client import WARNING, Client, EventRecorder, Origin, SharedInformer
@@ -14,6 +15,7 @@ from engine.config import NodeConfig
 from engine.kubelet import pods
 from engine.kubelet.admission import Rejection, admit
 from engine.kubelet.allocation import AllocationManager
+from engine.kubelet.eviction import EvictionManager
 from engine.kubelet.instrumented import InstrumentedRuntime
 from engine.kubelet.kuberuntime.manager import RuntimeManager
 from engine.kubelet.node.agent import NodeAgent
@@ -25,7 +27,7 @@ from engine.kubelet.prober.manager import ProbeManager, ProbeUpdate
 from engine.kubelet.references import ObjectReferences
 from engine.kubelet.runtime import SimulatedRuntime
 from engine.kubelet.runtime.shell.process import Network
-from engine.kubelet.status.generate import StatusMaker
+from engine.kubelet.status.generate import Override, StatusMaker
 from engine.kubelet.status.manager import StatusManager
 from engine.kubelet.status.reasons import ReasonCache
 from engine.kubelet.streaming import KubeletStreams
@@ -113,6 +115,17 @@ class Kubelet:
             lambda: self._node_informer.lister.get(node.name),
             node_ip=node_ip,
             kubelet_version=f"v{resolve_version(kubernetes_version)}",
+            memory_pressure=lambda: self.eviction.under_pressure,
+        )
+        self.eviction = EvictionManager(
+            self._recorder,
+            world.clock,
+            node_name=node.name,
+            capacity=Quantity.parse(node.memory),
+            active=self._active_pods,
+            kill=self._evict,
+            out_of_memory=self._out_of_memory,
+            changed=self.agent.status_changed,
         )
         self._rejected: dict[str, None] = {}
         self._removed: dict[str, None] = {}
@@ -144,6 +157,7 @@ class Kubelet:
         self._views.withdraw()
         self._world.streams.withdraw(self.name)
         await self._streams.close()
+        self.eviction.stop()
         for informer in (self._pod_informer, self._node_informer, self._service_informer):
             await informer.stop()
         self.pleg.stop()
@@ -205,6 +219,7 @@ class Kubelet:
             self.workers.update_pod(pod, origin)
             self.statuses.pod_updated(pod)
             self._retry_resizes()
+            self.eviction.look_soon(pod)
 
     def _retry_resizes(self) -> None:
         """The node may have got room for a resize that was put off."""
@@ -220,6 +235,7 @@ class Kubelet:
         if not ended:
             self.allocation.add(pod)
             self.allocation.changed(pod)
+            self.eviction.look_soon(pod)
         self.workers.update_pod(pod, origin)
 
     def _admit(self, pod: Object) -> Rejection | None:
@@ -228,7 +244,7 @@ class Kubelet:
             return None
         uid = pods.uid_of(pod)
         others = [self.allocation.apply(other) for other in self._active_pods() if pods.uid_of(other) != uid]
-        return admit(pod, node, others)
+        return self.eviction.admit(pod) or admit(pod, node, others)
 
     def _active_pods(self) -> list[Object]:
         return [pod for pod in self.pods.all() if self.workers.could_have_running_containers(pods.uid_of(pod))]
@@ -268,7 +284,14 @@ class Kubelet:
             self.workers.sync(uid, origin)
         self.statuses.pod_updated(pod)
 
+    def _evict(self, pod: Object, grace: float, override: Override) -> None:
+        self.workers.kill_pod(pods.uid_of(pod), grace=grace, override=override)
+
+    def _out_of_memory(self, pod: Object, name: str) -> None:
+        self.simulated.out_of_memory(pods.uid_of(pod), name)
+
     def _remove(self, uid: str, origin: Origin) -> None:
+        self.eviction.forget(uid)
         if self._rejected.pop(uid, "") is None:
             self.statuses.forget(uid)
             return
@@ -281,6 +304,8 @@ class Kubelet:
     def handle_lifecycle_event(self, event: PodLifecycleEvent) -> None:
         if event.type == "ContainerStarted":
             self.probes.note_cause(event.data, event.cause)
+            if (pod := self.pods.get(event.pod_uid)) is not None:
+                self.eviction.look_soon(pod)
         if event.sync_worthy:
             self.workers.sync(event.pod_uid, Origin(0, event.cause))
 

@@ -43,6 +43,7 @@ class NodeAgent:
         *,
         node_ip: str,
         kubelet_version: str,
+        memory_pressure: Callable[[], bool],
     ) -> None:
         self.registered: Object | None = None
         self._client = client
@@ -53,6 +54,7 @@ class NodeAgent:
         self._current = current
         self._node_ip = node_ip
         self._version = kubelet_version
+        self._memory_pressure = memory_pressure
         rng = world.rng.stream(f"node/{config.name}")
         self._machine_id = f"{rng.bits(128):032x}"
         self._system_uuid, self._boot_id = rng.uid(), rng.uid()
@@ -132,6 +134,7 @@ class NodeAgent:
             conditions=await self._runtime.status(),
             images=await self._runtime.list_images(),
             now=self._world.clock.timestamp(),
+            memory_pressure=self._memory_pressure(),
         )
 
     # -- status
@@ -182,7 +185,8 @@ class NodeAgent:
         before = {condition["type"]: condition["status"] for condition in old.get("conditions") or ()}
         for condition in new["conditions"]:
             kind = condition["type"]
-            if kind in PRESSURE_EVENTS and before.get(kind) != condition["status"]:
-                self.say(PRESSURE_EVENTS[kind])
+            event = PRESSURE_EVENTS.get((kind, condition["status"]))
+            if event is not None and before.get(kind) != condition["status"]:
+                self.say(event)
         if before.get("Ready", "False") != ("True" if is_ready(new) else "False"):
             self.say(events.NODE_READY if is_ready(new) else events.NODE_NOT_READY)

@@ -19,6 +19,9 @@ OS = "linux"
 OS_IMAGE = "Debian GNU/Linux 13 (trixie)"
 KERNEL = "6.12.0-simulated"
 KUBELET_PORT = 10250
+# What containerd says of itself: its default handler has a name and none.
+RUNTIME_HANDLERS = ("runc", "")
+_HANDLER_FEATURES = {"recursiveReadOnlyMounts": True, "userNamespaces": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class NodeFacts:
     conditions: Sequence[RuntimeCondition]
     images: Sequence[Image]
     now: str
+    memory_pressure: bool = False
 
 
 def initial_node(config: NodeConfig) -> Object:
@@ -80,6 +84,8 @@ def node_status(facts: NodeFacts, previous: Object) -> Object:
         "capacity": capacity,
         "conditions": _conditions(facts, previous),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
+        "features": {"supplementalGroupsPolicy": True},
+        "runtimeHandlers": [{"name": name, "features": dict(_HANDLER_FEATURES)} for name in RUNTIME_HANDLERS],
         "nodeInfo": {
             "architecture": ARCHITECTURE,
             "bootID": facts.boot_id,
@@ -120,17 +126,24 @@ _PRESSURES = (
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 )
+_MEMORY_IS_SHORT = (
+    "MemoryPressure",
+    "True",
+    "KubeletHasInsufficientMemory",
+    "kubelet has insufficient memory available",
+)
 # The event of a condition that has just become so.
 PRESSURE_EVENTS = {
-    "MemoryPressure": "NodeHasSufficientMemory",
-    "DiskPressure": "NodeHasNoDiskPressure",
-    "PIDPressure": "NodeHasSufficientPID",
+    ("MemoryPressure", "True"): "NodeHasInsufficientMemory",
+    ("MemoryPressure", "False"): "NodeHasSufficientMemory",
+    ("DiskPressure", "False"): "NodeHasNoDiskPressure",
+    ("PIDPressure", "False"): "NodeHasSufficientPID",
 }
 
 
 def _conditions(facts: NodeFacts, previous: Object) -> list[Object]:
     before = {condition["type"]: condition for condition in previous.get("conditions") or ()}
-    kubelets = [*_PRESSURES, _ready(facts)]
+    kubelets = [_MEMORY_IS_SHORT if facts.memory_pressure else _PRESSURES[0], *_PRESSURES[1:], _ready(facts)]
     own = {item[0] for item in kubelets}
     others = [condition for condition in previous.get("conditions") or () if condition["type"] not in own]
     made = []

@@ -253,6 +253,12 @@ class SimulatedRuntime:
                 "NotFound", f'an error occurred when try to find container "{container_id}": not found'
             ) from None
 
+    def out_of_memory(self, pod_uid: str, name: str) -> None:
+        """The kernel kills what runs in a container that uses more memory than it may."""
+        for status in self.containers_of(pod_uid):
+            if status.name == name:
+                self._container(status.id).kill("OOMKilled")
+
     # -- exec
 
     async def exec_sync(self, container_id: str, command: Sequence[str], timeout: float | None = None) -> ExecResult:

@@ -108,7 +108,8 @@ def _volume_mounts(container: Object) -> list[Object]:
     for mount in container.get("volumeMounts") or ():
         made: Object = {"mountPath": mount["mountPath"], "name": mount["name"]}
         if mount.get("readOnly"):
-            made.update(readOnly=True, recursiveReadOnly="Disabled")
+            recursive = mount.get("recursiveReadOnly") in ("Enabled", "IfPossible")
+            made.update(readOnly=True, recursiveReadOnly="Enabled" if recursive else "Disabled")
         mounts.append(made)
     return mounts
 

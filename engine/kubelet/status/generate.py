@@ -14,6 +14,7 @@ from engine.kubelet.status.container_statuses import ReadFile, container_statuse
 from engine.kubelet.status.phase import pod_phase
 from engine.kubelet.status.reasons import ReasonCache
 
+DISRUPTION_TARGET = "DisruptionTarget"
 # What this kubelet does not make is kept as the API has it.
 KEPT = ("nominatedNodeName", "resourceClaimStatuses", "extendedResourceClaimStatus", "startTime", "qosClass")
 
@@ -23,6 +24,7 @@ class Override(NamedTuple):
 
     reason: str
     message: str
+    disruption: str = ""  # the reason of the condition DisruptionTarget, where it is one
 
 
 class Readiness(Protocol):
@@ -78,6 +80,7 @@ class StatusMaker:
         others = [condition for condition in api if condition["type"] not in OWNED]
         if not terminal and made["phase"] not in pods.TERMINAL_PHASES:
             others += self._resizes(pods.uid_of(pod))
+        others = _with_disruption(pod, others, previous, override)
         made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others)
         return made
 
@@ -116,3 +119,21 @@ class StatusMaker:
         if ips:
             made["podIP"] = ips[0]
             made["podIPs"] = [{"ip": ip} for ip in ips]
+
+
+def _with_disruption(pod: Object, others: list[Object], previous: Object, override: Override | None) -> list[Object]:
+    """Once the kubelet has said that it ends the Pod, it goes on saying so."""
+    known = next((item for item in previous.get("conditions") or () if item["type"] == DISRUPTION_TARGET), None)
+    if known is None and override is not None and override.disruption:
+        known = {
+            "type": DISRUPTION_TARGET,
+            "status": "True",
+            "reason": override.disruption,
+            "message": override.message,
+            "lastProbeTime": None,
+        }
+        if generation := pod["metadata"].get("generation"):
+            known["observedGeneration"] = generation
+    if known is None:
+        return others
+    return [*(item for item in others if item["type"] != DISRUPTION_TARGET), known]

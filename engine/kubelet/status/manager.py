@@ -110,8 +110,8 @@ class StatusManager:
         now = self._clock.timestamp()
         before = {condition["type"]: condition for condition in previous.get("conditions") or ()}
         for condition in status["conditions"]:
-            if condition["type"] not in OWNED:
-                continue
+            if condition["type"] not in OWNED and condition.get("lastTransitionTime"):
+                continue  # somebody else's
             old = before.get(condition["type"])
             same = old is not None and old["status"] == condition["status"] and old.get("lastTransitionTime")
             condition["lastTransitionTime"] = old["lastTransitionTime"] if same and old is not None else now
