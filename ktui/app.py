@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from textual import work
+from textual import events, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from engine.api.errors import ApiError
 from ktui import steering
+from ktui.collector import Collector
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.guard import Guarded
@@ -74,9 +75,12 @@ class KtuiApp(Guarded, App[str]):
         ),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, collector: Collector | None = None) -> None:
+        """`collector` is given where the process is the screen's own."""
         super().__init__()
         self.session = session
+        self._collector = collector
+        self._last_key = 0.0
         self.history: list[str] = []
         self.spans = trace_feed.Spans()
         self.flow = FlowModel()
@@ -94,11 +98,23 @@ class KtuiApp(Guarded, App[str]):
         return Discovery()
 
     def on_mount(self) -> None:
+        if self._collector is not None:
+            self._collector.begin()
+            self.set_interval(1.0, self._collect)
         self.follow_summary()
         self.follow_trace()
         self.feed_flow()
         if self.session.begin is not None:
             self.call_after_refresh(self.begin, leave_if_not=True)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            self._last_key = self.session.world.clock.monotonic()
+        await super().on_event(event)
+
+    def _collect(self) -> None:
+        if self._collector is not None:
+            self._collector.tick(self.session.world.clock.monotonic(), self._last_key)
 
     def _handle_exception(self, error: Exception) -> None:
         """What goes wrong in a widget is said, and the screen stays; tests get to see it."""

@@ -16,6 +16,7 @@ from engine.client import Client
 from engine.folder import ClusterFolder, Running
 from engine.world import World
 from ktui.app import KtuiApp
+from ktui.collector import Collector
 from ktui.engine_process import StartError, UpOptions, spawn
 from ktui.session import LateTransport, Session
 
@@ -34,7 +35,7 @@ def show(*, name: str, profile: str, ephemeral: bool) -> int:
 async def _show(options: UpOptions) -> str:
     engine = _Engine(options)
     try:
-        return await KtuiApp(engine.session).run_async() or ""
+        return await KtuiApp(engine.session, collector=Collector()).run_async() or ""
     finally:
         await engine.session.client.close()
 

@@ -31,5 +31,9 @@ def up(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], float
         yield process, time.perf_counter() - began
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # one that is rolling ten thousand Pods out; its folder goes anyway
+            process.kill()
+            process.wait()
         process.stdout.close()
