@@ -89,6 +89,11 @@ class Controller:
 
     # -- what a subclass says
 
+    @classmethod
+    def is_needed(cls, config: ClusterConfig) -> bool:
+        """Whether the cluster has what the controller works on: its version may not serve it."""
+        return True
+
     def set_up(self) -> None:
         """Ask for informers, listers and indexes, and say with `watch` what wakes which key."""
         raise NotImplementedError

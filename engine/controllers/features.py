@@ -15,6 +15,11 @@ def counts_terminating_replicas(version: str) -> bool:
     return _at_least(version, 1, 35)
 
 
+def serves_resource_claims(version: str) -> bool:
+    """`resource.k8s.io/v1` (KEP-4381, stable in 1.34)."""
+    return _at_least(version, 1, 34)
+
+
 def node_monitor_grace_period(version: str) -> float:
     """Seconds without a sign of life after which a Node is held to be gone; raised in 1.32 above HTTP/2's time-outs."""
     return 50.0 if _at_least(version, 1, 32) else 40.0

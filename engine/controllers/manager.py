@@ -34,6 +34,7 @@ from engine.controllers.podautoscaler import HorizontalPodAutoscaler
 from engine.controllers.podgc import PodGarbageCollector
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.replication import ReplicationController
+from engine.controllers.resourceclaim import ResourceClaimController
 from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.rootca import RootCACertPublisher
 from engine.controllers.serviceaccount import ServiceAccountController
@@ -70,6 +71,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     PVCProtectionController,
     PVProtectionController,
     EphemeralVolumeController,
+    ResourceClaimController,
     HorizontalPodAutoscaler,
     RootCACertPublisher,
     PodGarbageCollector,
@@ -90,7 +92,9 @@ class ControllerManager:
         detect_mutations: bool = False,
     ) -> None:
         self.informers = InformerFactory(client_for(MANAGER), world, detect_mutations=detect_mutations)
-        self.controllers = [self._make(kind, client_for, world, config) for kind in controllers]
+        self.controllers = [
+            self._make(kind, client_for, world, config) for kind in controllers if kind.is_needed(config)
+        ]
 
     def _make(
         self, kind: type[Controller], client_for: Callable[[str], Client], world: World, config: ClusterConfig
