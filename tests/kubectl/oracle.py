@@ -29,7 +29,7 @@ class Printed(NamedTuple):
     stderr: str
 
 
-def _find() -> str:
+def binary() -> str:
     beside = Path(sys.executable).parent / "kubectl"
     found = str(beside) if beside.exists() else shutil.which("kubectl")
     assert found is not None
@@ -48,7 +48,7 @@ async def real_with_log(
 ) -> Printed:
     """With the lines of kubectl's own log on stderr."""
     process = await asyncio.create_subprocess_exec(
-        _find(),
+        binary(),
         *shlex.split(argv),
         env={"KUBECONFIG": kubeconfig, "HOME": NO_HOME, "PATH": "/usr/bin:/bin", **(environment or {})},
         stdin=asyncio.subprocess.PIPE,
