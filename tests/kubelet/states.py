@@ -51,6 +51,10 @@ def exited(name: str = "web", code: int = 0, attempt: int = 0) -> ContainerStatu
     return status
 
 
+def created(name: str = "web") -> ContainerStatus:
+    return _status(name, "nginx:1.27", 0, ContainerState.CREATED)
+
+
 def _status(name: str, image: str, attempt: int, state: ContainerState) -> ContainerStatus:
     config = ContainerConfig(name, attempt, image, image)
     return ContainerStatus(f"{name}-{attempt}", "sandbox-0", "uid-1", config, state, NOW, NOW)

@@ -8,10 +8,13 @@ import pytest
 
 from engine.api.types import Object
 from engine.kubelet.cri import PodSandboxState
+from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
 from engine.kubelet.status.conditions import conditions
+from engine.kubelet.status.container_statuses import container_statuses
 from engine.kubelet.status.patch import status_patch
 from engine.kubelet.status.phase import pod_phase
-from tests.kubelet.states import container, holds, pod, sandbox
+from engine.kubelet.status.reasons import ReasonCache
+from tests.kubelet.states import container, created, holds, pod, running, sandbox
 
 RUNS: Object = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
 WAITS: Object = {"waiting": {"reason": "ContainerCreating"}}
@@ -109,6 +112,53 @@ def status(name: str, state: Object, *, last: Object | None = None, **flags: Any
 )  # fmt: skip
 def test_phases(of: Object, statuses: list[Object], terminal: bool, phase: str) -> None:
     assert pod_phase(of, statuses, terminal=terminal) == phase
+
+
+def shown(of: Object, held: PodRuntimeStatus, previous: list[Object], *, init: bool = False) -> Object:
+    containers = of["spec"]["initContainers" if init else "containers"]
+    [made] = container_statuses(
+        of, held, containers, previous, init=init, reasons=ReasonCache(), read_file=lambda container, path: None
+    )
+    return made
+
+
+LOST: Object = {
+    "exitCode": 137,
+    "reason": "ContainerStatusUnknown",
+    "message": "The container could not be located when the pod was deleted.  The container used to be Running",
+}
+
+
+def known(state: Object, *, last: Object | None = None) -> Object:
+    return status("web", state, last=last, restartCount=2, containerID="containerd://web-0")
+
+
+@pytest.mark.parametrize(
+    ("held", "previous", "state", "last"),
+    [
+        pytest.param(holds(), [], {"waiting": {"reason": "ContainerCreating"}}, {}, id="not begun"),
+        pytest.param(holds(created()), [], {"waiting": {}}, {}, id="created"),
+        pytest.param(
+            holds(), [known(RUNS)], {"waiting": {"reason": "ContainerCreating"}}, {"terminated": LOST}, id="lost"
+        ),
+        pytest.param(
+            holds(), [known(RUNS, last=ended(3))], {"waiting": {"reason": "ContainerCreating"}}, ended(3),
+            id="lost, and known how the one before it ended",
+        ),
+        pytest.param(holds(), [known(ended(3))], ended(3), {}, id="ended and removed"),
+    ],
+)  # fmt: skip
+def test_statuses_of_containers(held: PodRuntimeStatus, previous: list[Object], state: Object, last: Object) -> None:
+    made = shown(pod(), held, previous)
+    assert (made["state"], made["lastState"]) == (state, last)
+
+
+def test_an_init_container_that_nobody_knows_of_has_done_its_work_once_others_run() -> None:
+    made = shown(pod(init=(INIT,)), holds(running()), [], init=True)
+    assert (made["state"]["terminated"]["exitCode"], made["state"]["terminated"]["reason"]) == (0, "Completed")
+    assert shown(pod(init=(SIDECAR,)), holds(running()), [], init=True)["state"] == {
+        "waiting": {"reason": "PodInitializing"}
+    }
 
 
 def told(of: Object, statuses: list[Object], phase: str, *others: Object, ready: bool = True) -> dict[str, str]:

@@ -13,7 +13,11 @@ from engine.kubelet.status.reasons import ReasonCache
 RUNTIME = "containerd"
 NEVER_STARTED = "1970-01-01T00:00:00Z"
 LOST_EXIT_CODE = 137
-LOST_MESSAGE = "The container could not be located when the pod was terminated"
+LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running"
+INITIALIZED_MESSAGE = (
+    "Unable to get init container status from container runtime and pod has been initialized, "
+    "treat it as exited normally"
+)
 
 ReadFile = Callable[[str, str], str | None]
 MAX_MESSAGE = 4096
@@ -33,7 +37,16 @@ def container_statuses(
     waiting = "PodInitializing" if init or pods.init_containers_of(pod) else "ContainerCreating"
     before = {item["name"]: item for item in previous}
     made = [
-        _status(pod, container, status, before.get(container["name"]), waiting, reasons=reasons, read_file=read_file)
+        _status(
+            pod,
+            container,
+            status,
+            before.get(container["name"]),
+            waiting,
+            init=init,
+            reasons=reasons,
+            read_file=read_file,
+        )
         for container in containers
     ]
     return made if init else sorted(made, key=lambda item: str(item["name"]))
@@ -46,11 +59,15 @@ def _status(
     before: Object | None,
     waiting: str,
     *,
+    init: bool,
     reasons: ReasonCache,
     read_file: ReadFile,
 ) -> Object:
     found = status.of_name(container["name"])
     made = _of_runtime(container, found, read_file) if found else _without_runtime(container, before, waiting)
+    if not found and init and "waiting" in made["state"] and _has_gone_on(pod, container, status):
+        made["state"] = {"terminated": {"exitCode": 0, "message": INITIALIZED_MESSAGE, "reason": "Completed"}}
+        return made
     if _will_restart(pod, container, status):
         reason = reasons.get(pods.uid_of(pod), container["name"])
         if reason is not None:
@@ -58,6 +75,12 @@ def _status(
                 made["lastState"] = made["state"]
             made["state"] = {"waiting": {"message": reason[1], "reason": reason[0]}}
     return made
+
+
+def _has_gone_on(pod: Object, init_container: Object, status: PodRuntimeStatus) -> bool:
+    """Regular containers were made, so a regular init container that nobody knows of any more has done its work."""
+    created = any(status.find(container["name"]) is not None for container in pods.containers_of(pod))
+    return created and not pods.is_sidecar(init_container)
 
 
 def _will_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> bool:
@@ -119,7 +142,7 @@ def _state(status: ContainerStatus, container: Object, read_file: ReadFile) -> O
         return {"running": {"startedAt": pods.format_time(status.started_at)}}
     if status.state == ContainerState.EXITED:
         return _terminated(status, container, read_file)
-    return {"waiting": {"reason": "ContainerCreating"}}
+    return {"waiting": {}}
 
 
 def _terminated(status: ContainerStatus, container: Object, read_file: ReadFile) -> Object:
@@ -159,7 +182,7 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
     # One that was there once and is lost will be there again: that is a restart.
     made["restartCount"] = before.get("restartCount", 0) + bool(before.get("containerID"))
     made["lastState"] = before.get("lastState") or {}
-    if "running" in state:
+    if "running" in state and not made["lastState"].get("terminated"):
         made["lastState"] = {
             "terminated": {
                 "exitCode": LOST_EXIT_CODE,

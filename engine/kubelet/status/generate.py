@@ -68,6 +68,8 @@ class StatusMaker:
         self._containers(made, pod, status, previous)
         self._addresses(made, pod, status, previous)
         all_statuses = [*made.get("initContainerStatuses", ()), *made["containerStatuses"]]
+        for item in made.get("ephemeralContainerStatuses", ()):
+            item.pop("started", None)  # nobody probes them
         self._readiness.update_pod_status(pod, made)
         made["phase"] = self._phase(pod, all_statuses, previous, terminal=terminal)
         if made["phase"] == previous.get("phase"):
