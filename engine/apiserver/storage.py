@@ -188,7 +188,8 @@ def _encode(info: ResourceInfo, obj: Object) -> bytes:
     if "resourceVersion" in metadata:
         metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
         obj = {**obj, "metadata": metadata}
-    return orjson.dumps(to_storage(info, obj))
+    # orjson hands out its work buffer, several times the text's size: what the store keeps for long is a copy.
+    return bytes(memoryview(orjson.dumps(to_storage(info, obj))))
 
 
 def _at(obj: Object, revision: int) -> Object:
