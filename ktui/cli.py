@@ -19,8 +19,8 @@ def main() -> None:
             sys.exit(kubectl.run(rest, name=name))
         _own(rest)
     except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        print(f"{error.prefix}: {error}", file=sys.stderr)
+        sys.exit(error.code)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:

@@ -18,6 +18,20 @@ from ktui.commands.lifecycle import find
 PREFIX = "/debug/ktui/store"
 
 
+# Exit codes of etcdctl (pkg/cobrautl error.go).
+ERROR, BAD_FEATURE, INTERRUPTED, BAD_ARGUMENTS = 1, 4, 5, 128
+
+
+class EtcdctlError(UsageError):
+    """A failure in etcdctl's words, with its exit code."""
+
+    prefix = "Error"
+
+    def __init__(self, message: str, code: int = ERROR) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class Format(StrEnum):
     """etcdctl's --write-out."""
 
@@ -27,11 +41,27 @@ class Format(StrEnum):
     FIELDS = "fields"
 
 
-WriteOut = Annotated[Format, typer.Option("--write-out", "-w", help="The output format.")]
+def _format(text: str) -> Format:
+    try:
+        return Format(text)
+    except ValueError:
+        raise EtcdctlError("unsupported output format", BAD_FEATURE) from None
+
+
+WriteOut = Annotated[
+    Format,
+    typer.Option("--write-out", "-w", parser=_format, metavar="FORMAT", help="simple, table, json or fields."),
+]
+
+
+def no_table(write_out: Format) -> None:
+    """Raises EtcdctlError for a command that has no table to show."""
+    if write_out == Format.TABLE:
+        raise EtcdctlError("table not supported as output format", BAD_FEATURE)
 
 
 def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Do something with a client of the running cluster. Raises UsageError."""
+    """Do something with a client of the running cluster. Raises UsageError, EtcdctlError."""
     kubeconfig = Path(find(name).kubeconfig)
 
     async def ask() -> Any:
@@ -48,7 +78,7 @@ def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:
     except ConnectionError as error:
         raise UsageError(str(error)) from error
     except ApiError as error:
-        raise UsageError(error.message) from error
+        raise EtcdctlError(error.message) from error
 
 
 def query_of(**parameters: str | int) -> dict[str, list[str]]:

@@ -21,18 +21,19 @@ def encoded(document: Any) -> str:
 # -- key-values and events
 
 
-def simple_kv(kv: Document, *, value_only: bool = False) -> Iterator[str]:
+def simple_kv(kv: Document, *, value_only: bool = False, as_hex: bool = False) -> Iterator[str]:
+    shown = _hexadecimal if as_hex else _text
     if not value_only:
-        yield _text(kv.get("key", ""))
-    yield _text(kv.get("value", ""))
+        yield shown(kv.get("key", ""))
+    yield shown(kv.get("value", ""))
 
 
-def simple_events(response: Document) -> Iterator[str]:
+def simple_events(response: Document, *, as_hex: bool = False) -> Iterator[str]:
     for event in response["Events"]:
         yield "DELETE" if event.get("type") else "PUT"
         if "prev_kv" in event:
-            yield from simple_kv(event["prev_kv"])
-        yield from simple_kv(event["kv"])
+            yield from simple_kv(event["prev_kv"], as_hex=as_hex)
+        yield from simple_kv(event["kv"], as_hex=as_hex)
 
 
 def fields_range(response: Document) -> Iterator[str]:
@@ -55,7 +56,7 @@ def fields_events(response: Document) -> Iterator[str]:
 def fields_header(header: Document) -> Iterator[str]:
     yield _field("ClusterID", header["cluster_id"])
     yield _field("MemberID", header["member_id"])
-    yield _field("Revision", header["revision"])
+    yield _field("Revision", header.get("revision", 0))
     yield _field("RaftTerm", header["raft_term"])
 
 
@@ -78,6 +79,10 @@ def _boolean(value: bool) -> str:
 
 def _text(encoded_text: str) -> str:
     return b64decode(encoded_text).decode(errors="surrogateescape")
+
+
+def _hexadecimal(encoded_text: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in b64decode(encoded_text))
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -148,6 +153,45 @@ def fields_endpoint(endpoint: Document) -> Iterator[str]:
     yield _field("Errors", f"[{' '.join(status.get('errors', ()))}]")
     yield _field("Endpoint", go_quoted(endpoint["Endpoint"].encode()))
     yield ""
+
+
+# -- leases and alarms
+
+_ALARMS = {1: "NOSPACE", 2: "CORRUPT"}
+
+
+def simple_lease(lease: Document, *, keys: bool) -> str:
+    if not lease["granted-ttl"]:
+        return f"lease {lease['id']:016x} already expired"
+    text = f"lease {lease['id']:016x} granted with TTL({lease['granted-ttl']}s), remaining({lease['ttl']}s)"
+    return f"{text}, attached keys([{' '.join(_text(key) for key in lease['keys'] or ())}])" if keys else text
+
+
+def fields_lease(lease: Document) -> Iterator[str]:
+    yield from fields_header(lease)
+    yield _field("ID", lease["id"])
+    yield _field("TTL", lease["ttl"])
+    yield _field("GrantedTTL", lease["granted-ttl"])
+    for key in lease["keys"] or ():
+        yield _field("Key", go_quoted(b64decode(key)))
+
+
+def fields_leases(response: Document) -> Iterator[str]:
+    yield from fields_header(response)
+    for lease in response["leases"]:
+        yield _field("ID", lease["id"])
+
+
+def simple_alarms(response: Document) -> Iterator[str]:
+    for alarm in response.get("alarms", ()):
+        yield f"memberID:{alarm['memberID']} alarm:{_ALARMS[alarm['alarm']]} "
+
+
+def fields_alarms(response: Document) -> Iterator[str]:
+    for alarm in response.get("alarms", ()):
+        yield _field("MemberID", alarm["memberID"])
+        yield _field("AlarmType", _ALARMS[alarm["alarm"]])
+        yield ""
 
 
 def snapshot_row(snapshot: Document) -> list[str]:

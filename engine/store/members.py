@@ -40,11 +40,13 @@ class Member:
 
 @runtime_checkable
 class Clustered(Protocol):
-    """A store that knows its members; all backends do."""
+    """A store that knows its members and leases; all backends do."""
 
     def identity(self) -> Identity: ...
 
     async def members(self) -> list[Member]: ...
+
+    async def leases(self) -> list[int]: ...
 
 
 def hashed_id(*parts: object) -> int:

@@ -12,21 +12,29 @@ from typing import Annotated, Any
 import typer
 
 from ktui import store_printers as printers
-from ktui.commands import UsageError
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import PREFIX, Format, WriteOut, ask, print_lines, stream
+from ktui.store_client import (
+    BAD_ARGUMENTS,
+    INTERRUPTED,
+    PREFIX,
+    EtcdctlError,
+    Format,
+    WriteOut,
+    ask,
+    print_lines,
+    stream,
+)
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
 snapshot = typer.Typer(no_args_is_help=True, help="Save, look at and restore snapshots of the store.")
+File = Annotated[list[str] | None, typer.Argument(metavar="FILE", show_default=False)]
 
 
 @snapshot.command("save")
-def save(
-    file: Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)],
-    name: Name = DEFAULT_NAME,
-) -> None:
+def save(words: File = None, name: Name = DEFAULT_NAME) -> None:
     """Write the store to a file."""
+    file = _only(words, "snapshot save expects one argument")
     partial = file.with_name(file.name + ".part")
 
     async def fetch(client: Any) -> None:
@@ -43,17 +51,17 @@ def save(
     try:
         ask(name, fetch)
     except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror or error}") from error
+        problem = (error.strerror or str(error)).lower()
+        raise EtcdctlError(f"could not open {partial} (open {partial}: {problem})", INTERRUPTED) from error
     finally:
         partial.unlink(missing_ok=True)
     print(f"Snapshot saved at {file}")
 
 
 @snapshot.command("status")
-def snapshot_status(
-    file: Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)], write_out: WriteOut = Format.SIMPLE
-) -> None:
+def snapshot_status(words: File = None, write_out: WriteOut = Format.SIMPLE) -> None:
     """Print hash, revision, keys and size of a snapshot."""
+    file = _only(words, "snapshot status requires exactly one argument")
     _check_snapshot(file)
     from engine.store import StoreError
     from engine.store.snapshot import describe
@@ -61,7 +69,7 @@ def snapshot_status(
     try:
         found = describe(file)
     except StoreError as error:
-        raise UsageError(str(error)) from error
+        raise EtcdctlError(str(error)) from error
     document = {"hash": found.hash, "revision": found.revision, "totalKey": found.keys, "totalSize": found.size}
     match write_out:
         case Format.JSON:
@@ -76,10 +84,12 @@ def snapshot_status(
 
 @snapshot.command("restore")
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)],
+    words: File = None,
+    *,
     name: Annotated[str, typer.Option(help="The new cluster's name.")],
 ) -> None:
     """Make a new cluster of a snapshot; `ktui up --name NAME` starts it."""
+    file = _only(words, "snapshot restore requires exactly one argument")
     from engine.folder import ClusterFolder, FolderError
     from engine.store import StoreError
     from engine.store import restore as restore_store
@@ -87,25 +97,31 @@ def restore(
     _check_snapshot(file)
     folder = ClusterFolder.named(name)
     if folder.store.exists():
-        raise UsageError(f'there is a cluster "{name}" in {folder.path} already: name a new one')
+        raise EtcdctlError(f'there is a cluster "{name}" in {folder.path} already: name a new one')
     try:
         with folder.hold() as hold:
             revision = restore_store(file, folder.store)
             hold.started()
     except (FolderError, StoreError) as error:
-        raise UsageError(str(error)) from error
+        raise EtcdctlError(str(error)) from error
     print(f'restored revision {revision} into cluster {name}: start it with "ktui up --name {name}"')
 
 
+def _only(words: list[str] | None, otherwise: str) -> Path:
+    if words is None or len(words) != 1:
+        raise EtcdctlError(otherwise, BAD_ARGUMENTS)
+    return Path(words[0])
+
+
 def _check_snapshot(file: Path) -> None:
-    """Raises UsageError for a file that is no snapshot of ktui's own store."""
+    """Raises EtcdctlError for a file that is no snapshot of ktui's own store."""
     try:
         with file.open("rb") as opened:
             head = opened.read(len(SQLITE_MAGIC))
     except OSError as error:
-        raise UsageError(f"cannot read the snapshot {file}: {error.strerror}") from error
+        raise EtcdctlError(f"stat {file}: {(error.strerror or str(error)).lower()}") from error
     if head != SQLITE_MAGIC:
-        raise UsageError(
+        raise EtcdctlError(
             f"{file} is no snapshot of ktui's own store: one that was saved from an etcd is for "
             '"etcdutl snapshot status" and "etcdutl snapshot restore"'
         )

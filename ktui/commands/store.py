@@ -1,31 +1,49 @@
-"""`ktui store get|watch|compact|status|defrag`: etcdctl's view of a cluster's store.
+"""`ktui store get|watch|compact|defrag`: etcdctl's view of a cluster's store.
 
-Words, flags and output are etcdctl v3's; all of it asks the API server. Snapshots are `commands.snapshot`.
+Words, flags, output and exit codes are etcdctl v3's; all of it asks the API server. Snapshots are `commands.snapshot`,
+members, leases and alarms `commands.store_members`.
 """
 
 from __future__ import annotations
 
 import sys
 from base64 import b64decode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Annotated, Any
 
 import orjson
 import typer
 
 from ktui import store_printers as printers
-from ktui.commands import UsageError
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
-from ktui.store_client import PREFIX, Format, WriteOut, ask, print_lines, query_of, stream
+from ktui.commands.store_members import alarm, endpoint, lease, status
+from ktui.store_client import (
+    BAD_ARGUMENTS,
+    BAD_FEATURE,
+    INTERRUPTED,
+    PREFIX,
+    EtcdctlError,
+    Format,
+    WriteOut,
+    ask,
+    no_table,
+    print_lines,
+    query_of,
+    stream,
+)
 
 PAGE = 500  # keys that are asked for at once
 
 store = typer.Typer(no_args_is_help=True, help="Look into a cluster's store with etcdctl's words.")
 store.add_typer(snapshot, name="snapshot")
-
+store.add_typer(endpoint, name="endpoint")
+store.add_typer(lease, name="lease")
+store.add_typer(alarm, name="alarm")
+store.command("status")(status)
 
 Prefix = Annotated[bool, typer.Option("--prefix", help="All keys with this prefix.")]
+Hex = Annotated[bool, typer.Option("--hex", help="Print keys and values byte by byte, in hexadecimal.")]
 
 
 def declare(app: typer.Typer) -> None:
@@ -35,54 +53,80 @@ def declare(app: typer.Typer) -> None:
 # -- reading
 
 
+KeyAndEnd = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY [RANGE_END]", show_default=False, help="As in /registry/pods/default/web."),
+]
+
+
 @store.command("get")
 def get(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="A key, as in /registry/pods/default/web.")],
-    range_end: Annotated[str, typer.Argument(metavar="[RANGE_END]", show_default=False)] = "",
+    words: KeyAndEnd = None,
     prefix: Prefix = False,
     from_key: Annotated[bool, typer.Option("--from-key", help="All keys from this one on.")] = False,
-    limit: Annotated[int, typer.Option(min=0, help="At most so many results.")] = 0,
-    rev: Annotated[int, typer.Option(min=0, help="As of this revision.")] = 0,
+    limit: Annotated[int, typer.Option(help="At most so many results.")] = 0,
+    rev: Annotated[int, typer.Option(help="As of this revision.")] = 0,
     keys_only: Annotated[bool, typer.Option("--keys-only", help="Only the keys.")] = False,
     count_only: Annotated[bool, typer.Option("--count-only", help="Only the count.")] = False,
     sort_by: Annotated[str, typer.Option(help="CREATE, KEY, MODIFY, VALUE or VERSION.")] = "",
     order: Annotated[str, typer.Option(help="ASCEND or DESCEND.")] = "",
+    consistency: Annotated[str, typer.Option(help="l or s; the API server reads its own store either way.")] = "l",
     print_value_only: Annotated[bool, typer.Option("--print-value-only", help="Only the values.")] = False,
+    as_hex: Hex = False,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Print a key or a range of keys."""
+    if not words:
+        message = "get command needs one argument as key and an optional argument as range_end"
+        raise EtcdctlError(message, BAD_ARGUMENTS)
     if keys_only and count_only:
-        raise UsageError("`--keys-only` and `--count-only` cannot be set at the same time, choose one")
-    if count_only and write_out not in (Format.FIELDS, Format.JSON):
-        raise UsageError("--count-only is only for `--write-out=fields`")
-    if print_value_only and write_out != Format.SIMPLE:
-        raise UsageError("print-value-only is only for `--write-out=simple`")
-    if write_out == Format.TABLE:
-        raise UsageError("table is not supported as output format of this command")
+        message = "`--keys-only` and `--count-only` cannot be set at the same time, choose one"
+        raise EtcdctlError(message, BAD_ARGUMENTS)
+    if consistency not in ("l", "s"):
+        raise EtcdctlError(f'unknown consistency flag "{consistency}"', BAD_FEATURE)
     query = {
-        **interval(key, range_end, prefix=prefix, from_key=from_key),
+        **interval(words, prefix=prefix, from_key=from_key),
         "keys_only": _flag(keys_only),
         "count_only": _flag(count_only),
-        "sort_target": sort_by,
-        "sort_order": order,
+        **_sorting(sort_by.upper(), order.upper()),
     }
-    response = ask(name, lambda client: _range(client, query, limit=limit, revision=rev))
+    _check_output(write_out, count_only=count_only, print_value_only=print_value_only)
+    response = ask(name, lambda client: _range(client, query, limit=max(limit, 0), revision=max(rev, 0)))
     if write_out == Format.JSON:
         print_lines([printers.encoded(response)])
     elif write_out == Format.FIELDS:
         print_lines(printers.fields_range(response))
     else:
         for kv in response.get("kvs", ()):
-            print_lines(printers.simple_kv(kv, value_only=print_value_only))
+            print_lines(printers.simple_kv(kv, value_only=print_value_only, as_hex=as_hex))
 
 
-def interval(key: str, range_end: str, *, prefix: bool, from_key: bool = False) -> dict[str, str]:
-    """The interval that key, range end and flags stand for. Raises UsageError."""
+def _sorting(target: str, order: str) -> dict[str, str]:
+    if order not in ("", "ASCEND", "DESCEND"):
+        raise EtcdctlError(f"bad sort order {order}", BAD_FEATURE)
+    if target not in ("", "CREATE", "KEY", "MODIFY", "VALUE", "VERSION"):
+        raise EtcdctlError(f"bad sort target {target}", BAD_FEATURE)
+    return {"sort_target": target, "sort_order": order}
+
+
+def _check_output(write_out: Format, *, count_only: bool, print_value_only: bool) -> None:
+    if count_only and write_out != Format.FIELDS:
+        raise EtcdctlError("--count-only is only for `--write-out=fields`", BAD_ARGUMENTS)
+    if print_value_only and write_out != Format.SIMPLE:
+        raise EtcdctlError("print-value-only is only for `--write-out=simple`", BAD_ARGUMENTS)
+    no_table(write_out)
+
+
+def interval(words: list[str], *, prefix: bool, from_key: bool = False) -> dict[str, str]:
+    """The interval that key, range end and flags stand for. Raises EtcdctlError."""
     if prefix and from_key:
-        raise UsageError("`--prefix` and `--from-key` cannot be set at the same time, choose one")
-    if range_end and (prefix or from_key):
-        raise UsageError("too many arguments, only accept one argument when `--prefix` or `--from-key` is set")
+        message = "`--prefix` and `--from-key` cannot be set at the same time, choose one"
+        raise EtcdctlError(message, BAD_ARGUMENTS)
+    if len(words) > 1 and (prefix or from_key):
+        message = "too many arguments, only accept one argument when `--prefix` or `--from-key` is set"
+        raise EtcdctlError(message, BAD_ARGUMENTS)
+    key, range_end = (*words, "")[:2]
     if from_key:
         return {"key": key or "\0", "range_end": "\0"}
     if prefix:
@@ -130,33 +174,40 @@ async def _range(client: Any, query: dict[str, str], *, limit: int, revision: in
 
 @store.command("watch")
 def watch(
-    key: Annotated[str, typer.Argument(metavar="KEY")],
-    range_end: Annotated[str, typer.Argument(metavar="[RANGE_END]", show_default=False)] = "",
+    words: KeyAndEnd = None,
     prefix: Prefix = False,
-    rev: Annotated[int, typer.Option(min=0, help="From this revision on.")] = 0,
+    rev: Annotated[int, typer.Option(help="From this revision on.")] = 0,
     prev_kv: Annotated[bool, typer.Option("--prev-kv", help="Also what was there before each event.")] = False,
+    as_hex: Hex = False,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Print the events of a key or a range of keys as they come."""
-    query = query_of(**interval(key, range_end, prefix=prefix), start_revision=rev, prev_kv=_flag(prev_kv))
+    if not words:
+        raise EtcdctlError("bad number of arguments", BAD_ARGUMENTS)
+    if prefix and len(words) > 1:
+        raise EtcdctlError("`range_end` and `--prefix` are mutually exclusive", BAD_ARGUMENTS)
+    no_table(write_out)
+    start = max(rev, 1) if rev else 0  # what is before the first revision is compacted, or it is the first
+    query = query_of(**interval(words, prefix=prefix), start_revision=start, prev_kv=_flag(prev_kv))
 
     async def follow(client: Any) -> None:
         async for response in _lines(client, query):
-            if response["CompactRevision"]:
-                print(
-                    "watch was canceled (etcdserver: mvcc: required revision has been compacted)",
-                    file=sys.stderr,
-                )
-                raise UsageError("watch is canceled by the server")
-            if write_out == Format.JSON:
-                print_lines([printers.encoded(response)])
-            elif write_out == Format.FIELDS:
-                print_lines(printers.fields_events(response))
-            else:
-                print_lines(printers.simple_events(response))
+            if response["Canceled"]:
+                message = "watch was canceled (etcdserver: mvcc: required revision has been compacted)"
+                print(message, file=sys.stderr)
+            print_lines(_shown_events(response, write_out, as_hex=as_hex))
+        raise EtcdctlError("watch is canceled by the server", INTERRUPTED)
 
     ask(name, follow)
+
+
+def _shown_events(response: dict[str, Any], write_out: Format, *, as_hex: bool) -> Iterable[str]:
+    if write_out == Format.JSON:
+        return [printers.encoded(response)]
+    if write_out == Format.FIELDS:
+        return printers.fields_events(response)
+    return printers.simple_events(response, as_hex=as_hex)
 
 
 async def _lines(client: Any, query: dict[str, list[str]]) -> AsyncIterator[dict[str, Any]]:
@@ -167,33 +218,21 @@ async def _lines(client: Any, query: dict[str, list[str]]) -> AsyncIterator[dict
             yield orjson.loads(line)
 
 
-@store.command("status")
-def status(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
-    """Print the store's members: version, size, leader, term and index."""
-    endpoints = ask(name, lambda client: client.request("GET", f"{PREFIX}/endpoints"))
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(endpoints)])
-        case Format.FIELDS:
-            for endpoint in endpoints:
-                print_lines(printers.fields_endpoint(endpoint))
-        case Format.TABLE:
-            print_lines(
-                printers.table(printers.ENDPOINT_HEADERS, [printers.endpoint_row(found) for found in endpoints])
-            )
-        case _:
-            print_lines(", ".join(printers.endpoint_row(endpoint)) for endpoint in endpoints)
-
-
 # -- upkeep
 
 
 @store.command("compact")
 def compact(
-    revision: Annotated[int, typer.Argument(metavar="REVISION")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="REVISION", show_default=False)] = None,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Let go of the history before a revision."""
+    if words is None or len(words) != 1:
+        raise EtcdctlError("compaction command needs 1 argument", BAD_ARGUMENTS)
+    try:
+        revision = int(words[0])
+    except ValueError:
+        raise EtcdctlError(f'strconv.ParseInt: parsing "{words[0]}": invalid syntax') from None
     ask(name, lambda client: client.request("POST", f"{PREFIX}/compact", body={"revision": revision}))
     print(f"compacted revision {revision}")
 
@@ -206,8 +245,8 @@ def defrag(name: Name = DEFAULT_NAME) -> None:
         await client.request("POST", f"{PREFIX}/defrag")
         return await client.request("GET", f"{PREFIX}/endpoints")
 
-    for endpoint in ask(name, work):
-        print(f"Finished defragmenting etcd member[{endpoint['Endpoint']}]")
+    for found in ask(name, work):
+        print(f"Finished defragmenting etcd member[{found['Endpoint']}]")
 
 
 def _flag(value: bool) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ktui.cli import main
 from ktui.store_printers import ENDPOINT_HEADERS
 from tests.engine_process import TIMEOUT, Home
 
@@ -104,30 +105,123 @@ def test_get_more_keys_than_are_asked_for_at_once(home: Home) -> None:
     assert len(keys) == everything["count"]
 
 
+FUTURE = "etcdserver: mvcc: required revision is a future revision"
+
+
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "code", "message"),
     [
+        pytest.param("get /a --rev 999999", 1, FUTURE, id="get of the future"),
+        pytest.param("compact 999999", 1, FUTURE, id="compact the future"),
+        pytest.param("compact", 128, "compaction command needs 1 argument", id="compact what"),
+        pytest.param("compact 1 2", 128, "compaction command needs 1 argument", id="compact twice"),
+        pytest.param("compact x", 1, 'strconv.ParseInt: parsing "x": invalid syntax', id="compact no number"),
         pytest.param(
-            ["get", "/a", "--rev", "999999"], "etcdserver: mvcc: required revision is a future revision", id="get"
+            "get", 128, "get command needs one argument as key and an optional argument as range_end", id="get what"
         ),
-        pytest.param(["compact", "999999"], "etcdserver: mvcc: required revision is a future revision", id="compact"),
-        pytest.param(["get", "/a", "/b", "--prefix"], "too many arguments, only accept one argument when ", id="two"),
-        pytest.param(["get", "/a", "--sort-by", "FOO"], "bad sort target FOO", id="target"),
-        pytest.param(["get", "/a", "--order", "FOO"], "bad sort order FOO", id="order"),
         pytest.param(
-            ["get", "/a", "--print-value-only", "-w", "json"],
+            "get /a /b --prefix",
+            128,
+            "too many arguments, only accept one argument when `--prefix` or `--from-key` is set",
+            id="a prefix and an end",
+        ),
+        pytest.param(
+            "get /a --prefix --from-key",
+            128,
+            "`--prefix` and `--from-key` cannot be set at the same time, choose one",
+            id="prefix and from-key",
+        ),
+        pytest.param(
+            "get /a --keys-only --count-only",
+            128,
+            "`--keys-only` and `--count-only` cannot be set at the same time, choose one",
+            id="keys and count",
+        ),
+        pytest.param("get /a --sort-by FOO", 4, "bad sort target FOO", id="target"),
+        pytest.param("get /a --order FOO", 4, "bad sort order FOO", id="order"),
+        pytest.param("get /a --consistency x", 4, 'unknown consistency flag "x"', id="consistency"),
+        pytest.param("get /a -w table", 4, "table not supported as output format", id="no table"),
+        pytest.param("get /a -w yaml", 4, "unsupported output format", id="no such format"),
+        pytest.param(
+            "get /a --print-value-only -w json",
+            128,
             "print-value-only is only for `--write-out=simple`",
             id="values as json",
         ),
         pytest.param(
-            ["get", "/a", "--count-only"], "--count-only is only for `--write-out=fields`", id="counting in simple form"
+            "get /a --count-only", 128, "--count-only is only for `--write-out=fields`", id="counting in simple form"
         ),
+        pytest.param("watch", 128, "bad number of arguments", id="watch what"),
+        pytest.param(
+            "watch /a /b --prefix", 128, "`range_end` and `--prefix` are mutually exclusive", id="watch two ends"
+        ),
+        pytest.param("snapshot save", 128, "snapshot save expects one argument", id="save where"),
+        pytest.param(
+            "snapshot save /no/such/x",
+            5,
+            "could not open /no/such/x.part (open /no/such/x.part: no such file or directory)",
+            id="save nowhere",
+        ),
+        pytest.param("snapshot status", 128, "snapshot status requires exactly one argument", id="status of what"),
+        pytest.param("snapshot status /no/x", 1, "stat /no/x: no such file or directory", id="status of nothing"),
+        pytest.param("lease timetolive", 128, "lease timetolive command needs lease ID as argument", id="life of what"),
+        pytest.param(
+            "lease timetolive xyz",
+            128,
+            'bad lease ID arg (strconv.ParseInt: parsing "xyz": invalid syntax), expecting ID in Hex',
+            id="no lease's id",
+        ),
+        pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],
 )
-def test_what_cannot_be_done_is_said_as_etcdctl_does(home: Home, words: list[str], message: str) -> None:
-    ran = home.ktui("store", *words)
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith(f"error: {message}")
+def test_what_cannot_be_done_is_said_as_etcdctl_does(
+    home: Home, words: str, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process: a new one for each row would cost more than all else here."""
+    monkeypatch.setenv("KTUI_HOME", str(home.path))
+    monkeypatch.setattr(sys, "argv", ["ktui", "store", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out, printed.err) == (code, "", f"Error: {message}\n")
+
+
+def test_a_key_that_is_empty_is_none(home: Home) -> None:
+    ran = home.ktui("store", "get", "")
+    assert (ran.code, ran.out, ran.err) == (1, "", "Error: etcdserver: key is not provided\n")
+
+
+def test_get_in_hexadecimal(home: Home) -> None:
+    key = "".join(f"\\x{byte:02x}" for byte in f"{MAPS}one".encode())
+    assert home.ktui("store", "get", f"{MAPS}one", "--keys-only", "--hex").ok() == f"{key}\n\n"
+
+
+def test_leases_and_what_hangs_on_them(home: Home) -> None:
+    """Events live on a lease of an hour and a minute."""
+    event = home.path / "event.json"
+    involved = {"kind": "ConfigMap", "name": "one", "namespace": "default"}
+    event.write_text(
+        json.dumps({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "told"}, "involvedObject": involved})
+    )
+    home.kubectl("create", "-f", str(event)).ok()
+    found = document(home, "lease", "list")
+    assert list(found) == ["cluster_id", "member_id", "revision", "raft_term", "leases"]
+    (lease,) = [each["id"] for each in found["leases"]]
+    assert home.ktui("store", "lease", "list").ok() == f"found 1 leases\n{lease:016x}\n"
+    life = document(home, "lease", "timetolive", f"{lease:x}", "--keys")
+    assert list(life) == [*list(found)[:4], "id", "ttl", "granted-ttl", "keys"]
+    assert [b64decode(key).decode() for key in life["keys"]] == ["/registry/events/default/told"]
+    assert 0 < life["ttl"] <= life["granted-ttl"]
+    assert document(home, "lease", "timetolive", f"{lease:x}")["keys"] is None
+    shown = home.ktui("store", "lease", "timetolive", f"{lease:x}", "--keys").ok()
+    assert shown.startswith(f"lease {lease:016x} granted with TTL({life['granted-ttl']}s), remaining(")
+    assert shown.endswith("s), attached keys([/registry/events/default/told])\n")
+    assert home.ktui("store", "lease", "timetolive", "1234").ok() == "lease 0000000000001234 already expired\n"
+
+
+def test_no_alarms(home: Home) -> None:
+    assert home.ktui("store", "alarm", "list").ok() == ""
+    assert document(home, "alarm", "list") == {}
 
 
 def watch(home: Home, *words: str, lines: int) -> list[str]:
@@ -198,7 +292,7 @@ def test_a_file_that_is_no_snapshot(home: Home, tmp_path: Path) -> None:
     for words in (["status", str(file)], ["restore", str(file), "--name=other"]):
         ran = home.ktui("store", "snapshot", *words)
         assert (ran.code, ran.out) == (1, "")
-        assert ran.err.startswith(f"error: {file} is no snapshot of ktui's own store")
+        assert ran.err.startswith(f"Error: {file} is no snapshot of ktui's own store")
     assert not home.folder("other").path.exists()
 
 
@@ -208,9 +302,13 @@ def test_compact_and_what_it_takes_away(home: Home) -> None:
     message = "etcdserver: mvcc: required revision has been compacted"
     for words in (["compact", str(revision)], ["get", MAPS, "--prefix", "--rev", "2"]):
         ran = home.ktui("store", *words)
-        assert (ran.code, ran.out, ran.err) == (1, "", f"error: {message}\n")
+        assert (ran.code, ran.out, ran.err) == (1, "", f"Error: {message}\n")
     ran = home.ktui("store", "watch", MAPS, "--prefix", "--rev", "2")
-    assert (ran.code, ran.err) == (1, f"watch was canceled ({message})\nerror: watch is canceled by the server\n")
+    assert (ran.code, ran.err) == (5, f"watch was canceled ({message})\nError: watch is canceled by the server\n")
+    ran = home.ktui("store", "watch", MAPS, "--prefix", "--rev", "2", "-w", "json")
+    canceled = json.loads(ran.out)
+    assert (canceled["Canceled"], canceled["CompactRevision"], canceled["Events"]) == (True, revision, [])
+    assert "revision" not in canceled["Header"]
     assert home.ktui("store", "defrag").ok() == f"Finished defragmenting etcd member[sqlite://{home.folder().store}]\n"
 
 

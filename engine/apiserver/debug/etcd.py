@@ -8,6 +8,9 @@
 | store/defrag | POST | | DefragmentResponse |
 | store/snapshot | GET | | the bytes of a snapshot |
 | store/endpoints | GET | | the status of each member, as `etcdctl endpoint status -w json` |
+| store/leases | GET | | LeaseLeasesResponse |
+| store/lease | GET | id (decimal), keys | LeaseTimeToLiveResponse |
+| store/alarms | GET | | AlarmResponse |
 
 Keys in parameters are text; keys and values in answers are base64. Fields that are zero are left out, as Go does.
 Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer_json.go.
@@ -30,12 +33,12 @@ from engine.store.members import Clustered, Member
 from engine.store.types import (
     CompactedError,
     Event,
-    FutureRevisionError,
     KeyValue,
     Range,
     RangeResponse,
     Store,
     StoreError,
+    StoreUnavailableError,
     Watcher,
     WatchResponse,
 )
@@ -53,6 +56,7 @@ _TARGETS: dict[str, Literal["key", "version", "create", "mod", "value"]] = {
     "MODIFY": "mod",
     "VALUE": "value",
 }
+_ALARMS = {"NOSPACE": 1, "CORRUPT": 2}  # rpc.proto AlarmType
 _ORDERS: dict[str, Literal["none", "ascend", "descend"]] = {"": "none", "ASCEND": "ascend", "DESCEND": "descend"}
 
 
@@ -81,10 +85,18 @@ class EtcdEndpoints:
                     return Response(
                         200, headers={"content-type": SNAPSHOT}, stream=await SnapshotStream.take(self._store)
                     )
+                case "leases":
+                    return Response(200, await self._leases())
+                case "lease":
+                    return Response(200, await self._lease(request))
+                case "alarms":
+                    return Response(200, await self._alarms())
                 case _:
                     return Response(200, [self._endpoint(member) for member in await self._clustered().members()])
-        except (CompactedError, FutureRevisionError) as error:
-            _out_of_range(error)
+        except StoreUnavailableError:
+            raise
+        except StoreError as error:
+            _refused(error)
 
     def _clustered(self) -> Clustered:
         store = self._store
@@ -93,12 +105,10 @@ class EtcdEndpoints:
 
     def header(self, revision: int) -> dict[str, int]:
         identity = self._clustered().identity()
-        return {
-            "cluster_id": identity.cluster_id,
-            "member_id": identity.member_id,
-            "revision": revision,
-            "raft_term": identity.raft_term,
-        }
+        header = {"cluster_id": identity.cluster_id, "member_id": identity.member_id}
+        if revision:
+            header["revision"] = revision
+        return {**header, "raft_term": identity.raft_term}
 
     async def _range(self, request: Request) -> Response:
         target, order = request.parameter("sort_target").upper(), request.parameter("sort_order").upper()
@@ -108,7 +118,7 @@ class EtcdEndpoints:
             raise bad_request(f"bad sort order {order}")
         response = await self._store.range(
             Range(
-                _key(request),
+                request.parameter("key").encode(),
                 request.parameter("range_end").encode(),
                 revision=_number(request, "revision"),
                 limit=_number(request, "limit"),
@@ -125,7 +135,7 @@ class EtcdEndpoints:
         start = _number(request, "start_revision")
         try:
             watcher = await self._store.watch(
-                _key(request),
+                request.parameter("key").encode() or b"\0",  # as etcd's watch server does
                 request.parameter("range_end").encode(),
                 start_revision=start,
                 prev_kv=_flag(request, "prev_kv"),
@@ -146,6 +156,22 @@ class EtcdEndpoints:
             raise bad_request('give a "revision"')
         await self._store.compact(revision)
         return Response(200, {"header": self.header(self._store.revision)})
+
+    async def _leases(self) -> dict[str, Any]:
+        return {**self.header(self._store.revision), "leases": [{"id": id} for id in await self._clustered().leases()]}
+
+    async def _lease(self, request: Request) -> dict[str, Any]:
+        id = _number(request, "id")
+        remaining, granted, keys = await self._store.lease_time_to_live(id)
+        shown = [b64encode(key).decode() for key in keys] if _flag(request, "keys") and keys else None
+        lease = {"id": id, "ttl": remaining, "granted-ttl": granted, "keys": shown}
+        return {**self.header(self._store.revision), **lease}
+
+    async def _alarms(self) -> dict[str, Any]:
+        """As etcd answers: without a header, and without a list where there is none."""
+        member = self._clustered().identity().member_id
+        alarms = (await self._store.status()).alarms
+        return {"alarms": [{"memberID": member, "alarm": _ALARMS[alarm]} for alarm in alarms]} if alarms else {}
 
     def _endpoint(self, member: Member) -> dict[str, Any]:
         status: dict[str, Any] = {
@@ -173,10 +199,13 @@ METHODS = {
     "defrag": "POST",
     "snapshot": "GET",
     "endpoints": "GET",
+    "leases": "GET",
+    "lease": "GET",
+    "alarms": "GET",
 }
 
 
-def _out_of_range(error: StoreError) -> NoReturn:
+def _refused(error: StoreError) -> NoReturn:
     if isinstance(error, CompactedError):
         raise expired(str(error)) from None
     raise bad_request(str(error)) from None
@@ -281,11 +310,6 @@ class SnapshotStream:
     async def aclose(self) -> None:
         self._file.close()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
-
-
-def _key(request: Request) -> bytes:
-    """The key; the whole key space starts at the null byte, which etcdctl sends for an empty prefix."""
-    return request.parameter("key").encode() or b"\0"
 
 
 def _flag(request: Request, name: str) -> bool:
