@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
@@ -18,6 +18,7 @@ from engine.client import Client
 from ktui.guard import Guarded
 from ktui.models.yaml_lines import field_in, line_of
 from ktui.widgets.dialogs import Question
+from ktui.widgets.key_line import KeyLine
 
 CONFLICT = (
     "Somebody else changed it. Ctrl+R takes the server's version and drops this text; Ctrl+O puts this text over it."
@@ -55,7 +56,7 @@ class Editor(Guarded, ModalScreen[bool]):
             box.border_title = f"edit {self._resource.group_resource}/{self._object_name}{place}"
             yield TextArea.code_editor(self._original, language="yaml", theme="css", id="text")
             yield Static("", id="problem", markup=False)
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine()
 
     def on_mount(self) -> None:
         self.text_area.cursor_blink = False

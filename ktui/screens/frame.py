@@ -31,7 +31,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.models.link import Link
@@ -41,6 +41,7 @@ from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.key_line import KeyLine
 from ktui.widgets.table_pane import TablePane
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class FrameScreen(Guarded, Screen[None]):
             yield from self.compose_body()
         yield Static("", id="too-small")
         yield CommandLine(self.ktui.history)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def compose_body(self) -> ComposeResult:
         raise NotImplementedError
@@ -89,8 +90,10 @@ class FrameScreen(Guarded, Screen[None]):
         raise NotImplementedError
 
     def _tabs(self) -> Text:
+        """The names of the screens; closer together where there is little room."""
+        pad = "" if self.app.size.width < NARROW_BELOW else " "
         tabs = [
-            Text(f" {entry.key} {entry.title} ", "reverse bold" if entry.name == self.mode else "")
+            Text(f"{pad}{entry.key} {entry.title}{pad}", "reverse bold" if entry.name == self.mode else "")
             for entry in CATALOGUE
         ]
         return Text(" ").join(tabs)
@@ -105,6 +108,7 @@ class FrameScreen(Guarded, Screen[None]):
                 "Make it larger, or press q."
             )
         self.set_class(width < NARROW_BELOW, "narrow")
+        self.query_one("#tabs", Static).update(self._tabs())
         self.show_summary(self.ktui.summary)
 
     def on_screen_resume(self) -> None:

@@ -1,4 +1,7 @@
-"""What a command printed: a pane over the lower half, filled while the command runs."""
+"""What a command printed: a pane at the bottom, filled while the command runs.
+
+It is no higher than what it holds, and at most half of the screen: what the command sets off is seen above it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, RichLog
+from textual.widgets import RichLog
 
 from ktui.guard import Guarded
 from ktui.widgets.ink import inks
+from ktui.widgets.key_line import KeyLine
 
 LINES_KEPT = 10_000
+BESIDE_LINES = 4  # border, footer, and the bar below lines that are too long
 FOLLOWING = frozenset({"-w", "--watch", "--watch=true", "--follow"})
 Command = Callable[[TextIO, TextIO], Awaitable[int]]  # stdout, stderr → exit code
 
@@ -25,9 +30,10 @@ Command = Callable[[TextIO, TextIO], Awaitable[int]]  # stdout, stderr → exit 
 class _Lines(io.StringIO):
     """A stream into the pane, line by line."""
 
-    def __init__(self, pane: RichLog, style: str) -> None:
+    def __init__(self, pane: RichLog, style: str, grow: Callable[[int], None]) -> None:
         super().__init__()
         self._pane = pane
+        self._grow = grow
         self._style = style
         self._rest = ""
 
@@ -35,6 +41,7 @@ class _Lines(io.StringIO):
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self._pane.write(Text(line.expandtabs(), self._style, no_wrap=True))
+        self._grow(len(lines))
         return len(text)
 
     def finish(self) -> None:
@@ -47,7 +54,7 @@ class Output(Guarded, ModalScreen[int]):
 
     DEFAULT_CSS = """
     Output { align: center bottom; }
-    Output > Vertical { height: 50%; border: round $primary; background: $surface; }
+    Output > Vertical { height: 6; max-height: 50%; border: round $primary; background: $surface; }
     Output RichLog { height: 1fr; padding: 0 1; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Close")]
@@ -56,6 +63,7 @@ class Output(Guarded, ModalScreen[int]):
         super().__init__()
         self._title = title
         self._command = command
+        self._height = BESIDE_LINES
 
     @property
     def _goes_on(self) -> bool:
@@ -67,7 +75,7 @@ class Output(Guarded, ModalScreen[int]):
         with Vertical() as box:
             box.border_title = f":{self._title}"
             yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self._goes_on)
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one(RichLog).focus()
@@ -78,7 +86,8 @@ class Output(Guarded, ModalScreen[int]):
         pane = self.query_one(RichLog)
         box = self.query_one(Vertical)
         box.border_subtitle = "◐ running · Esc ends it"
-        out, err = _Lines(pane, ""), _Lines(pane, inks(self.app).get("error", ""))
+        out = _Lines(pane, "", self._grow)
+        err = _Lines(pane, inks(self.app).get("error", ""), self._grow)
         try:
             code = await self._command(out, err)
         except Exception as error:
@@ -87,6 +96,10 @@ class Output(Guarded, ModalScreen[int]):
         out.finish()
         err.finish()
         box.border_subtitle = "✓ done" if code == 0 else f"✖ exit code {code}"
+
+    def _grow(self, lines: int) -> None:
+        self._height += lines
+        self.query_one(Vertical).styles.height = self._height
 
     def action_leave(self) -> None:
         self.workers.cancel_node(self)
