@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.conformance.kinds import FOLDER, Manifest, load, of_role
-from tests.conformance.walk import GOLDEN, Walked, walk
+from tests.conformance.walk import DESCRIBE, GOLDEN, Walked, walk
 
 KINDS = sorted(file.stem for file in FOLDER.glob("*.yaml"))
 STORED = sorted({manifest.kind for manifest in of_role(load(), "full")})
@@ -41,4 +41,4 @@ def test_applying_again_writes_nothing(walked: Walked) -> None:
 
 @pytest.mark.parametrize("kind", STORED)
 def test_ours_describes_it_as_kubectl_does(kind: str, walked: Walked) -> None:
-    assert walked.described_by_ours[kind] == walked.printed[kind]["kubectl describe -f minimal -f full"]
+    assert walked.described_by_ours[kind] == walked.printed[kind][f"kubectl {DESCRIBE}"]

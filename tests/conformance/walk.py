@@ -44,6 +44,7 @@ metadata: {name: bound, namespace: walk}
 spec: {automountServiceAccountToken: false, containers: [{name: app, image: nginx}]}
 """
 DEPRECATED = "Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n"
+DESCRIBE = "describe -f full"
 FREED = '{"metadata":{"finalizers":null}}'
 PATCHES = {
     "strategic": '{"metadata":{"labels":{"strategic":"yes"}}}',
@@ -120,7 +121,7 @@ class Walk:
         refused = await self._say(f"create -f {self._folder / 'invalid'}")
         self.walked.refused = _said(_FILE.sub("FILE", refused.stderr))
         await self._line("label -f minimal -f full walk=yes", self._stored)
-        await self._line("annotate -f minimal -f full walked=yes", self._stored)
+        await self._line("annotate -f minimal walked=yes", self._minimal)
 
     async def _read(self) -> None:
         names = " ".join(f"apiservice/{m.name}" for m in self._stored if m.kind == "apiservice")
@@ -130,14 +131,11 @@ class Walk:
         listed = await self._say(self._command("get -f minimal -f full -o yaml"))
         items = re.split(r"^- ", listed.stdout.rpartition("\nkind: List\n")[0], flags=re.MULTILINE)[1:]
         self._keep("get -f minimal -f full -o yaml", self._stored, [f"- {item}" for item in items])
-        described = await self._say(self._command("describe -f minimal -f full"))
-        self._keep("describe -f minimal -f full", self._stored, _descriptions(described.stdout))
-        mine = await ours(
-            self._command("describe -f minimal -f full"), kubeconfig=self._kubeconfig, clock=self._server.world.clock
-        )
-        for manifest, text in zip(self._stored, _descriptions(mine.stdout), strict=True):
-            known = self.walked.described_by_ours.get(manifest.kind, "")
-            self.walked.described_by_ours[manifest.kind] = f"{known}{_steady(text)}\n"
+        described = await self._say(self._command(DESCRIBE))
+        self._keep(DESCRIBE, self._full, _descriptions(described.stdout))
+        mine = await ours(self._command(DESCRIBE), kubeconfig=self._kubeconfig, clock=self._server.world.clock)
+        for manifest, text in zip(self._full, _descriptions(mine.stdout), strict=True):
+            self.walked.described_by_ours[manifest.kind] = f"{_steady(text)}\n"
 
     async def _change(self) -> None:
         for kind, patch in PATCHES.items():
@@ -147,10 +145,6 @@ class Walk:
         await self._read_to_replace()
         await self._line("replace -f read", self._minimal)
         await self._line("apply --server-side -f full --force-conflicts", self._full)
-        await self._line("apply --server-side -f full --force-conflicts", self._full, note=" # again")
-        before = await self._versions()
-        await self._line("apply --server-side -f full --force-conflicts", self._full, note=" # once more")
-        self.walked.unchanged = before == await self._versions()
 
     async def _read_to_replace(self) -> None:
         """The minimal objects as they are, a label more: without what they were given some may not be written."""
@@ -158,13 +152,19 @@ class Walk:
         objects = zip(self._minimal, listed["items"], strict=True)
         write([Manifest(m.kind, m.role, _labelled(item, "replaced")) for m, item in objects], self._folder / "read")
 
-    async def _versions(self) -> str:
-        return (await self._say(self._command("get -f full -o jsonpath='{.items[*].metadata.resourceVersion}'"))).stdout
+    async def _revision(self) -> str:
+        listed = await self._server.client.send("GET", "/api/v1/namespaces")
+        return str(listed.body["metadata"]["resourceVersion"])
 
     async def _delete(self, http: aiohttp.ClientSession) -> None:
         await self._line("delete -f full --wait=false", self._full)
         await self._say(self._command(f"patch -f full --type=merge -p '{FREED}'"))
+        await self._line("apply --server-side -f full", self._full)
+        # A new Node is given a taint, and taints are owned as a whole: the second time takes it away.
         await self._say(self._command("apply --server-side -f full"))
+        before = await self._revision()
+        await self._line("apply --server-side -f full", self._full, note=" # again")
+        self.walked.unchanged = before == await self._revision()
         await self._say(self._command("label -f minimal -f full walk=yes --overwrite"))
         for manifest in self._minimal:
             async with http.delete(await self._path(manifest), params={"labelSelector": "walk=yes"}) as answer:
