@@ -40,11 +40,19 @@ class BindingAction:
                 if added := binding["metadata"].get(field):
                     pod["metadata"].setdefault(field, {}).update(added)
             _scheduled(pod, self._backend.world.clock.timestamp())
+            if _clears_nomination(self._backend.definitions.version):
+                pod["status"].pop("nominatedNodeName", None)
             pod["metadata"]["resourceVersion"] = ""
             return pod
 
         await self._writer.update(call, options, assign, rules=lambda new, old: [], admitted=True)
         return SUCCESS
+
+
+def _clears_nomination(version: str) -> bool:
+    """Whether a bound Pod is nominated no more (ClearingNominatedNodeNameAfterBinding, on from 1.35)."""
+    major, minor = version.split(".")[:2]
+    return (int(major), int(minor)) >= (1, 35)
 
 
 def _causes(binding: Object) -> list[Cause]:
@@ -79,6 +87,8 @@ def _scheduled(pod: Object, now: str) -> None:
     status = pod.setdefault("status", {})
     conditions = status.setdefault("conditions", [])
     condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+    if generation := pod["metadata"].get("generation"):
+        condition["observedGeneration"] = generation
     for position, present in enumerate(conditions):
         if present["type"] == "PodScheduled":
             if present["status"] == "True":
