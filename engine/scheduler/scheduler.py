@@ -21,7 +21,7 @@ from engine.scheduler.extenders import Extender
 from engine.scheduler.extenders.extender import EVENTS, EXTENDER_NAME
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
-from engine.scheduler.framework.profile import Profile, has_dynamic_resources
+from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status, error
 from engine.scheduler.plugins.registry import REGISTRY
@@ -58,6 +58,7 @@ class Scheduler:
         self._not_served = (
             () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, RESOURCE_SLICES, DEVICE_CLASSES)
         )
+        self._announces = announces_nodes(kubernetes_version)
         self._client = client
         self._world = world
         self._tasks = Supervisor("scheduler")
@@ -244,7 +245,8 @@ class Scheduler:
         with self._span("bind", queued, cause) as span:
             span.detail["node"] = placement.node_name
             try:
-                bound = await BindingCycle(self.cache, self.queue, recorder).run(framework, state, assumed)
+                cycle = BindingCycle(self.cache, self.queue, recorder, self._client if self._announces else None)
+                bound = await cycle.run(framework, state, assumed)
             except Exception as failure:
                 log.exception("binding pod %s", assumed.key)
                 bound = self._bind_broke(framework, state, assumed, error(f"{type(failure).__name__}: {failure}"))

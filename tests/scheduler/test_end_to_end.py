@@ -9,10 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.api.types import EVENTS, NODES, PODS
+from engine.api.types import EVENTS, NODES, PODS, Object
 from engine.api.wire import JSON_PATCH
 from engine.client import Client
 from engine.clock import VirtualClock
+from engine.scheduler.plugins.resource_claims import RESOURCE_CLAIMS
 from engine.trace import Hop
 from engine.world import World
 from tests.scheduler.objects import affinity, near, taint
@@ -296,3 +297,34 @@ def test_one_seed_gives_one_history() -> None:
 def _run_apart(clock: VirtualClock) -> tuple[list[tuple[str, str]], list[Any], float]:
     with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
         return runner.run(run_realistic(clock))
+
+
+async def test_a_pod_is_nominated_while_something_is_done_before_it_is_bound(stage: Stage) -> None:
+    """A claim is reserved first, and so others are told which node the Pod will get (KEP 5278); no longer once it is
+    bound. A Pod that has nothing to wait for is bound straight away."""
+    claim: Object = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+    }
+    made = await stage.admin.create(RESOURCE_CLAIMS, claim, namespace="default")
+    device = {"request": "r", "driver": "gpu.example.com", "pool": "n1", "device": "a"}
+    allocated = {**made, "status": {"allocation": {"devices": {"results": [device]}}}}
+    await stage.admin.update_status(RESOURCE_CLAIMS, allocated)
+    await stage.add_node("n1")
+    seen: list[tuple[str, str, str]] = []
+    async with await stage.admin.watch(PODS, resource_version="0") as watch:
+        await stage.add_pod("plain")
+        await stage.bound("plain")
+        await stage.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        async for event in watch:
+            found = event.object
+            nominated = found["status"].get("nominatedNodeName", "")
+            seen.append((found["metadata"]["name"], nominated, found["spec"].get("nodeName", "")))
+            if seen[-1][0] == "p" and seen[-1][2]:
+                break
+    assert [(nominated, node) for name, nominated, node in seen if name == "plain"] == [("", ""), ("", "n1")]
+    assert [(nominated, node) for name, nominated, node in seen if name == "p"] == [("", ""), ("n1", ""), ("", "n1")]
+    scheduled = (await stage.condition("p"))["observedGeneration"]
+    assert scheduled == (await stage.get("p"))["metadata"]["generation"]

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from engine.api.types import PODS, Object
+from engine.api.wire import MERGE_PATCH
 from engine.scheduler import SchedulerConfiguration
 from engine.scheduler.configuration import ExtenderConfiguration
 from engine.scheduler.whatif import ClusterObjects, Simulation
@@ -246,3 +247,34 @@ async def test_a_what_if_asks_extenders_too() -> None:
         await simulation.close()
         await service.stop()
     assert [verb for verb, _ in service.asked] == ["filter"]
+
+
+async def test_a_nominated_node_that_an_extender_refuses_does_not_keep_the_pod_from_others(
+    stage_with: StageWith,
+) -> None:
+    stage = await stage_with(Service(filter=only("b")), filter_verb="filter")
+    await stage.add_node("a")
+    await stage.add_pod("p", schedulingGates=[{"name": "wait"}])
+    nominated = {"status": {"nominatedNodeName": "a"}}
+    await stage.admin.patch(PODS, "p", nominated, namespace="default", subresource="status")
+    await stage.add_node("b")
+    await stage.admin.patch(PODS, "p", {"spec": {"schedulingGates": []}}, namespace="default", content_type=MERGE_PATCH)
+    assert await stage.bound("p") == "b"
+    (decision,) = stage.scheduler.decisions.of_pod("default/p")
+    assert decision.evaluated == 2
+
+
+async def test_an_extender_need_not_say_which_nodes_it_refuses(stage_with: StageWith) -> None:
+    def nobody(asked: Any) -> Object:
+        return {"Nodes": {"items": []}}
+
+    stage = await stage_with(Service(filter=nobody), filter_verb="filter")
+    await stage.add_node("a")
+    await stage.add_pod("p")
+    assert (await stage.condition("p"))["reason"] == "Unschedulable"
+    (decision, *_) = stage.scheduler.decisions.of_pod("default/p")
+    async with stage.world.clock.timeout(60):
+        while (queued := stage.scheduler.queue.find("default/p")) is None:
+            await stage.world.clock.sleep(0.05)
+    assert decision.result == "unschedulable"
+    assert "Extender" in queued[0].unschedulable_plugins

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.client import NORMAL, SeriesRecorder
+import logging
+
+from engine.api.errors import ApiError
+from engine.client import NORMAL, Client, SeriesRecorder
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cycle.scheduling import Placement, rejected_on
 from engine.scheduler.extenders.consulting import bind_by_extender
@@ -11,11 +14,18 @@ from engine.scheduler.framework.events import ASSIGNED_POD_DELETE
 from engine.scheduler.framework.runtime import Framework
 from engine.scheduler.framework.status import SUCCESS, Status
 from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.pod_status import patch_pod_status
 from engine.scheduler.queue.scheduling_queue import SchedulingQueue
+
+log = logging.getLogger(__name__)
 
 
 class BindingCycle:
-    def __init__(self, cache: Cache, queue: SchedulingQueue, recorder: SeriesRecorder) -> None:
+    def __init__(
+        self, cache: Cache, queue: SchedulingQueue, recorder: SeriesRecorder, announcing: Client | None = None
+    ) -> None:
+        """`announcing` is the client of a scheduler that says beforehand which node it expects a pod to get."""
+        self._announcing = announcing
         self._cache = cache
         self._queue = queue
         self._recorder = recorder
@@ -23,6 +33,10 @@ class BindingCycle:
     async def run(self, framework: Framework, state: CycleState, pod: PodInfo) -> Placement:
         """Bind an assumed pod; the placement has a status where that failed."""
         node = pod.node_name
+        if (
+            framework.run_pre_bind_pre_flights(state, pod, node) or framework.waiting.get(pod.uid) is not None
+        ) and self._announcing is not None:
+            await self._announce(self._announcing, pod)
         status = await framework.wait_on_permit(pod)
         if not status.ok:
             return self._undo(framework, state, pod, status)
@@ -39,6 +53,14 @@ class BindingCycle:
         self._recorder.event(pod.pod, NORMAL, "Scheduled", "Binding", message)
         framework.run_post_bind(state, pod, node)
         return Placement(node, pod, SUCCESS)
+
+    async def _announce(self, client: Client, pod: PodInfo) -> None:
+        """Binding will take a while: tell others, such as an autoscaler, that the pod is about to go to its node."""
+        try:
+            await patch_pod_status(client, pod.pod, {**pod.status, "nominatedNodeName": pod.node_name})
+        except (ApiError, ConnectionError) as failure:
+            # Not worth giving up the binding for.
+            log.warning("nominated node name of pod %s: %s", pod.key, failure)
 
     def _undo(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
         """Give the node back: to the others it is as if a pod had been deleted there."""

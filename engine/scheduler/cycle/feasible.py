@@ -49,6 +49,7 @@ class Search:
     rejections: list[Rejection] = field(default_factory=list)
     statuses: dict[str, Status] = field(default_factory=dict)
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    nominated: bool = False  # whether the node that the pod is nominated to is all that was looked at
     error: Status | None = None
 
     @property
@@ -70,7 +71,14 @@ class FeasibleNodes:
         self._choosy = choosy
 
     def find(
-        self, framework: Framework, state: CycleState, pod: PodInfo, *, snapshot: Snapshot, durations: Durations
+        self,
+        framework: Framework,
+        state: CycleState,
+        pod: PodInfo,
+        *,
+        snapshot: Snapshot,
+        durations: Durations,
+        nominated_first: bool = True,
     ) -> Search:
         outcome = framework.run_pre_filter(state, pod, snapshot, durations)
         search = Search()
@@ -84,7 +92,9 @@ class FeasibleNodes:
             search.diagnosis.pre_filter_message = outcome.status.message
             search.diagnosis.add_plugin_status(outcome.status)
             return search
-        if nominated := self._on_nominated_node(framework, state, pod, snapshot=snapshot, durations=durations):
+        if nominated_first and (
+            nominated := self._on_nominated_node(framework, state, pod, snapshot=snapshot, durations=durations)
+        ):
             return nominated
         rows = np.arange(len(snapshot), dtype=np.intp)
         if outcome.node_names is not None:
@@ -105,7 +115,7 @@ class FeasibleNodes:
         row = snapshot.rows.get(pod.nominated_node_name)
         if row is None:
             return None
-        search = Search()
+        search = Search(nominated=True)
         rows = np.array([row], np.intp)
         self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
         return search if len(search.feasible) else None

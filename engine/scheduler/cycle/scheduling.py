@@ -59,10 +59,10 @@ class SchedulingCycle:
             return Placement(status=error(str(failure)))
 
     async def _run(self, framework: Framework, state: CycleState, pod: PodInfo, decision: Decision) -> Placement:
-        snapshot = self._snapshot
-        search = self.feasible_nodes.find(framework, state, pod, snapshot=snapshot, durations=decision.durations)
-        if self._extenders and len(search.feasible):
-            await self._ask_extenders(search, pod)
+        search = await self._find(framework, state, pod, decision)
+        if search.nominated and not len(search.feasible):
+            # An extender does not want the node that the pod is nominated to: then any other will do.
+            search = await self._find(framework, state, pod, decision, nominated_first=False)
         self._note_search(decision, search)
         decision.filters = [plugin.name for plugin in framework.active_filters(state)]
         if search.error is not None:
@@ -71,6 +71,27 @@ class SchedulingCycle:
             return await self._post_filter(framework, state, pod, search)
         node_name = await self._choose(framework, state, pod, search=search, decision=decision)
         return self._reserve(framework, state, pod, node_name)
+
+    async def _find(
+        self,
+        framework: Framework,
+        state: CycleState,
+        pod: PodInfo,
+        decision: Decision,
+        *,
+        nominated_first: bool = True,
+    ) -> Search:
+        search = self.feasible_nodes.find(
+            framework,
+            state,
+            pod,
+            snapshot=self._snapshot,
+            durations=decision.durations,
+            nominated_first=nominated_first,
+        )
+        if self._extenders and len(search.feasible):
+            await self._ask_extenders(search, pod)
+        return search
 
     def _note_search(self, decision: Decision, search: Search) -> None:
         decision.rejections, decision.statuses = search.rejections, search.statuses

@@ -26,6 +26,7 @@ async def filter_by_extenders(
 ) -> Status | None:
     """Take from the search's feasible nodes those that an extender rejects; an error if one fails."""
     rejected: dict[str, Status] = {}
+    before = len(search.feasible)
     for extender in extenders:
         if not len(search.feasible):
             break
@@ -44,8 +45,8 @@ async def filter_by_extenders(
                 rejected[name] = unschedulable(why).by(EXTENDER_NAME)
         passed = set(said.passed)
         search.feasible = np.array([r for r in search.feasible.tolist() if snapshot.names[r] in passed], np.intp)
-    if rejected:
-        search.statuses |= {name: status for name, status in rejected.items() if name in snapshot.rows}
+    search.statuses |= {name: status for name, status in rejected.items() if name in snapshot.rows}
+    if len(search.feasible) != before:
         search.diagnosis.unschedulable_plugins[EXTENDER_NAME] = None
     return None
 

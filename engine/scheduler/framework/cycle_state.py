@@ -19,6 +19,7 @@ class CycleState:
         self._data: dict[str, StateData] = {}
         self.skip_filter: set[str] = set()  # plugins whose PreFilter said Skip
         self.skip_score: set[str] = set()  # plugins whose PreScore said Skip
+        self.skip_pre_bind: set[str] = set()  # plugins whose PreBindPreFlight said Skip
 
     def write(self, key: str, data: StateData) -> None:
         self._data[key] = data
@@ -35,4 +36,5 @@ class CycleState:
         twin._data = {key: data.clone() for key, data in self._data.items()}
         twin.skip_filter = set(self.skip_filter)
         twin.skip_score = set(self.skip_score)
+        twin.skip_pre_bind = set(self.skip_pre_bind)
         return twin

@@ -323,8 +323,17 @@ class Framework:
 
     # -- binding
 
+    def run_pre_bind_pre_flights(self, state: CycleState, pod: PodInfo, node_name: str) -> bool:
+        """Whether a PreBind plugin has something to do; those that have not are left out of `run_pre_bind`."""
+        for plugin in self.pre_bind:
+            if plugin.pre_bind_pre_flight(state, pod, node_name).code is Code.SKIP:
+                state.skip_pre_bind.add(plugin.name)
+        return len(state.skip_pre_bind) < len(self.pre_bind)
+
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         for plugin in self.pre_bind:
+            if plugin.name in state.skip_pre_bind:
+                continue
             status = await plugin.pre_bind(state, pod, node_name)
             if not status.ok:
                 return _failed("PreBind", plugin, status)

@@ -255,6 +255,10 @@ class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilt
             # The next attempt of the pod comes here again.
             log.warning("unreserve %s: %s", metadata["name"], failure)
 
+    def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        kept = state.get(self.name, ClaimState)
+        return SKIP if kept is None or all(is_reserved(claim, pod) for claim in kept.claims) else SUCCESS
+
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Write down allocations and reservations."""
         kept = state.get(self.name, ClaimState)

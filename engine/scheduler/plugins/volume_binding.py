@@ -234,6 +234,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
         for claim in kept.chosen.provisions:
             self._claims.restore(claim)
 
+    def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        kept = state.get(self.name, VolumeState)
+        return SKIP if kept is None or kept.chosen is None else SUCCESS
+
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         kept = state.get(self.name, VolumeState)
         if kept is None or kept.chosen is None:
