@@ -4,7 +4,7 @@ DATA/NAME/store.db     the revision log
 DATA/NAME/traces.db    the spans
 DATA/NAME/pki/         CA, server and admin certificates
 DATA/NAME/kubeconfig   the admin's, mode 0600
-DATA/NAME/lock         held (flock) by the process that runs the cluster
+DATA/NAME/lock         held (flock) by the process that runs the cluster; what it serves stands here too
 DATA/NAME/running.json what that process serves; gone when it has stopped
 DATA/NAME/engine.log   what a detached process wrote
 """
@@ -113,6 +113,7 @@ class ClusterFolder:
             raise self._held_by_another() from None
         hold = Hold()
         try:
+            self._forget_running(descriptor)
             yield hold
         finally:
             self.running_file.unlink(missing_ok=True)
@@ -124,22 +125,32 @@ class ClusterFolder:
                     if folder.is_dir() and not any(folder.iterdir()):
                         folder.rmdir()
 
+    def _forget_running(self, lock: int) -> None:
+        """What a killed process left names a process that may be anybody's by now."""
+        self.running_file.unlink(missing_ok=True)
+        os.ftruncate(lock, 0)
+
     def _held_by_another(self) -> ClusterRunningError:
         running = self.read_running()
         where = f" at {running.address} (pid {running.pid})" if running else " (it is still starting)"
         return ClusterRunningError(f"the cluster in {self.path} is already running{where}", running)
 
     def write_running(self, running: Running) -> None:
+        document = running.model_dump_json(indent=2).encode()
         partial = self.running_file.with_suffix(".partial")
-        partial.write_bytes(running.model_dump_json(indent=2).encode())
+        partial.write_bytes(document)
         partial.replace(self.running_file)
+        self.lock.write_bytes(document)
 
     def read_running(self) -> Running | None:
-        """What the file says, whether or not the process is still there."""
-        try:
-            return Running.model_validate(orjson.loads(self.running_file.read_bytes()))
-        except (OSError, ValueError):
-            return None
+        """What the file says, whether or not the process is still there; the lock says it too, for one is easily
+        damaged, and a cluster that runs must be found and stopped."""
+        for file in (self.running_file, self.lock):
+            try:
+                return Running.model_validate(orjson.loads(file.read_bytes()))
+            except (OSError, ValueError):
+                continue
+        return None
 
     def find_running(self) -> Running | None:
         """What serves this folder's cluster now; None if nothing does (a file that a crash left counts as nothing)."""

@@ -21,11 +21,12 @@ from engine.client.kubeconfig import KubeConfig, KubeConfigError, document_for
 from engine.clock import Clock
 from engine.cluster import Cluster, load_components
 from engine.config import ClusterConfig
-from engine.folder import ClusterFolder, Running
+from engine.folder import HOME_VARIABLE, ClusterFolder, Running
 from engine.pki import ClusterPki
 
 DEFAULT_PORT = 6443
 PORTS_TRIED = 100
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # What the server's certificate is good for, as kubeadm's is (the last is the first address of the service range).
 SERVER_HOSTS = (
     "localhost",
@@ -66,6 +67,13 @@ async def serve(
 
         try:
             await _serve_held(config, folder, port=port, ready=now_ready, say=say)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            raise ServeError(
+                f"cannot write the data folder {folder.path}: {error.strerror}. "
+                f"Make room, or choose another with {HOME_VARIABLE}=FOLDER"
+            ) from error
         finally:
             if config.data_folder is None and not kept:
                 folder.remove()

@@ -85,6 +85,27 @@ def test_what_a_killed_process_left_counts_for_nothing(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b'{"name": "demo"}', b"\0" * 300], ids=["empty", "torn", "less", "zeros"]
+)
+def test_a_running_cluster_is_found_where_its_file_is_damaged(tmp_path: Path, damage: bytes) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold():
+        folder.write_running(RUNNING)
+        folder.running_file.write_bytes(damage)
+        assert folder.find_running() == RUNNING
+        folder.running_file.unlink()
+        assert folder.find_running() == RUNNING
+
+
+def test_a_start_does_not_pass_for_the_process_that_was_killed_before(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    folder.path.mkdir()
+    folder.write_running(RUNNING)
+    with folder.hold():
+        assert folder.find_running() is None
+
+
 def test_a_folder_that_cannot_be_made_says_why_and_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FolderError, match=f"cannot use the data folder .*: Not a directory.*{HOME_VARIABLE}"):

@@ -67,6 +67,7 @@ class Committer:
         self.batches = 0
         self.failures = 0
         self.last_error = ""
+        self.refusing = ""  # why the newest commit failed; "" once one has succeeded again
         self._journal = journal
         self._tasks = tasks
         self._apply = apply
@@ -140,6 +141,9 @@ class Committer:
 
     def _succeed(self, proposals: list[Proposal], batch: Batch, seconds: float) -> None:
         self.batches += 1
+        if self.refusing:
+            _log.warning("writes are durable again")
+            self.refusing = ""
         if batch.revisions:
             changes = sum(len(revision.changes) for revision in batch.revisions)
             first = batch.revisions[0].revision
@@ -158,8 +162,10 @@ class Committer:
     def _fail(self, proposals: list[Proposal], error: Exception) -> None:
         if not isinstance(error, StoreUnavailableError):
             _log.error("a commit failed", exc_info=error)
+        elif not self.refusing:
+            _log.warning("writes are refused: %s", error)
         self.failures += 1
-        self.last_error = str(error)
+        self.last_error = self.refusing = str(error)
         void = [*proposals, *self._pending]
         self._pending.clear()
         self._refuse(void)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import struct
 from collections.abc import Callable
@@ -29,6 +30,7 @@ _MEASURE_EVERY = 1 << 20  # bytes written between two looks at the size of the f
 _INDEX_AT = 4000  # rows that the index by key may lag behind
 _CHECKPOINT_AT = 500  # pages in the WAL that are not yet in the database
 _WAL_AT_MOST = 16_000  # pages in the WAL
+_WAL_INDEX = 32 * 1024  # bytes that SQLite's index of the WAL takes at least
 
 
 class Database(Protocol):
@@ -93,9 +95,16 @@ def unreadable(path: Path, error: sqlite3.Error) -> StoreError:
         return StoreError(f"{path} is locked by another process ({error}); close what has it open, and start again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
         return StoreError(f"cannot write {path} ({error}); give ktui a folder that it may write")
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _no_room(path)):
+        return StoreError(f"cannot open {path}: the disk is full; make room, and start again")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreError(f"{path} is damaged ({error}). {log.way_out(path)}")
     return StoreError(f"cannot open {path}: {error}")
+
+
+def _no_room(path: Path) -> bool:
+    """Whether there is no room beside a file, so that it was that which failed: of its index SQLite does not say so."""
+    return shutil.disk_usage(path.parent).free < _WAL_INDEX
 
 
 class Sizes(NamedTuple):

@@ -360,6 +360,7 @@ class SqliteStore:
                 "batches": committer.batches,
                 "failed_batches": committer.failures,
                 "last_error": committer.last_error,
+                "refusing": committer.refusing,
                 "txns": self._recorder.decided,
                 "failed_compares": self._recorder.failed_compares,
                 "compactions": self._upkeep.compactions,

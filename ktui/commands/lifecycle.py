@@ -9,7 +9,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -151,7 +151,9 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         raise typer.Exit(1)
     from ktui.connect import fetch
 
-    inside = fetch(Path(running.kubeconfig), "/debug/ktui/status")
+    kubeconfig = Path(running.kubeconfig)
+    inside = fetch(kubeconfig, "/debug/ktui/status")
+    trouble = _trouble(fetch(kubeconfig, "/debug/ktui/store/status"))
     facts = {
         "name": running.name,
         "running": True,
@@ -163,6 +165,7 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         "versions": {"ktui": running.ktui_version, "kubernetes": running.kubernetes_version},
         "profile": inside["profile"],
         "clock": inside["clock"],
+        "storeTrouble": trouble,
     }
     if output == "json":
         print(json.dumps(facts, indent=2))
@@ -178,9 +181,15 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         "clock": f"{inside['clock']['mode']} {inside['clock']['speed']}×",
         "data folder": running.data_folder,
         "kubeconfig": running.kubeconfig,
+        **({"writes fail": trouble} if trouble else {}),
     }
     for title, value in rows.items():
         print(f"{title + ':':<13}{value}")
+
+
+def _trouble(store: dict[str, Any]) -> str:
+    """Why the store refuses writes now; "" where it does not."""
+    return str(store["details"].get("refusing") or ", ".join(store["alarms"]))
 
 
 def reset(

@@ -54,7 +54,7 @@ def test_the_life_of_a_cluster(home: Home) -> None:
         "dataFolder": str(home.folder().path),
         "kubeconfig": str(home.folder().kubeconfig),
     }.items() <= status.items()
-    assert status["revision"] > 1
+    assert (status["revision"] > 1, status["storeTrouble"]) == (True, "")
     assert status["versions"]["kubernetes"].startswith("v1.")
     assert stat.S_IMODE(home.folder().kubeconfig.stat().st_mode) == 0o600
     assert home.ktui("kubeconfig", check=True).out == home.folder().kubeconfig.read_text()
@@ -66,6 +66,7 @@ def test_the_life_of_a_cluster(home: Home) -> None:
         f"error: the cluster in {home.folder().path} is already running at {running.address} (pid {running.pid})\n"
     )
 
+    home.folder().running_file.write_bytes(b"{")
     refused = home.ktui("reset", "--yes")
     assert (refused.code, "stop it first" in refused.err) == (1, True)
     assert home.ktui("down", check=True).out == "cluster default is down\n"
@@ -73,6 +74,18 @@ def test_the_life_of_a_cluster(home: Home) -> None:
     assert home.folder().store.exists()
     assert not home.folder().lock.exists()
     assert home.ktui("reset", "--yes", check=True).out == "cluster default is deleted\n"
+    assert not home.folder().path.exists()
+
+
+def test_a_start_without_room_says_so_and_leaves_nothing(home: Home) -> None:
+    """A limit on the size of files stands for a full disk: writing fails as it does there."""
+    script = f"ulimit -f 1; exec {sys.executable} -m ktui up --port=0"
+    ran = subprocess.run(["sh", "-c", script], env=home.environment, capture_output=True, text=True, timeout=TIMEOUT)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == (
+        f"error: cannot write the data folder {home.folder().path}: File too large. "
+        "Make room, or choose another with KTUI_HOME=FOLDER\n"
+    )
     assert not home.folder().path.exists()
 
 

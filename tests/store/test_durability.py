@@ -210,9 +210,11 @@ def test_a_full_disk_refuses_writes_and_forgives(path: Path, threaded: bool) -> 
         kvs = (await store.range(Range(b"/", b"0"))).kvs
         assert [kv.key for kv in kvs] == sorted([b"/first", *acknowledged])
         revision = store.revision
-        assert (await store.status()).details["failed_batches"] > 1
+        details = (await store.status()).details
+        assert (details["failed_batches"] > 1, "disk is full" in details["refusing"]) == (True, True)
         await free_disk(store)
         assert await put(store, b"/after") == revision + 1
+        assert (await store.status()).details["refusing"] == ""
         assert (await get(store, b"/x"), await get(store, b"/after")) != (None, None)
         seen: list[int] = []
         while not seen or seen[-1] < store.revision:
