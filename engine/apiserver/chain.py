@@ -170,6 +170,8 @@ class Chain:
         if call.request.method not in _METHODS:
             raise method_not_allowed()
         question = Attributes.of(call.user, call.info)
+        if "fieldSelector" in call.request.query and question.verb in ("list", "watch", "deletecollection"):
+            question = question._replace(field_selector=call.request.parameter("fieldSelector"))
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
         if question.is_resource:

@@ -35,6 +35,8 @@ from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authorization import UnionAuthorizer
+from engine.apiserver.authorization.nodes import NodeAuthorizer
+from engine.apiserver.authorization.policy_objects import node_rules
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
@@ -112,7 +114,8 @@ class ApiServer:
         authenticator = UnionAuthenticator(
             (X509Authenticator(), ServiceAccountAuthenticator(issuer, lookup), *authenticators)
         )
-        authorizer = UnionAuthorizer((PrivilegedGroups(), rbac))
+        nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules())
+        authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
         if plugins is None:
             plugins = default_plugins(
                 lookup=lookup,

@@ -5,13 +5,17 @@ Source: plugin/pkg/admission/noderestriction/admission.go.
 
 from __future__ import annotations
 
-from engine.api.types import PODS, Object
+from engine.api.errors import not_found
+from engine.api.types import NODES, PODS, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
-from engine.apiserver.authentication.user import NODE_PREFIX, NODES_GROUP, UserInfo
+from engine.apiserver.admission.node_pods import mirror_pod_refusal
+from engine.apiserver.authentication.user import NODE_PREFIX, NODES_GROUP
+from engine.apiserver.authorization.nodes import node_of
 from engine.apiserver.lookup import Lookup
 
-_MIRROR = "kubernetes.io/config.mirror"
 _LEASE_NAMESPACE = "kube-node-lease"
+# What a kubelet reports of a claim on its node.
+_REPORTED = ("capacity", "conditions", "allocatedResources", "allocatedResourceStatuses")
 # The labels of its own kind that a kubelet may set on its node.
 _LABELS = frozenset(
     (
@@ -31,13 +35,6 @@ _LABELS = frozenset(
 _OWN_PREFIXES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 
 
-def node_of(user: UserInfo) -> str:
-    """The name of the node that a user is the kubelet of; "" for anybody else (pkg/auth/nodeidentifier)."""
-    if user.name.startswith(NODE_PREFIX) and NODES_GROUP in user.groups:
-        return user.name.removeprefix(NODE_PREFIX)
-    return ""
-
-
 class NodeRestriction(Plugin):
     name = "NodeRestriction"
 
@@ -47,10 +44,12 @@ class NodeRestriction(Plugin):
     async def mutate(self, attributes: Attributes) -> bool:
         node = node_of(attributes.user)
         if not node:
+            if attributes.user.name == NODE_PREFIX and NODES_GROUP in attributes.user.groups:
+                raise denied(attributes, f"could not determine node from user {_quoted(NODE_PREFIX)}")
             return False
         match attributes.key:
             case "pods":
-                self._pod(attributes, node)
+                await self._pod(attributes, node)
             case "pods/status":
                 self._pod_status(attributes, node)
             case "pods/eviction":
@@ -59,21 +58,35 @@ class NodeRestriction(Plugin):
                 self._node(attributes, node)
             case "leases.coordination.k8s.io":
                 self._lease(attributes, node)
+            case "csinodes.storage.k8s.io":
+                self._csi_node(attributes, node)
+            case "serviceaccounts/token":
+                await self._token(attributes, node)
+            case "persistentvolumeclaims/status":
+                self._claim_status(attributes, node)
+            case "persistentvolumeclaims":
+                raise denied(attributes, "may only update PVC status")
+            case key if key.startswith("pods/"):
+                raise denied(
+                    attributes,
+                    f"unexpected pod subresource {_quoted(attributes.subresource)}, only 'status' and 'eviction' are "
+                    "allowed",
+                )
             case _:
                 pass
         return False
 
-    def _pod(self, attributes: Attributes, node: str) -> None:
+    async def _pod(self, attributes: Attributes, node: str) -> None:
         if attributes.operation is Operation.CREATE:
             pod = attributes.object or {}
-            if _MIRROR not in (pod.get("metadata", {}).get("annotations") or {}):
-                raise denied(
-                    attributes,
-                    f"pod does not have {_quoted(_MIRROR)} annotation, node {_quoted(node)} can only create "
-                    "mirror pods",
-                )
-            if _node_name(pod) != node:
-                raise denied(attributes, f"node {_quoted(node)} can only create pods with spec.nodeName set to itself")
+            if why := mirror_pod_refusal(pod, node):
+                raise denied(attributes, why)
+            found = await self._lookup.find(NODES, "", node)
+            if found is None:
+                raise not_found(NODES, node)
+            uid, owner = found["metadata"]["uid"], pod["metadata"]["ownerReferences"][0].get("uid", "")
+            if owner != uid:
+                raise denied(attributes, f"node {node} UID mismatch: expected {owner} got {uid}")
         elif attributes.operation is Operation.DELETE:
             if _node_name(attributes.old) != node:
                 raise denied(attributes, f"node {_quoted(node)} can only delete pods with spec.nodeName set to itself")
@@ -93,11 +106,15 @@ class NodeRestriction(Plugin):
         before = (attributes.old or {}).get("metadata", {}).get("labels") or {}
         if labels != before:
             raise denied(attributes, f"node {_quoted(node)} cannot update labels through pod status")
+        if _claims(attributes.object) != _claims(attributes.old):
+            raise denied(attributes, f"node {_quoted(node)} cannot update resource claim statues")
 
     async def _eviction(self, attributes: Attributes, node: str) -> None:
         pod = await self._lookup.find(PODS, attributes.namespace, attributes.name)
-        if pod is not None and _node_name(pod) != node:
-            raise denied(attributes, f"node {_quoted(node)} can only evict pods with spec.nodeName set to itself")
+        if pod is None:
+            raise not_found(PODS, attributes.name)
+        if _node_name(pod) != node:
+            raise denied(attributes, f"node {node} can only evict pods with spec.nodeName set to itself")
 
     def _node(self, attributes: Attributes, node: str) -> None:
         if attributes.name != node:
@@ -106,11 +123,17 @@ class NodeRestriction(Plugin):
         if new is None:
             return
         if attributes.operation is Operation.CREATE:
+            if _config_source(new) is not None:
+                why = f"node {_quoted(node)} is not allowed to create pods with a non-nil configSource"
+                raise denied(attributes, why)
             self._labels(attributes, {}, new, node)
             return
         if old is None:
             return
-        if _taints(new) != _taints(old) and not attributes.subresource:
+        if _config_source(new) is not None and _config_source(new) != _config_source(old):
+            why = f"node {_quoted(node)} is not allowed to update configSource to a new non-nil configSource"
+            raise denied(attributes, why)
+        if _taints(new) != _taints(old):
             raise denied(attributes, f"node {_quoted(node)} is not allowed to modify taints")
         self._labels(attributes, (old["metadata"].get("labels") or {}), new, node)
 
@@ -119,17 +142,50 @@ class NodeRestriction(Plugin):
         labels: dict[str, str] = new["metadata"].get("labels") or {}
         changed = [key for key in {**before, **labels} if labels.get(key) != before.get(key)]
         refused = sorted(key for key in changed if _reserved(key))
+        if refused and attributes.operation is Operation.CREATE:
+            why = f"node {_quoted(node)} is not allowed to set the following labels: {', '.join(refused)}"
+            raise denied(attributes, why)
         if refused:
-            what = "set" if attributes.operation is Operation.CREATE else "modify"
-            raise denied(
-                attributes, f"node {_quoted(node)} is not allowed to {what} the following labels: {', '.join(refused)}"
-            )
+            raise denied(attributes, f"is not allowed to modify labels: {', '.join(refused)}")
 
     def _lease(self, attributes: Attributes, node: str) -> None:
         if attributes.namespace != _LEASE_NAMESPACE:
             raise denied(attributes, f"can only access leases in the {_quoted(_LEASE_NAMESPACE)} system namespace")
         if attributes.name != node:
             raise denied(attributes, "can only access node lease with the same name as the requesting node")
+
+    def _csi_node(self, attributes: Attributes, node: str) -> None:
+        if attributes.name != node:
+            raise denied(attributes, "can only access CSINode with the same name as the requesting node")
+
+    async def _token(self, attributes: Attributes, node: str) -> None:
+        """Tokens are for the Pods of the node only, and bound to them."""
+        reference = ((attributes.object or {}).get("spec") or {}).get("boundObjectRef") or {}
+        if reference.get("apiVersion") != "v1" or reference.get("kind") != "Pod" or not reference.get("name"):
+            raise denied(attributes, "node requested token not bound to a pod")
+        uid = reference.get("uid")
+        if not uid:
+            raise denied(attributes, "node requested token with a pod binding without a uid")
+        pod = await self._lookup.find(PODS, attributes.namespace, reference["name"])
+        if pod is None:
+            raise not_found(PODS, reference["name"])
+        if uid != pod["metadata"]["uid"]:
+            raise denied(
+                attributes,
+                f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
+                "have been deleted and then recreated",
+            )
+        if _node_name(pod) != node:
+            raise denied(attributes, "node requested token bound to a pod scheduled on a different node")
+
+    def _claim_status(self, attributes: Attributes, node: str) -> None:
+        new, old = attributes.object or {}, attributes.old or {}
+        if _but_reported(new) != _but_reported(old):
+            raise denied(
+                attributes,
+                f"node {_quoted(node)} is not allowed to update fields other than status.capacity and "
+                "status.conditions",
+            )
 
 
 def _reserved(key: str) -> bool:
@@ -148,6 +204,22 @@ def _node_name(pod: Object | None) -> str:
 
 def _taints(node: Object) -> object:
     return (node.get("spec") or {}).get("taints") or []
+
+
+def _config_source(node: Object) -> object:
+    return (node.get("spec") or {}).get("configSource")
+
+
+def _claims(pod: Object | None) -> list[tuple[str, str | None]]:
+    statuses = ((pod or {}).get("status") or {}).get("resourceClaimStatuses") or ()
+    return [(each.get("name", ""), each.get("resourceClaimName")) for each in statuses]
+
+
+def _but_reported(claim: Object) -> Object:
+    """A claim without what a kubelet may write."""
+    metadata = {k: v for k, v in claim["metadata"].items() if k not in ("resourceVersion", "managedFields")}
+    status = {k: v for k, v in (claim.get("status") or {}).items() if k not in _REPORTED}
+    return {**claim, "metadata": metadata, "status": status}
 
 
 def _quoted(text: str) -> str:

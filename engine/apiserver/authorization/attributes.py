@@ -20,6 +20,7 @@ class Attributes(NamedTuple):
     name: str = ""
     is_resource: bool = True
     path: str = ""
+    field_selector: str = ""  # of a list, watch or deletecollection
 
     @classmethod
     def of(cls, user: UserInfo, info: RequestInfo) -> Attributes:

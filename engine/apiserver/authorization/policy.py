@@ -240,8 +240,7 @@ BINDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "system:kube-dns": (("ServiceAccount", "kube-system/kube-dns"),),
     "system:kube-scheduler": (("User", "system:kube-scheduler"),),
     "system:monitoring": (("Group", "system:monitoring"),),
-    # Until a Node authorizer answers for nodes, as before Kubernetes 1.8.
-    "system:node": (("Group", "system:nodes"),),
+    "system:node": (),  # the Node authorizer answers for nodes
     "system:node-proxier": (("User", "system:kube-proxy"),),
     "system:public-info-viewer": (("Group", "system:authenticated"), ("Group", "system:unauthenticated")),
     "system:service-account-issuer-discovery": (("Group", "system:serviceaccounts"),),

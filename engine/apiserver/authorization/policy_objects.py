@@ -87,13 +87,20 @@ def cluster_role_bindings() -> Iterator[Object]:
 def _binding(
     kind: str, role_kind: str, name: str, *, subjects: tuple[tuple[str, str], ...], namespace: str = ""
 ) -> Object:
-    return {
+    made: Object = {
         "apiVersion": _API_VERSION,
         "kind": kind,
         "metadata": _metadata(name, namespace),
         "roleRef": {"apiGroup": RBAC, "kind": role_kind, "name": name},
-        "subjects": [_subject(*subject) for subject in subjects],
     }
+    if subjects:
+        made["subjects"] = [_subject(*subject) for subject in subjects]
+    return made
+
+
+def node_rules() -> tuple[Object, ...]:
+    """What all nodes may do, whatever the objects say (bootstrappolicy NodeRules)."""
+    return tuple(rule(text) for text in ROLES["system:node"].rules)
 
 
 def roles() -> Iterator[Object]:
