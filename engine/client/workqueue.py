@@ -126,7 +126,7 @@ class WorkQueue(Generic[K]):
         if key in self._dirty:
             self._queue.append(key)
             self._wake()
-        if not self._processing:
+        elif not self._processing:
             self._drained.set()
 
     def _wake(self) -> None:
@@ -143,7 +143,11 @@ class WorkQueue(Generic[K]):
         return self._shutting_down
 
     def shut_down(self) -> None:
-        """Take nothing more; what is queued is still handed out, then `get` raises."""
+        """Take nothing more; what is queued is still handed out, then `get` raises. Ends a wait for the drain."""
+        self._drained.set()
+        self._stop_taking()
+
+    def _stop_taking(self) -> None:
         self._shutting_down = True
         for waiting in self._waiting.values():
             waiting.timer.cancel()
@@ -152,10 +156,10 @@ class WorkQueue(Generic[K]):
             self._wake()
 
     async def shut_down_with_drain(self) -> None:
-        """Shut down and wait until all that is being processed is done."""
-        self.shut_down()
-        while self._processing:
-            self._drained.clear()
+        """Shut down and wait until all that is being processed is done, and done again where it was added meanwhile."""
+        self._drained.clear()
+        self._stop_taking()
+        if self._processing:
             await self._drained.wait()
 
     # -- looking

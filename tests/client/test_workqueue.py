@@ -137,3 +137,34 @@ async def test_a_cancelled_worker_does_not_swallow_the_wake_up_that_was_meant_fo
     assert (await second)[0] == "key"
     with pytest.raises(asyncio.CancelledError):
         await first
+
+
+async def test_draining_waits_for_what_was_added_again_meanwhile(virtual_clock: VirtualClock) -> None:
+    """client-go TestQueueDrainageUsingShutDownWithDrainWithDirtyItem."""
+    queue: WorkQueue[str] = WorkQueue(virtual_clock)
+    queue.add("foo")
+    key, _ = await queue.get()
+    queue.add("foo")
+    drained = asyncio.ensure_future(queue.shut_down_with_drain())
+    await virtual_clock.sleep(1)
+    with pytest.raises(QueueShutDownError):
+        await queue.get()
+    queue.done(key)
+    await virtual_clock.sleep(1)
+    assert not drained.done(), "foo is dirty: it is processed once more"
+    queue.done((await queue.get())[0])
+    await drained
+    with pytest.raises(QueueShutDownError):
+        await queue.get()
+
+
+async def test_shutting_down_ends_a_wait_for_the_drain(virtual_clock: VirtualClock) -> None:
+    """client-go TestForceQueueShutdownUsingShutDown."""
+    queue: WorkQueue[str] = WorkQueue(virtual_clock)
+    queue.add("foo")
+    await queue.get()
+    drained = asyncio.ensure_future(queue.shut_down_with_drain())
+    await virtual_clock.sleep(1)
+    assert not drained.done()
+    queue.shut_down()
+    await drained
