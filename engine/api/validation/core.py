@@ -1,4 +1,4 @@
-"""ConfigMaps, Secrets, Namespaces, Nodes, Events, LimitRanges, ResourceQuotas and bindings (core validation)."""
+"""ConfigMaps, Secrets, Namespaces and bindings (core validation)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import Any
 import orjson
 
 from engine.api.go_json import syntax_error
-from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
-from engine.api.validation.placement import taints
-from engine.api.validation.problems import IMMUTABLE, Problems
-from engine.api.validation.resources import container_resource_name, quantity, quota_resource_name, resource_name
+from engine.api.validation.problems import Problems
 
 _SIZE_LIMIT = 1024 * 1024
 _FROZEN = "field is immutable when `immutable` is set"
@@ -26,6 +23,7 @@ _REQUIRED_KEYS: Mapping[str, tuple[str, ...]] = {
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 _BASIC_AUTH_KEYS = ("username", "password")
 
 
@@ -101,10 +99,13 @@ def _json_object(encoded: str, path: str, problems: Problems) -> None:
 def namespace(obj: Object, problems: Problems) -> None:
     for finalizer in obj.get("spec", {}).get("finalizers", ()):
         problems.all_invalid("spec.finalizers", finalizer, text.qualified_name(finalizer))
-        if "/" not in finalizer and finalizer != "kubernetes":
-            problems.invalid(
-                "spec.finalizers", finalizer, "name is neither a standard finalizer name nor is it fully qualified"
-            )
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            problems.invalid("spec.finalizers", finalizer, detail)
+
+
+def namespace_update(new: Object, old: Object, problems: Problems) -> None:
+    """Finalizers change by another way, and there is nothing else."""
 
 
 def namespace_status_update(new: Object, old: Object, problems: Problems) -> None:
@@ -116,136 +117,6 @@ def namespace_status_update(new: Object, old: Object, problems: Problems) -> Non
     elif phase != "Terminating":
         detail = "may only be 'Terminating' if `deletionTimestamp` is not empty"
         problems.invalid("status.Phase", phase, detail)
-
-
-def node(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
-    taints(spec.get("taints", ()), "metadata.taints", problems)
-    _node_resources(obj, problems)
-    ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
-    for index, value in enumerate(ranges):
-        problems.all_invalid(f"spec.podCIDRs[{index}]", value, text.cidr(value))
-    if len(ranges) > 2:
-        problems.invalid("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family")
-
-
-def _node_resources(obj: Object, problems: Problems) -> None:
-    for field in ("capacity", "allocatable"):
-        for name, amount in obj.get("status", {}).get(field, {}).items():
-            quantity(name, amount, f"status.{field}.{name}", problems)
-
-
-def node_update(new: Object, old: Object, problems: Problems) -> None:
-    _node_resources(new, problems)
-    addresses: list[Object] = []
-    for index, address in enumerate(new.get("status", {}).get("addresses", ())):
-        if address in addresses:
-            problems.duplicate(f"status.addresses[{index}]", address)
-        addresses.append(address)
-    after, before = new.get("spec", {}), old.get("spec", {})
-    for field, shown in (("podCIDRs", "podCIDR"), ("providerID", "providerID")):
-        if before.get(field) and before[field] != after.get(field):
-            detail = f'node updates may not change {shown} except from "" to valid'
-            problems.forbidden(f"spec.{field}", detail)
-    taints(after.get("taints", ()), "metadata.taints", problems)
-
-
-_EVENT_TYPES = ("Normal", "Warning")
-
-
-def event(obj: Object, problems: Problems) -> None:
-    """Of the core group: only the namespace of what it is about is checked (legacy events)."""
-    own, involved = obj.get("metadata", {}).get("namespace", ""), obj.get("involvedObject", {}).get("namespace", "")
-    if not involved:
-        if own not in ("", "default", "kube-system"):
-            problems.invalid("involvedObject.namespace", involved, "does not match event.namespace")
-    elif own != involved:
-        problems.invalid("involvedObject.namespace", involved, "does not match event.namespace")
-
-
-def new_event(obj: Object, problems: Problems) -> None:
-    """Of events.k8s.io (legacy fields are not set; what, where and why are)."""
-    for field, limit in (("reportingController", 0), ("reportingInstance", 128), ("action", 128), ("reason", 128)):
-        value = obj.get(field, "")
-        if not value:
-            problems.required(field)
-        elif limit and len(value) > limit:
-            problems.invalid(field, "", f"can have at most {limit} characters")
-    if obj.get("eventTime") is None:
-        problems.required("eventTime")
-    if obj.get("type") not in _EVENT_TYPES:
-        problems.invalid("type", "", "has invalid value: " + str(obj.get("type", "")))
-    if len(obj.get("note", "")) > 1024:
-        problems.invalid("message", "", "can have at most 1024 characters")
-
-
-_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "VolumeAttributesClass")
-
-
-def resource_quota(obj: Object, problems: Problems) -> None:
-    for name, amount in obj.get("spec", {}).get("hard", {}).items():
-        quota_resource_name(name, f"spec.hard[{name}]", problems)
-        quantity(name, amount, f"spec.hard[{name}]", problems)
-    scopes = obj.get("spec", {}).get("scopes", [])
-    for scope in scopes:
-        if scope not in _SCOPES:
-            problems.invalid("spec.scopes", scopes, "unsupported scope")
-
-
-def resource_quota_update(new: Object, old: Object, problems: Problems) -> None:
-    resource_quota(new, problems)
-    scopes, before = new.get("spec", {}).get("scopes", []), old.get("spec", {}).get("scopes", [])
-    if sorted(scopes) != sorted(before):
-        problems.invalid("spec.scopes", scopes, IMMUTABLE)
-
-
-_LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
-
-
-def limit_range(obj: Object, problems: Problems) -> None:
-    seen = set()
-    for index, limit in enumerate(obj.get("spec", {}).get("limits", ())):
-        path, kind = f"spec.limits[{index}]", limit.get("type", "")
-        problems.all_invalid(f"{path}.type", kind, text.qualified_name(kind))
-        if kind in seen:
-            problems.duplicate(f"{path}.type", kind)
-        seen.add(kind)
-        if "/" not in kind and kind not in _LIMIT_TYPES and not text.qualified_name(kind):
-            problems.invalid(f"{path}.type", kind, "must be a standard limit type or fully qualified")
-        _limit(limit, path, kind, problems)
-
-
-def _limit(limit: Object, path: str, kind: str, problems: Problems) -> None:
-    fields: tuple[str, ...] = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
-    rule = container_resource_name if kind in ("Pod", "Container") else resource_name
-    if kind == "Pod":
-        for field in ("default", "defaultRequest"):
-            if limit.get(field):
-                problems.forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
-        fields = ("max", "min", "maxLimitRequestRatio")
-    for field in fields:
-        for name in limit.get(field, {}):
-            rule(name, f"{path}.{field}[{name}]", problems)
-    if kind == "PersistentVolumeClaim" and not any("storage" in limit.get(field, {}) for field in ("min", "max")):
-        detail = "either minimum or maximum storage value is required, but neither was provided"
-        problems.required(f"{path}.limits", detail)
-    for low, high, at, words in (
-        ("min", "max", "min", "min value {} is greater than max value {}"),
-        ("min", "defaultRequest", "defaultRequest", "min value {} is greater than default request value {}"),
-        ("defaultRequest", "max", "defaultRequest", "default request value {} is greater than max value {}"),
-        (
-            "defaultRequest",
-            "default",
-            "defaultRequest",
-            "default request value {} is greater than default limit value {}",
-        ),
-        ("min", "default", "default", "min value {} is greater than default value {}"),
-        ("default", "max", "default", "default value {} is greater than max value {}"),
-    ):
-        for name, amount in limit.get(low, {}).items():
-            other = limit.get(high, {}).get(name)
-            if other is not None and Quantity.parse(amount) > Quantity.parse(other):
-                problems.invalid(f"{path}.{at}[{name}]", limit[at].get(name), words.format(amount, other))
 
 
 def binding(obj: Object, problems: Problems) -> None:

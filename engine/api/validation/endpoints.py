@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable, Sequence
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.labels import label_map
 from engine.api.validation.problems import Problems
 from engine.api.validation.services import PROTOCOLS, plain_address
 
 _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MAX_ENDPOINTS, _MAX_PORTS, _MAX_ADDRESSES = 1000, 20000, 100
+_MAX_TOPOLOGY, _MAX_HINTS = 16, 8
 
 
 def endpoints(obj: Object, problems: Problems) -> None:
@@ -20,10 +23,23 @@ def endpoints(obj: Object, problems: Problems) -> None:
             problems.required(path, "must specify `addresses` or `notReadyAddresses`")
         for field in ("addresses", "notReadyAddresses"):
             for number, address in enumerate(subset.get(field, ())):
-                plain_address(address.get("ip", ""), f"{path}.{field}[{number}].ip", problems)
+                _address(address, f"{path}.{field}[{number}]", problems)
         ports = subset.get("ports", ())
         for number, port in enumerate(ports):
             _endpoint_port(port, f"{path}.ports[{number}]", problems, name_required=len(ports) > 1)
+
+
+def _address(address: Object, path: str, problems: Problems) -> None:
+    value, wrong = address.get("ip", ""), text.ip_address(address.get("ip", ""))
+    problems.all_invalid(f"{path}.ip", value, wrong)
+    if address.get("hostname"):
+        problems.all_invalid(f"{path}.hostname", address["hostname"], text.dns_label(address["hostname"]))
+    if "nodeName" in address:
+        problems.all_invalid(f"{path}.nodeName", address["nodeName"], text.dns_subdomain(address["nodeName"]))
+    if wrong:
+        problems.invalid(f"{path}.ip", value, "must be a valid IP address")
+    else:
+        plain_address(value, f"{path}.ip", problems)
 
 
 def _endpoint_port(port: Object, path: str, problems: Problems, *, name_required: bool) -> None:
@@ -34,6 +50,12 @@ def _endpoint_port(port: Object, path: str, problems: Problems, *, name_required
         problems.all_invalid(f"{path}.name", name, text.dns_label(name))
     problems.all_invalid(f"{path}.port", number, text.port_number(number))
     problems.one_of(f"{path}.protocol", port.get("protocol"), PROTOCOLS)
+    _application(port, path, problems)
+
+
+def _application(port: Object, path: str, problems: Problems) -> None:
+    if "appProtocol" in port:
+        problems.all_invalid(f"{path}.appProtocol", port["appProtocol"], text.qualified_name(port["appProtocol"]))
 
 
 def endpoint_slice(obj: Object, problems: Problems) -> None:
@@ -62,6 +84,7 @@ def endpoint_slice(obj: Object, problems: Problems) -> None:
             problems.duplicate(f"{path}.name", name)
         names.add(name)
         problems.one_of(f"{path}.protocol", port.get("protocol"), PROTOCOLS)
+        _application(port, path, problems)
 
 
 def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> None:
@@ -73,7 +96,7 @@ def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> Non
     for index, address in enumerate(addresses):
         at = f"{path}.addresses[{index}]"
         if kind == "FQDN":
-            problems.all_invalid(at, address, text.dns_subdomain(address))
+            _domain(address, at, problems)
         elif kind in _ADDRESS_TYPES:
             plain_address(address, at, problems)
             wrong_family = not text.ip_address(address) and f"IPv{ipaddress.ip_address(address).version}" != kind
@@ -81,10 +104,46 @@ def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> Non
                 problems.invalid(at, address, f"must be an {kind} address")
     if "nodeName" in endpoint:
         problems.all_invalid(f"{path}.nodeName", endpoint["nodeName"], text.dns_subdomain(endpoint["nodeName"]))
+    topology = endpoint.get("deprecatedTopology", {})
+    if len(topology) > _MAX_TOPOLOGY:
+        problems.too_many(f"{path}.deprecatedTopology", len(topology), _MAX_TOPOLOGY)
+    label_map(topology, f"{path}.deprecatedTopology", problems)
     if "hostname" in endpoint:
         problems.all_invalid(f"{path}.hostname", endpoint["hostname"], text.dns_label(endpoint["hostname"]))
 
+    for field, rule in (("forZones", text.label_value), ("forNodes", text.dns_subdomain)):
+        _hints(endpoint.get("hints", {}).get(field, []), f"{path}.hints.{field}", problems, rule=rule)
+
+
+def _hints(hints: list[Object], path: str, problems: Problems, *, rule: Callable[[str], Sequence[str]]) -> None:
+    if len(hints) > _MAX_HINTS:
+        problems.too_many(path, len(hints), _MAX_HINTS)
+        return
+    names = set()
+    for index, hint in enumerate(hints):
+        name = hint.get("name", "")
+        if name in names:
+            problems.duplicate(f"{path}[{index}].name", name)
+        names.add(name)
+        problems.all_invalid(f"{path}[{index}].name", name, rule(name))
+
+
+def _domain(name: str, path: str, problems: Problems) -> None:
+    """Of at least two segments (IsFullyQualifiedDomainName)."""
+    plain = name.removesuffix(".")
+    if not name:
+        problems.required(path)
+    elif wrong := text.dns_subdomain(plain):
+        problems.invalid(path, plain, ",".join(wrong))
+    elif "." not in plain:
+        problems.invalid(path, plain, "should be a domain with at least two segments separated by dots")
+    else:
+        for label in plain.split("."):
+            if wrong := text.dns_label(label):
+                problems.invalid(path, label, ",".join(wrong))
+                return
+
 
 def endpoint_slice_update(new: Object, old: Object, problems: Problems) -> None:
-    problems.immutable("addressType", new.get("addressType"), old.get("addressType"))
     endpoint_slice(new, problems)
+    problems.immutable("addressType", new.get("addressType"), old.get("addressType"))

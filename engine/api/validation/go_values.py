@@ -91,6 +91,35 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Optional", "optional"),
         _Field("Path", "path", ""),
     ),
+    "NodeAddress": (_Field("Type", "type", ""), _Field("Address", "address", "")),
+    "Toleration": (
+        _Field("Key", "key", ""),
+        _Field("Operator", "operator", ""),
+        _Field("Value", "value", ""),
+        _Field("Effect", "effect", ""),
+        _Field("TolerationSeconds", "tolerationSeconds"),
+    ),
+    "ScopedResourceSelectorRequirement": (
+        _Field("ScopeName", "scopeName", ""),
+        _Field("Operator", "operator", ""),
+        _Field("Values", "values"),
+    ),
+    "RoleRef": (_Field("APIGroup", "apiGroup", ""), _Field("Kind", "kind", ""), _Field("Name", "name", "")),
+    "CSINodeDriver": (
+        _Field("Name", "name", ""),
+        _Field("NodeID", "nodeID", ""),
+        _Field("TopologyKeys", "topologyKeys"),
+        _Field("Allocatable", "allocatable"),
+    ),
+    "VolumeAttachmentSpec": (
+        _Field("Attacher", "attacher", ""),
+        _Field("Source", "source", struct="VolumeAttachmentSource"),
+        _Field("NodeName", "nodeName", ""),
+    ),
+    "VolumeAttachmentSource": (
+        _Field("PersistentVolumeName", "persistentVolumeName"),
+        _Field("InlineVolumeSpec", "inlineVolumeSpec"),
+    ),
     "ParentReference": (
         _Field("Group", "group", ""),
         _Field("Resource", "resource", ""),

@@ -17,6 +17,7 @@ from engine.api.validation.resources import positive_quantity
 from engine.api.validation.volume_sources import SHARED
 from engine.api.validation.volumes import ISCSI_TOO_LONG, SOURCE_PATH, iscsi_too_long
 
+_INLINE = "in the context of inline volumes"
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _MORE_THAN_ONE = "may not specify more than 1 volume type"
 _NEEDS_CSI = "has to be specified when using volumeAttributesClassName"
@@ -41,16 +42,40 @@ def persistent_volume(obj: Object, problems: Problems) -> None:
 
 
 def volume_spec(spec: Object, path: str, name: str, problems: Problems) -> None:
-    modes = spec.get("accessModes", [])
-    if not modes:
-        problems.required(f"{path}.accessModes")
-    access_modes(modes, f"{path}.accessModes", problems)
+    _modes(spec, path, problems)
     _capacity(spec.get("capacity", {}), f"{path}.capacity", problems)
     policy = spec.get("persistentVolumeReclaimPolicy")
     problems.unless_in(f"{path}.persistentVolumeReclaimPolicy", policy or None, _RECLAIM)
     _node_affinity(spec, path, problems)
     _sources(spec, path, name, problems)
     _names(spec, path, problems)
+
+
+def _modes(spec: Object, path: str, problems: Problems) -> None:
+    modes = spec.get("accessModes", [])
+    if not modes:
+        problems.required(f"{path}.accessModes")
+    access_modes(modes, f"{path}.accessModes", problems)
+
+
+def inline_volume_spec(spec: Object, path: str, problems: Problems) -> None:
+    """Of a VolumeAttachment: a volume that no PersistentVolume speaks for."""
+    for field in ("claimRef", "capacity"):
+        if spec.get(field):
+            problems.forbidden(f"{path}.{field}", f"may not be specified {_INLINE}")
+    if "csi" not in spec:
+        problems.required(f"{path}.csi", f"has to be specified {_INLINE}")
+    _modes(spec, path, problems)
+    if spec.get("persistentVolumeReclaimPolicy", "Retain") != "Retain":
+        problems.forbidden(f"{path}.persistentVolumeReclaimPolicy", f"may only be Retain {_INLINE}")
+    if "nodeAffinity" in spec:
+        problems.forbidden(f"{path}.nodeAffinity", f"may not be specified {_INLINE}")
+    _sources(spec, path, "", problems)
+    if spec.get("storageClassName"):
+        problems.forbidden(f"{path}.storageClassName", f"may not be specified {_INLINE}")
+    if spec.get("volumeMode", "Filesystem") != "Filesystem":
+        detail = f"may not specify volumeMode other than Filesystem {_INLINE}"
+        problems.forbidden(f"{path}.volumeMode", detail)
 
 
 def _capacity(capacity: Mapping[str, str], path: str, problems: Problems) -> None:

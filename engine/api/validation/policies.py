@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api.types import Object
-from engine.api.validation import text
+from engine.api.validation.conditions import conditions
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
@@ -36,6 +36,7 @@ def pod_disruption_budget(obj: Object, problems: Problems) -> None:
 
 def pod_disruption_budget_status(new: Object, old: Object, problems: Problems) -> None:
     status = new.get("status", {})
+    conditions(status.get("conditions", ()), "status.conditions", problems)
     for field in ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"):
         problems.not_negative(f"status.{field}", status.get(field))
 
@@ -81,15 +82,6 @@ def priority_class_update(new: Object, old: Object, problems: Problems) -> None:
     if new.get("value", 0) != old.get("value", 0):
         problems.forbidden("value", "may not be changed in an update.")
     problems.immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
-
-
-def runtime_class(obj: Object, problems: Problems) -> None:
-    handler = obj.get("handler", "")
-    problems.all_invalid("handler", handler, text.dns_label(handler))
-
-
-def runtime_class_update(new: Object, old: Object, problems: Problems) -> None:
-    problems.immutable("handler", new.get("handler"), old.get("handler"))
 
 
 def controller_revision(obj: Object, problems: Problems) -> None:

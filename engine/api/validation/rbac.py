@@ -5,6 +5,8 @@ from __future__ import annotations
 from engine.api.resource_table import RBAC
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
+from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
@@ -16,6 +18,12 @@ def role(obj: Object, problems: Problems) -> None:
 
 def cluster_role(obj: Object, problems: Problems) -> None:
     _rules(obj, problems, namespaced=False)
+    if "aggregationRule" in obj:
+        selectors, path = obj["aggregationRule"].get("clusterRoleSelectors", ()), "aggregationRule.clusterRoleSelectors"
+        if not selectors:
+            problems.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
+        for index, selector in enumerate(selectors):
+            label_selector(selector, f"{path}[{index}]", problems)
 
 
 def _rules(obj: Object, problems: Problems, *, namespaced: bool) -> None:
@@ -95,4 +103,4 @@ def cluster_role_binding_update(new: Object, old: Object, problems: Problems) ->
 
 def _same_role(new: Object, old: Object, problems: Problems) -> None:
     if new.get("roleRef") != old.get("roleRef"):
-        problems.invalid("roleRef", new.get("roleRef"), "cannot change roleRef")
+        problems.invalid("roleRef", internal("RoleRef", new.get("roleRef", {})), "cannot change roleRef")

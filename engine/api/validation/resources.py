@@ -100,17 +100,17 @@ def _whole_pages(name: str, amount: str, path: str, problems: Problems) -> None:
 def _within(name: str, amount: str, limits: Mapping[str, str], *, path: str, problems: Problems) -> None:
     limit = limits.get(name)
     if limit is None:
-        if not _overcommit(name):
+        if not overcommit(name):
             problems.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
     elif amount != limit:
         wanted, most = Quantity.parse(amount), Quantity.parse(limit)
-        if wanted != most and not _overcommit(name):
+        if wanted != most and not overcommit(name):
             problems.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limit}")
         elif wanted > most:
             problems.invalid(f"{path}.requests", amount, f"must be less than or equal to {name} limit of {limit}")
 
 
-def _overcommit(name: str) -> bool:
+def overcommit(name: str) -> bool:
     """Whether more of it may be promised than there is: cpu, memory and the like, not devices nor huge pages."""
     return native(name) and not name.startswith("hugepages-")
 
@@ -178,12 +178,13 @@ def pod_resource_name(name: str, path: str, problems: Problems) -> None:
 
 
 def quota_resource_name(name: str, path: str, problems: Problems) -> None:
-    if "/" in name:
-        problems.all_invalid(path, name, text.qualified_name(name))
-        return
     resource_name(name, path, problems)
-    if name not in _QUOTA and not name.startswith(_HUGE_PAGES):
+    if "/" not in name and not standard_quota_resource(name):
         problems.invalid(path, name, _QUOTA_TEXT)
+
+
+def standard_quota_resource(name: str) -> bool:
+    return name in _QUOTA or name.startswith(_HUGE_PAGES)
 
 
 def quantity(name: str, amount: str, path: str, problems: Problems) -> None:

@@ -201,6 +201,12 @@ def stateful_set(obj: Object, problems: Problems) -> None:
     for field in ("replicas", "minReadySeconds"):
         problems.not_negative(f"spec.{field}", spec.get(field))
     problems.not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start"))
+    retention = spec.get("persistentVolumeClaimRetentionPolicy", {})
+    for field in ("whenDeleted", "whenScaled"):
+        path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
+        problems.unless_in(path, retention.get(field), ("Retain", "Delete"))
+    if name := spec.get("serviceName"):
+        problems.all_invalid("spec.serviceName", name, text.dns_label(name))
     _selector(spec, problems, empty="empty selector is invalid for statefulset")
     _set_template(spec, problems)
 
