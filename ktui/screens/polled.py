@@ -56,8 +56,8 @@ class PolledScreen(FrameScreen):
 
     def on_mount(self) -> None:
         clock = self.ktui.session.world.clock
-        whole = Poll(clock, self.ask, wanted=lambda: self.is_active)
-        inside = Poll(clock, self._ask_inside, wanted=lambda: self.is_active and bool(self.subject))
+        whole = Poll(clock, self.ask, wanted=lambda: self.is_current)
+        inside = Poll(clock, self._ask_inside, wanted=lambda: self.is_current and bool(self.subject))
         self._polls = [whole, inside]
         self._follow(whole)
         self._follow_inside(inside)
@@ -105,7 +105,7 @@ class PolledScreen(FrameScreen):
     def _frame(self) -> None:
         clock = self.ktui.session.world.clock
         now = clock.monotonic()
-        if self._is_dirty and self.is_active and now >= self._next_frame:
+        if self._is_dirty and self.is_current and now >= self._next_frame:
             self._is_dirty = False
             self.draw()
             self._next_frame = now + SHARE * (clock.monotonic() - now)

@@ -94,7 +94,7 @@ class FlowCanvas(ScrollView, can_focus=True):
 
     def _frame(self) -> None:
         """Draw again if anything changed: at most twenty times a second, whatever comes in."""
-        if not self.screen.is_active:
+        if not self.screen.is_current:
             return
         now = self._now()
         state = (id(self.model), self.model.version, self.size, self.following, now < self._lit_until)
