@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 
 class Component(StrEnum):
@@ -65,6 +65,7 @@ class ClusterConfig(BaseModel):
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"
     root_ca: str = ""  # the CA that the API's certificate is from, in PEM; "" for a cluster that is not served
+    signing_key: SecretStr = SecretStr("")  # the key of that CA, in PEM, for certificates that are asked for by the API
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"

@@ -16,6 +16,8 @@ from datetime import UTC
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from engine.client import kubeconfig
 from engine.client.kubeconfig import KubeConfig, KubeConfigError, document_for
 from engine.clock import Clock
@@ -90,7 +92,9 @@ async def _serve_held(
     stop = asyncio.Event()
     with _signals(stop):
         pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
-        config = config.model_copy(update={"root_ca": pki.authority.pair.certificate.decode()})
+        ca = pki.authority.pair
+        update = {"root_ca": ca.certificate.decode(), "signing_key": SecretStr(ca.key.decode())}
+        config = config.model_copy(update=update)
         cluster = Cluster(config, service_account_key=pki.service_account_key)
         try:
             await cluster.start_api_server()

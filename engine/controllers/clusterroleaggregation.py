@@ -13,6 +13,7 @@ from engine.controllers.controller import Controller
 class ClusterRoleAggregationController(Controller):
     name = "clusterrole-aggregation-controller"
     kind = "clusterrole"
+    workers = 1
 
     def set_up(self) -> None:
         self._roles = self.lister(CLUSTER_ROLES)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
+from engine.controllers.certificates import CertificateApprover, CertificateCleaner, CertificateSigner
 from engine.controllers.clusterroleaggregation import ClusterRoleAggregationController
 from engine.controllers.controller import Controller, ControllerContext
 from engine.controllers.cronjob import CronJobController
@@ -37,6 +38,7 @@ from engine.controllers.replication import ReplicationController
 from engine.controllers.resourceclaim import ResourceClaimController
 from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.rootca import RootCACertPublisher
+from engine.controllers.service_account_tokens import ServiceAccountTokensController
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
@@ -51,6 +53,10 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     NodeLifecycleController,
     TaintEvictionController,
     ServiceAccountController,
+    ServiceAccountTokensController,
+    CertificateApprover,
+    CertificateSigner,
+    CertificateCleaner,
     DeploymentController,
     ReplicaSetController,
     ReplicationController,

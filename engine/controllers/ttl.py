@@ -33,6 +33,7 @@ BOUNDARIES = (
 class TtlController(Controller):
     name = "ttl-controller"
     kind = "node"
+    workers = 1
 
     def set_up(self) -> None:
         self._nodes = self.lister(NODES)

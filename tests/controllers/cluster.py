@@ -110,9 +110,11 @@ def client_of(api: ApiServer, certificate: ClientCertificate, user_agent: str) -
 
 
 @asynccontextmanager
-async def running(world: World, *, controllers: tuple[type[Any], ...] | None = None) -> AsyncIterator[TestCluster]:
+async def running(
+    world: World, *, controllers: tuple[type[Any], ...] | None = None, config: ClusterConfig | None = None
+) -> AsyncIterator[TestCluster]:
     store = await SqliteStore.open(None, clock=world.clock)
-    config = ClusterConfig()
+    config = config or ClusterConfig()
     api = ApiServer(world, store, config=config)
     await api.start()
     options: dict[str, Any] = {} if controllers is None else {"controllers": controllers}
