@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import sys
-from collections.abc import Awaitable, Callable
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 from textual import events, work
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.screen import Screen
 
 from engine.api.errors import ApiError
-from ktui import steering
+from ktui import export
 from ktui.collector import Collector
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
+from ktui.feeds.names import Names
 from ktui.guard import Guarded
+from ktui.keymap import unknown_names
+from ktui.models.completion import complete
 from ktui.models.flow import FlowModel
-from ktui.models.link import Link
-from ktui.models.routes import Kubectl, Leave, Mistyped, Revive, ToEditor, ToResource, ToScreen, ToTheme, route
+from ktui.models.routes import (
+    Export,
+    Kubectl,
+    Leave,
+    Mistyped,
+    Revive,
+    ToEditor,
+    ToNamespace,
+    ToResource,
+    ToScreen,
+    ToTheme,
+    Tour,
+    route,
+)
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
+from ktui.places import Places
 from ktui.screens.catalogue import CATALOGUE, SCREENS
 from ktui.screens.frame import FrameScreen
 from ktui.screens.help import Help
 from ktui.screens.output import Output
 from ktui.session import Session
+from ktui.settings import Settings
+from ktui.steered import Steered
 from ktui.themes import DEFAULT_THEME, load_themes
 from ktui.widgets.command_line import CommandLine
-from ktui.widgets.dialogs import Question
-
-if TYPE_CHECKING:
-    from engine.kubectl.discovery import Discovery, Resource
+from ktui.widgets.dialogs import Choice, Question
 
 RECONNECT_SECONDS = 0.5
-PLACES_KEPT = 100
 ERRORS_MOST = 50  # exceptions that are borne before the app gives up
 
 
-class KtuiApp(Guarded, App[str]):
+class KtuiApp(Guarded, Steered, Places):
     """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"
@@ -68,6 +83,8 @@ class KtuiApp(Guarded, App[str]):
         Binding("minus", "slower", "Slower", key_display="-", show=False, id="clock.slower"),
         Binding("colon", "command", "Command", key_display=":", id="frame.command"),
         Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
+        Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),
+        Binding("ctrl+s", "export", "Picture", show=False, tooltip="write the screen as an SVG", id="frame.export"),
         Binding("T", "next_theme", "Next theme", show=False, id="frame.theme"),
         Binding("q", "leave", "Leave", id="frame.leave"),
         Binding(
@@ -75,32 +92,40 @@ class KtuiApp(Guarded, App[str]):
         ),
     ]
 
-    def __init__(self, session: Session, *, collector: Collector | None = None) -> None:
-        """`collector` is given where the process is the screen's own."""
+    def __init__(
+        self,
+        session: Session,
+        *,
+        collector: Collector | None = None,
+        settings: Settings | None = None,
+        screen: str = "",
+    ) -> None:
+        """`collector` is given where the process is the screen's own, `settings` where a person's are to be used."""
         super().__init__()
         self.session = session
+        self.settings = settings or Settings()
+        self.namespace = ""  # of what Objects shows; "" for all
+        self._first_screen = screen
         self._collector = collector
         self._last_key = 0.0
-        self.history: list[str] = []
+        self.history = self.settings.history()
         self.spans = trace_feed.Spans()
         self.flow = FlowModel()
         self.summary = ClusterSummary(name=session.name)
-        self._places: list[tuple[str, object]] = []  # where Backspace leads, the last one first
         self._errors = 0
-        for theme in load_themes():
+        for theme in (*load_themes(), *self.settings.themes):
             self.register_theme(theme)
         self.theme = DEFAULT_THEME
-
-    @cached_property
-    def discovery(self) -> Discovery:
-        from engine.kubectl.discovery import Discovery
-
-        return Discovery()
+        if self.settings.keys:
+            self.set_keymap(self.settings.keys)
 
     def on_mount(self) -> None:
         if self._collector is not None:
             self._collector.begin()
             self.set_interval(1.0, self._collect)
+        if self._first_screen:
+            self.switch_mode(self._first_screen)
+        self.call_after_refresh(self._use_settings)
         self.follow_summary()
         self.follow_trace()
         self.feed_flow()
@@ -111,6 +136,21 @@ class KtuiApp(Guarded, App[str]):
         if isinstance(event, events.InputEvent):
             self._last_key = self.session.world.clock.monotonic()
         await super().on_event(event)
+
+    def _use_settings(self) -> None:
+        """The theme, what was wrong with the settings, and the tour for who has not had it."""
+        if self.settings.theme:
+            self.use_theme(self.settings.theme)
+        problems = list(self.settings.problems)
+        if unknown := unknown_names(self.settings.keys):
+            problems.append(f"no such keys: {', '.join(unknown)}; `ktui keys` prints all")
+        for problem in problems:
+            self.notify(problem, severity="warning", timeout=10, markup=False)
+        if not self.settings.has_toured:
+            self.start_tour()
+
+    def on_unmount(self) -> None:
+        self.settings.remember(self.history)
 
     def _collect(self) -> None:
         if self._collector is not None:
@@ -174,29 +214,6 @@ class KtuiApp(Guarded, App[str]):
                 if isinstance(screen, FrameScreen):
                     screen.show_summary(summary)
 
-    def complain(self, error: Exception, title: str = "") -> None:
-        self.notify(str(error), severity="error", title=title, markup=False)
-
-    # -- the clock
-
-    async def _steer(self, change: Callable[[], Awaitable[str]]) -> None:
-        try:
-            self.notify(await change(), timeout=1.5)
-        except (ApiError, ConnectionError) as error:
-            self.complain(error, "clock")
-
-    async def action_toggle_pause(self) -> None:
-        await self._steer(lambda: steering.toggle_pause(self.session.client))
-
-    async def action_step(self) -> None:
-        await self._steer(lambda: steering.step(self.session.client))
-
-    async def action_faster(self) -> None:
-        await self._steer(lambda: steering.change_speed(self.session.client, 1))
-
-    async def action_slower(self) -> None:
-        await self._steer(lambda: steering.change_speed(self.session.client, -1))
-
     # -- the command line
 
     def action_command(self) -> None:
@@ -210,6 +227,12 @@ class KtuiApp(Guarded, App[str]):
         match route(message.text, screens=SCREENS, verbs=verbs):
             case ToScreen(mode):
                 self.action_show_mode(mode)
+            case ToNamespace(name):
+                self.use_namespace(name)
+            case Tour():
+                self.start_tour()
+            case Export(format, file):
+                self.export(format, file)
             case ToTheme(name):
                 self.use_theme(name)
             case ToResource(word):
@@ -227,87 +250,94 @@ class KtuiApp(Guarded, App[str]):
 
     def run_kubectl(self, argv: tuple[str, ...], title: str) -> None:
         """Do one of kubectl's commands and show what it prints."""
+        self.push_screen(Output(title, partial(self._kubectl, argv)))
 
-        async def command(stdout: TextIO, stderr: TextIO) -> int:
-            from engine.kubectl.main import run
+    async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
+        from engine.kubectl.main import run
 
-            return await run(
-                argv,
-                client=self.session.client,
-                stdin=sys.stdin,
-                stdout=stdout,
-                stderr=stderr,
-                clock=self.session.world.clock,
-                discovery=self.discovery,
-                program="kubectl",
-            )
+        return await run(
+            argv,
+            client=self.session.client,
+            stdin=sys.stdin,
+            stdout=stdout,
+            stderr=stderr,
+            clock=self.session.world.clock,
+            namespace=self.namespace,
+            discovery=self.discovery,
+            program="kubectl",
+        )
 
-        self.push_screen(Output(title, command))
+    async def complete(self, text: str) -> list[str]:
+        """What the line after `:` can go on with."""
+        from engine.kubectl.tree import ROOT
 
-    async def resolve(self, word: str) -> Resource | None:
-        """The resource of a name, a short name or a kind; None, and said, if there is none."""
-        from engine.kubectl.discovery import NoMatchError
+        themes = [name.removeprefix("ktui-") for name in self.available_themes if name.startswith("ktui-")]
+        source = Names(self.session.client, self.discovery, self.namespace)
+        return await complete(text, root=ROOT, screens=SCREENS, themes=themes, source=source)
 
+    # -- namespaces
+
+    def use_namespace(self, name: str) -> None:
+        self.namespace = name
+        self.notify(f"namespace {name}" if name else "all namespaces", timeout=1.5, markup=False)
+        for screen in self._screens():
+            screen.namespace_changed()
+
+    def _screens(self) -> Iterator[FrameScreen]:
+        """The main screens that were shown so far."""
+        for stack in self._screen_stacks.values():
+            for screen in stack:
+                if isinstance(screen, FrameScreen):
+                    yield screen
+
+    @work(exclusive=True, group="namespace", exit_on_error=False)
+    async def action_namespace(self) -> None:
+        """Choose the namespace whose objects are shown."""
+        names = await Names(self.session.client, self.discovery, "").names("namespaces", "")
+        chosen = await self.push_screen_wait(
+            Choice("namespace", {"": "all namespaces", **{name: name for name in names}})
+        )
+        if chosen is not None:
+            self.use_namespace(chosen)
+
+    # -- what is kept of a screen
+
+    def export(self, format: str, file: str = "") -> None:
+        """Write what is on the screen, or the trace that is shown, to a file."""
         try:
-            return await self.discovery.resolve(self.session.client, word)
-        except (NoMatchError, ApiError, ConnectionError) as error:
-            self.complain(error, word)
-            return None
+            path = export.write(self, format, file)
+        except (OSError, ValueError) as error:
+            self.notify(str(error), severity="error", title=f"export {format}", markup=False)
+        else:
+            self.notify(f"written to {path}", markup=False)
 
-    async def resource_words(self) -> list[tuple[str, str]]:
-        """The plural and the kind of every resource that can be listed; none while the engine does not say."""
-        try:
-            found = await self.discovery.resources(self.session.client)
-        except (ApiError, ConnectionError):
-            return []
-        return sorted({(resource.gvr.resource, resource.kind) for resource in found if "list" in resource.verbs})
+    def action_export(self) -> None:
+        self.export("svg")
 
-    # -- places
+    @work(exclusive=True, group="tour", exit_on_error=False)
+    async def start_tour(self) -> None:
+        """From stop to stop, for as long as the person likes."""
+        from ktui.screens.tour import STOPS, TourGuide
 
-    def _remember_place(self) -> None:
-        """Where one is now is where Backspace leads."""
-        if isinstance(self.screen, FrameScreen):
-            self._places.append((self.screen.mode, self.screen.place()))
-            del self._places[:-PLACES_KEPT]
+        self.settings.mark_toured()
+        at = farthest = 0
+        while 0 <= at < len(STOPS):
+            if self.current_mode != STOPS[at].screen:
+                await self.switch_mode(STOPS[at].screen)
+            if STOPS[at].line and at > farthest:
+                self.do_quietly(STOPS[at].line)
+            farthest = max(at, farthest)
+            step = await self.push_screen_wait(TourGuide(at))
+            if not step:
+                return
+            at = max(0, at + step)
 
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def action_show_mode(self, mode: str) -> None:
-        if self.current_mode != mode:
-            self._remember_place()
-            await self.switch_mode(mode)
-
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def action_go_back(self) -> None:
-        """Back to the place before."""
-        if not self._places:
-            self.notify("this is where you began", timeout=1.5)
-            return
-        mode, place = self._places.pop()
-        await self.switch_mode(mode)
-        assert isinstance(self.screen, FrameScreen)
-        self.screen.return_to(place)
-
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def go_to(self, link: Link) -> None:
-        """Show the object that something named."""
-        await self._show_objects(link.resource, link)
-
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def open_resource(self, word: str) -> None:
-        """Show a resource by any of its names."""
-        await self._show_objects(word, None)
-
-    async def _show_objects(self, word: str, link: Link | None) -> None:
-        from ktui.screens.objects import ObjectsScreen
-
-        resource = await self.resolve(word)
-        if resource is None:
-            return
-        self._remember_place()
-        await self.switch_mode("objects")
-        assert isinstance(self.screen, ObjectsScreen)
-        key = f"{link.namespace or ''}/{link.name}" if link is not None else ""
-        self.screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)
+    @work(group="quietly", exit_on_error=False)
+    async def do_quietly(self, line: str) -> None:
+        """One of kubectl's commands whose effect is to be seen, not its words; what goes wrong is said."""
+        out = io.StringIO()
+        if await self._kubectl(tuple(shlex.split(line)), out, out):
+            self.notify(out.getvalue().strip(), severity="error", title=line, markup=False)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ktui.commands import lifecycle, schedule, store, trace
+from ktui.commands import keys, lifecycle, schedule, store, trace, web
 
 app = typer.Typer(
     name="ktui",
@@ -23,14 +23,20 @@ lifecycle.declare(app)
 trace.declare(app)
 schedule.declare(app)
 store.declare(app)
+keys.declare(app)
+web.declare(app)
 
 
 @app.callback(invoke_without_command=True)
-def screen(
+def show_screen(
     context: typer.Context,
     name: Annotated[str, typer.Option(help="The cluster to start or attach to.")] = lifecycle.DEFAULT_NAME,
     profile: Annotated[str, typer.Option(help="Latencies of a cluster that this starts.")] = "realistic",
     ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing of a cluster that this starts.")] = False,
+    screen: Annotated[str, typer.Option(help="The screen to begin with: flow, objects, store, ...")] = "",
+    attach: Annotated[
+        str, typer.Option(metavar="URL", help="A server of ktui, reached with the kubeconfig's credentials.")
+    ] = "",
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Start the cluster, or attach to it where it runs, and show the screen."""
@@ -40,7 +46,7 @@ def screen(
     if context.invoked_subcommand is None:
         from ktui.commands.screen import show
 
-        raise typer.Exit(show(name=name, profile=profile, ephemeral=ephemeral))
+        raise typer.Exit(show(name=name, profile=profile, ephemeral=ephemeral, screen=screen, attach=attach))
 
 
 def run(words: list[str]) -> None:

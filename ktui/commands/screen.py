@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from engine.client import Client
@@ -17,27 +18,62 @@ from engine.folder import ClusterFolder, Running
 from engine.world import World
 from ktui.app import KtuiApp
 from ktui.collector import Collector
+from ktui.commands import UsageError
 from ktui.engine_process import StartError, UpOptions, spawn
+from ktui.screens.catalogue import SCREENS
 from ktui.session import LateTransport, Session
+from ktui.settings import Settings
 
 
-def show(*, name: str, profile: str, ephemeral: bool) -> int:
+def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: str = "") -> int:
     """Returns the exit code."""
+    if screen and screen not in SCREENS:
+        raise UsageError(f'there is no screen "{screen}"; there are {", ".join(SCREENS)}')
     if not sys.stdout.isatty():
         print('error: the screen needs a terminal: use "ktui up" to run a cluster without one', file=sys.stderr)
         return 1
-    problem = asyncio.run(_show(UpOptions(name=name, profile=profile, ephemeral=ephemeral)))
+    options = UpOptions(name=name, profile=profile, ephemeral=ephemeral)
+    problem = asyncio.run(_show(options, screen=screen, attach=attach))
     if problem:
         print(f"error: {problem}", file=sys.stderr)
     return 1 if problem else 0
 
 
-async def _show(options: UpOptions) -> str:
-    engine = _Engine(options)
+async def _show(options: UpOptions, *, screen: str, attach: str) -> str:
+    settings = Settings.load()
+    settings.theme = settings.theme or _theme_of(os.environ)
+    session = attached(attach, options.name) if attach else _Engine(options).session
+    app = KtuiApp(session, collector=Collector(), settings=settings, screen=screen)
     try:
-        return await KtuiApp(engine.session, collector=Collector()).run_async() or ""
+        return await app.run_async() or ""
     finally:
-        await engine.session.client.close()
+        await session.client.close()
+
+
+def _theme_of(environment: Mapping[str, str]) -> str:
+    """The theme of sixteen colours for a terminal that says it has no more."""
+    has_more = environment.get("COLORTERM") or "256color" in environment.get("TERM", "") or os.name == "nt"
+    return "" if has_more else "ansi"
+
+
+def attached(url: str, name: str) -> Session:
+    """A session on the server at a URL, as whom the kubeconfig says: $KUBECONFIG, else the cluster's own.
+
+    Raises UsageError.
+    """
+    from engine.client.https import HttpsTransport
+    from engine.client.kubeconfig import KubeConfig, KubeConfigError, Overrides
+
+    file = "" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig)
+    try:
+        connection = KubeConfig.load(file).connection(Overrides(server=url))
+    except KubeConfigError as error:
+        raise UsageError(str(error)) from error
+    return Session(
+        name=url.removeprefix("https://"),
+        client=Client(HttpsTransport(connection), user_agent="ktui"),
+        world=World.create(),
+    )
 
 
 class _Engine:

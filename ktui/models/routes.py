@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 
+EXPORTS = ("svg", "text", "mermaid")
+
 
 @dataclass(frozen=True, slots=True)
 class ToScreen:
@@ -51,7 +53,27 @@ class Mistyped:
     problem: str
 
 
-Route = ToScreen | ToTheme | Revive | ToResource | ToEditor | Leave | Kubectl | Mistyped
+@dataclass(frozen=True, slots=True)
+class ToNamespace:
+    """Objects of one namespace, "" for all."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The guided tour, again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is on the screen as a file: `svg` or `text`; or the trace that is shown, as `mermaid`."""
+
+    format: str
+    file: str = ""
+
+
+Route = ToNamespace | Tour | Export | ToScreen | ToTheme | Revive | ToResource | ToEditor | Leave | Kubectl | Mistyped
 
 
 def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
@@ -71,6 +93,12 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return Revive()
     if len(words) == 1 and first in screens:
         return ToScreen(first)
+    if first in ("ns", "namespace") and len(words) == 2:
+        return ToNamespace("" if words[1] in ("all", "-A", "*") else words[1])
+    if words == ["tour"]:
+        return Tour()
+    if first == "export":
+        return _export(words[1:])
     if first == "theme" and len(words) <= 2:
         return ToTheme(words[1] if len(words) == 2 else "")
     if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
@@ -78,3 +106,10 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if first in verbs or len(words) > 1:
         return Kubectl(tuple(words))
     return ToResource(first)
+
+
+def _export(words: list[str]) -> Route:
+    format = words[0] if words else "svg"
+    if format not in EXPORTS or len(words) > 2:
+        return Mistyped(f"export {' '.join(words)}: say one of {', '.join(EXPORTS)}, then a file if you like")
+    return Export(format, words[1] if len(words) == 2 else "")

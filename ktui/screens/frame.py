@@ -79,7 +79,7 @@ class FrameScreen(Guarded, Screen[None]):
         with Container(id="body"):
             yield from self.compose_body()
         yield Static("", id="too-small")
-        yield CommandLine(self.ktui.history)
+        yield CommandLine(self.ktui.history, self.ktui.complete)
         yield KeyLine()
 
     def compose_body(self) -> ComposeResult:
@@ -118,8 +118,11 @@ class FrameScreen(Guarded, Screen[None]):
         for bar in self.query(ClusterBar):
             bar.show(summary)
 
-    def open_command_line(self) -> None:
-        self.query_one(CommandLine).open()
+    def namespace_changed(self) -> None:
+        """For screens that show the objects of one namespace: it is another one now."""
+
+    def open_command_line(self, text: str = "") -> None:
+        self.query_one(CommandLine).open(text)
 
     def on_command_line_closed(self) -> None:
         self.focus_body()

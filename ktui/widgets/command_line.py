@@ -1,24 +1,33 @@
-"""The `:` line: kubectl's words, names of screens and of resources; with history."""
+"""The `:` line: kubectl's words, names of screens and of resources; with history and completion."""
 
 from __future__ import annotations
 
-from textual import events
+from collections.abc import Awaitable, Callable
+
+from rich.text import Text
+from textual import events, work
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-HISTORY = 200
-HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store · Esc"
+from ktui.models.completion import common
+
+HISTORY = 500
+HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store · Tab · Esc"
+Complete = Callable[[str], Awaitable[list[str]]]
 
 
-class CommandLine(Horizontal):
+class CommandLine(Vertical):
     """Hidden until it is opened; tells what was typed."""
 
     DEFAULT_CSS = """
-    CommandLine { height: 1; background: $panel; display: none; }
+    CommandLine { height: auto; background: $panel; display: none; }
     CommandLine.-open { display: block; }
-    CommandLine Static { width: 2; text-style: bold; color: $accent; }
+    CommandLine > #candidates { height: 1; color: $foreground 70%; display: none; padding: 0 2; }
+    CommandLine.-completing > #candidates { display: block; }
+    CommandLine Horizontal { height: 1; }
+    CommandLine Horizontal Static { width: 2; text-style: bold; color: $accent; }
     CommandLine Input { width: 1fr; background: $panel; }
     """
 
@@ -30,21 +39,28 @@ class CommandLine(Horizontal):
     class Closed(Message):
         """The focus is free again."""
 
-    def __init__(self, history: list[str]) -> None:
+    def __init__(self, history: list[str], complete: Complete) -> None:
         super().__init__(id="command-line")
         self._history = history
+        self._complete = complete
         self._at = len(history)
+        self._candidates: list[str] = []
+        self._candidate = -1  # the one that Tab has put in last
 
     def compose(self) -> ComposeResult:
-        yield Static(" :")
-        yield Input(placeholder=HINT, id="command", compact=True)
+        yield Static("", id="candidates")
+        with Horizontal():
+            yield Static(" :")
+            yield Input(placeholder=HINT, id="command", compact=True)
 
     @property
     def _line(self) -> Input:
         return self.query_one("#command", Input)
 
-    def open(self) -> None:
-        self._line.value = ""
+    def open(self, text: str = "") -> None:
+        self._forget_candidates()
+        self._line.value = text
+        self._line.cursor_position = len(text)
         self._at = len(self._history)
         self.add_class("-open")
         self._line.focus()
@@ -61,6 +77,8 @@ class CommandLine(Horizontal):
                 self._recall(-1)
             case "down":
                 self._recall(1)
+            case "tab" | "shift+tab":
+                self._tab(1 if event.key == "tab" else -1)
             case _:
                 return
         event.stop()
@@ -69,12 +87,58 @@ class CommandLine(Horizontal):
     def _recall(self, by: int) -> None:
         """Walk through what was typed before."""
         self._at = max(0, min(len(self._history), self._at + by))
+        self._put(self._history[self._at] if self._at < len(self._history) else "")
+        self._forget_candidates()
+
+    def _put(self, text: str) -> None:
         line = self._line
-        line.value = self._history[self._at] if self._at < len(self._history) else ""
-        line.cursor_position = len(line.value)
+        with line.prevent(Input.Changed):
+            line.value = text
+        line.cursor_position = len(text)
+
+    # -- completion
+
+    def _tab(self, by: int) -> None:
+        """Once: what is sure, and what it may be; again: one after the other."""
+        if self._candidates:
+            self._candidate = (self._candidate + by) % len(self._candidates)
+            self._put_word(self._candidates[self._candidate])
+            self._show_candidates()
+        else:
+            self.find_candidates(self._line.value)
+
+    @work(exclusive=True, group="complete", exit_on_error=False)
+    async def find_candidates(self, text: str) -> None:
+        found = await self._complete(text)
+        if self._line.value != text:
+            return  # typed on meanwhile
+        if len(found) == 1:
+            self._put_word(found[0] if found[0].endswith("/") else f"{found[0]} ")
+            return
+        if found:
+            self._put_word(common(found))
+        self._candidates, self._candidate = found, -1
+        self._show_candidates("nothing begins so" if not found else "")
+
+    def _put_word(self, word: str) -> None:
+        head, space, _ = self._line.value.rpartition(" ")
+        self._put(f"{head}{space}{word}")
+
+    def _show_candidates(self, problem: str = "") -> None:
+        self.add_class("-completing")
+        words = Text(problem, "dim", no_wrap=True, overflow="ellipsis")
+        for index, candidate in enumerate(self._candidates[max(0, self._candidate - 3) :], max(0, self._candidate - 3)):
+            words.append(candidate, "reverse bold" if index == self._candidate else "")
+            words.append("  ")
+        self.query_one("#candidates", Static).update(words)
+
+    def _forget_candidates(self) -> None:
+        self._candidates, self._candidate = [], -1
+        self.remove_class("-completing")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
+        self._forget_candidates()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Label
+from textual.widgets import Button, Input, Label, OptionList
+from textual.widgets.option_list import Option
 
 
 class Question(ModalScreen[str]):
@@ -58,3 +60,89 @@ class Question(ModalScreen[str]):
 
     def action_answer(self, answer: str) -> None:
         self.dismiss(answer)
+
+
+class Choice(ModalScreen[str | None]):
+    """One of a list, found by typing; Escape returns None."""
+
+    DEFAULT_CSS = """
+    Choice { align: center middle; }
+    Choice > Vertical { width: 60; height: auto; max-height: 70%; background: $surface; border: round $primary; }
+    Choice Input { border: none; height: 1; padding: 0 1; background: $panel; }
+    Choice OptionList { height: auto; max-height: 18; border: none; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Back")]
+
+    def __init__(self, title: str, options: dict[str, str]) -> None:
+        """`options` maps what is returned to what is shown."""
+        super().__init__()
+        self._title = title
+        self._options = options
+        self._shown: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self._title
+            yield Input(placeholder="type to find", compact=True)
+            yield OptionList()
+
+    def on_mount(self) -> None:
+        self._list("")
+        self.query_one(Input).focus()
+
+    def _list(self, typed: str) -> None:
+        options = self.query_one(OptionList)
+        options.clear_options()
+        self._shown = [key for key, shown in self._options.items() if typed.lower() in shown.lower()]
+        options.add_options([Option(Text(self._options[key])) for key in self._shown])
+        options.highlighted = 0 if self._shown else None
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    def on_input_submitted(self, _: Input.Submitted) -> None:
+        index = self.query_one(OptionList).highlighted
+        if index is not None:
+            self.dismiss(self._shown[index])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._shown[event.option_index])
+
+    def on_key(self, event: events.Key) -> None:
+        options = self.query_one(OptionList)
+        if event.key == "down":
+            options.action_cursor_down()
+        elif event.key == "up":
+            options.action_cursor_up()
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+
+class Prompt(ModalScreen[str]):
+    """Asks for a word, which `value` suggests; Escape returns ""."""
+
+    DEFAULT_CSS = """
+    Prompt { align: center middle; }
+    Prompt > Vertical { width: 60; height: auto; padding: 1 2; background: $surface; border: round $primary; }
+    Prompt Label { width: 1fr; margin-bottom: 1; }
+    Prompt Input { border: none; height: 1; padding: 0 1; background: $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", "Back")]
+
+    def __init__(self, text: str, value: str = "") -> None:
+        super().__init__()
+        self._text = text
+        self._value = value
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label(self._text, markup=False)
+            yield Input(self._value, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip())

@@ -1,0 +1,111 @@
+"""What a person has set: `config.yaml` in ktui's config folder, their own themes beside it, and what ktui remembers.
+
+    theme: light               # one of ktui's, or of themes/*.yaml in this folder
+    keys:                      # `ktui keys` prints all names with their keys; several keys are parted by commas
+      objects.describe: "i"
+      screen.flow: "f1,1"
+
+A file that cannot be used is said and left out: nobody is kept from their cluster by a typing error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import yaml
+from textual.theme import Theme
+
+from ktui.themes import ThemeError, load_theme
+
+HISTORY_KEPT = 500
+
+
+@dataclass(slots=True)
+class Settings:
+    """`problems` are what could not be used, each in a sentence. Without folders nothing is read or remembered."""
+
+    theme: str = ""
+    keys: dict[str, str] = field(default_factory=dict)
+    themes: list[Theme] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    state_folder: Path | None = None
+
+    @classmethod
+    def load(cls, config: Path | None = None, state: Path | None = None) -> Settings:
+        folder = config if config is not None else platformdirs.user_config_path("ktui")
+        settings = cls(state_folder=state if state is not None else platformdirs.user_state_path("ktui"))
+        settings._read_config(folder / "config.yaml")
+        settings._read_themes(folder / "themes")
+        return settings
+
+    def _read_config(self, file: Path) -> None:
+        try:
+            values = yaml.safe_load(file.read_text())
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            self.problems.append(f"{file} cannot be read: {error}")
+            return
+        if not isinstance(values, dict):
+            self.problems.append(f"{file} is no mapping with theme and keys")
+            return
+        self._take(file, values)
+
+    def _take(self, file: Path, values: dict[str, Any]) -> None:
+        theme, keys = values.pop("theme", ""), values.pop("keys", None) or {}
+        if isinstance(theme, str):
+            self.theme = theme
+        if isinstance(keys, dict):
+            self.keys = {str(name): str(key) for name, key in keys.items()}
+        else:
+            self.problems.append(f"{file}: keys is no mapping of names to keys")
+        if values:
+            self.problems.append(f"{file} has unknown entries: {', '.join(sorted(map(str, values)))}")
+
+    def _read_themes(self, folder: Path) -> None:
+        for file in sorted(folder.glob("*.yaml")):
+            try:
+                theme = load_theme(file)
+            except ThemeError as error:
+                self.problems.append(str(error))
+                continue
+            theme.name = f"ktui-{theme.name.removeprefix('ktui-')}"
+            self.themes.append(theme)
+
+    # -- what ktui remembers
+
+    def history(self) -> list[str]:
+        """What was typed after `:` before."""
+        file = self._file("history")
+        try:
+            return file.read_text().splitlines()[-HISTORY_KEPT:] if file is not None else []
+        except (OSError, UnicodeDecodeError):
+            return []
+
+    def remember(self, history: list[str]) -> None:
+        self._write("history", "".join(f"{line}\n" for line in history[-HISTORY_KEPT:]))
+
+    @property
+    def has_toured(self) -> bool:
+        file = self._file("toured")
+        return file is None or file.exists()
+
+    def mark_toured(self) -> None:
+        self._write("toured", "")
+
+    def _file(self, name: str) -> Path | None:
+        return self.state_folder / name if self.state_folder is not None else None
+
+    def _write(self, name: str, text: str) -> None:
+        """A disk that is full or read-only costs the memory, not the screen."""
+        file = self._file(name)
+        if file is None:
+            return
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        except OSError as error:
+            self.problems.append(f"{file} cannot be written: {error}")
