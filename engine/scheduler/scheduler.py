@@ -58,6 +58,7 @@ class Scheduler:
         self._not_served = (
             () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, RESOURCE_SLICES, DEVICE_CLASSES)
         )
+        self._version = kubernetes_version
         self._announces = announces_nodes(kubernetes_version)
         self._client = client
         self._world = world
@@ -97,6 +98,7 @@ class Scheduler:
             activate=lambda pod: self.queue.activate(pod),
             spawn=self._tasks.spawn,
             extenders=self._extenders,
+            version=self._version,
         )
         return Framework(profile, registry, handle)
 

@@ -22,10 +22,14 @@ def least_allocated(pod: PodInfo, node: NodeInfo) -> int:
 
 
 def balanced(pod: PodInfo, node: NodeInfo) -> int:
-    """100 less the deviation between the used shares of cpu and memory."""
-    cpu = min(1.0, (node.requested.milli_cpu + pod.request.milli_cpu) / node.allocatable.milli_cpu)
-    memory = min(1.0, (node.requested.memory + pod.request.memory) / node.allocatable.memory)
-    return int((1 - abs((cpu - memory) / 2)) * 100)
+    """How the pod changes the balance, which is 100 less the deviation between the used shares of cpu and memory."""
+
+    def balance(milli_cpu: int, amount: int) -> int:
+        cpu = min(1.0, (node.requested.milli_cpu + milli_cpu) / node.allocatable.milli_cpu)
+        memory = min(1.0, (node.requested.memory + amount) / node.allocatable.memory)
+        return int((1 - abs((cpu - memory) / 2)) * 100)
+
+    return 50 + (50 + balance(pod.request.milli_cpu, pod.request.memory) - balance(0, 0)) // 2
 
 
 def spread_raw(pod: PodInfo, node: NodeInfo, *, nodes: list[NodeInfo], candidates: list[NodeInfo]) -> int:

@@ -71,6 +71,7 @@ class Bench:
         args: Mapping[str, Mapping[str, Any]] | None = None,
         percentage: int = 0,
         seed: int = 1,
+        version: str = "",
     ) -> None:
         self.cache = Cache()
         for node in nodes:
@@ -92,6 +93,7 @@ class Bench:
             nominator=self.nominator,
             lister=lambda resource: Objects(listed.get(resource, [])),
             spawn=self._spawn,
+            version=version,
         )
         handle.note = self.notes.__setitem__
         profile = Profile(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.api.types import Object
 from engine.scheduler.plugins.image_locality import ImageLocality
 from engine.scheduler.plugins.node_affinity import NodeAffinity
 from engine.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
@@ -61,12 +62,23 @@ def test_what_is_there_counts() -> None:
     assert bench.scores(NodeResourcesFit, pod("p", cpu="1", memory="5000")) == {"small": 12, "large": 66}
 
 
-def test_balanced_allocation() -> None:
-    bench = Bench([SMALL, LARGE])
-    assert bench.scores(NodeResourcesBalancedAllocation, pod("p", cpu="3", memory="5000")) == {
-        "small": 87,
-        "large": 100,
-    }
+@pytest.mark.parametrize(
+    ("version", "there", "expected"),
+    [
+        # small: 3000/4000 and 5000/10000; large: 3000/6000 and 5000/10000
+        ("v1.35.0", [], {"small": 87, "large": 100}),
+        # Empty nodes are balanced.
+        ("v1.36.0", [], {"small": 68, "large": 75}),
+        # large was at 0 and 5000/10000: a balance of 75; it ends at 3000/6000 and 10000/10000, which is 75 too.
+        ("", [pod("a", node_name="large", memory="5000")], {"small": 68, "large": 75}),
+        # small was at 0 and 5000/10000 (75) and ends at 3000/4000 and 10000/10000 (87).
+        ("", [pod("a", node_name="small", memory="5000")], {"small": 81, "large": 75}),
+    ],
+    ids=["as it is, before 1.36", "of empty nodes", "as unbalanced as before", "better than before"],
+)
+def test_balanced_allocation(version: str, there: list[Object], expected: dict[str, int]) -> None:
+    bench = Bench([SMALL, LARGE], there, version=version)
+    assert bench.scores(NodeResourcesBalancedAllocation, pod("p", cpu="3", memory="5000")) == expected
 
 
 def test_balanced_allocation_skips_pods_that_ask_for_nothing() -> None:
@@ -81,7 +93,7 @@ def test_balanced_allocation_of_three_resources() -> None:
     )
     wanted = pod("p", containers=[container(requests={"cpu": "3", "memory": "4000", "example.com/gpu": "2"})])
     # fractions 0.75, 0.5, 0.25: deviation sqrt(0.125 / 3)
-    assert bench.scores(NodeResourcesBalancedAllocation, wanted) == {"n": 79}
+    assert bench.scores(NodeResourcesBalancedAllocation, wanted) == {"n": 50 + (50 + 79 - 100) // 2}
 
 
 MB = 1024 * 1024

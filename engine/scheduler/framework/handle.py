@@ -97,7 +97,9 @@ class Handle:
         activate: Callable[[PodInfo], None] = lambda pod: None,
         spawn: Callable[[Coroutine[Any, Any, Any], str], object] | None = None,
         extenders: Sequence[Extender] = (),
+        version: str = "",
     ) -> None:
+        """`version` is the Kubernetes version whose scheduler this is; "" is the newest."""
         self.clock = clock
         self.rng = rng
         self.snapshot = snapshot
@@ -110,6 +112,7 @@ class Handle:
         self._spawn = spawn
         self._filters: Filters | None = None
         self.extenders: Sequence[Extender] = extenders
+        self.version = version
         self.note: Callable[[str, Any], None] = lambda key, value: None
 
     @property

@@ -49,20 +49,20 @@ DEFAULT_PLUGINS = (
 )
 
 
-def _at_least(version: str, minor: int) -> bool:
-    """Of a Kubernetes version (`v1.34.1`; "" is the newest)."""
+def at_least(version: str, minor: int) -> bool:
+    """Whether a Kubernetes version (`v1.34.1`; "" is the newest) is 1.`minor` or newer."""
     numbers = version.removeprefix("v").split(".")[:2]
     return not version or tuple(int(number) for number in numbers) >= (1, minor)
 
 
 def has_dynamic_resources(version: str) -> bool:
     """Whether a version has dynamic resource allocation without asking."""
-    return _at_least(version, 34)
+    return at_least(version, 34)
 
 
 def announces_nodes(version: str) -> bool:
     """Whether a version's scheduler sets nominatedNodeName before it binds (NominatedNodeNameForExpectation)."""
-    return _at_least(version, 35)
+    return at_least(version, 35)
 
 
 @dataclass(frozen=True, slots=True)

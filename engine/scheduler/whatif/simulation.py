@@ -75,6 +75,7 @@ class Simulation:
         preemption: bool = True,
         registry: Mapping[str, Factory] = REGISTRY,
     ) -> None:
+        self._version = version
         self.cluster = cluster
         self.cache = Cache()
         self.snapshot = Snapshot()
@@ -104,6 +105,7 @@ class Simulation:
             lister=self._lister,
             spawn=_leave_undone,
             extenders=self._extenders,
+            version=self._version,
         )
         return Framework(profile, registry, handle)
 
