@@ -45,6 +45,7 @@ class ObjectsScreen(FrameScreen):
         self._is_dirty = False
         self._lit_until = 0.0
         self._second = ""
+        self._fields = ""  # the field selector that the list was asked with
         self._wanted = ""  # the key that the cursor is to go to once it is there
 
     def compose_body(self) -> ComposeResult:
@@ -86,6 +87,15 @@ class ObjectsScreen(FrameScreen):
             self.follow()
         self._is_dirty = True
 
+    def namespace_changed(self) -> None:
+        if self.table.namespaced:
+            self.show_resource(self.table.resource, namespaced=True)
+
+    def on_table_pane_filtered(self, _: TablePane.Filtered) -> None:
+        """Field selectors are the server's to apply: another one is another list."""
+        if self.objects.view.filter(self.table.titles).fields != self._fields:
+            self.follow()
+
     def place(self) -> object:
         return self.table.resource, self.table.namespaced, self.grid.key
 
@@ -97,7 +107,9 @@ class ObjectsScreen(FrameScreen):
     @work(exclusive=True, group="objects", exit_on_error=False)
     async def follow(self) -> None:
         session = self.ktui.session
-        async for problem in objects_feed.follow(session.client, session.world.clock, self.table, None):
+        namespace = (self.ktui.namespace or None) if self.table.namespaced else None
+        self._fields = fields = self.objects.view.filter(self.table.titles).fields
+        async for problem in objects_feed.follow(session.client, session.world.clock, self.table, namespace, fields):
             self.objects.problem, self._is_dirty = problem, True
 
     def show_summary(self, summary: ClusterSummary) -> None:

@@ -1,0 +1,219 @@
+"""The ways through the app: links and back, the palette, completion, namespaces, the tour, exports, own keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from engine.api.types import DEPLOYMENTS, GVR, NAMESPACES
+from ktui.app import KtuiApp
+from ktui.models.link import Link
+from ktui.screens.flow import FlowScreen
+from ktui.screens.objects import ObjectsScreen
+from ktui.screens.store import StoreScreen
+from ktui.screens.tour import STOPS, TourGuide
+from ktui.session import Session
+from ktui.settings import Settings
+from ktui.widgets.detail_pane import DetailPane, LinkLine
+from ktui.widgets.dialogs import Choice
+from ktui.widgets.grid import Grid
+from ktui.widgets.key_line import KeyLine
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import Driver
+
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+OWNED = {
+    "metadata": {"name": "web", "labels": {"app": "web"}},
+    "spec": {
+        "replicas": 1,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+        },
+    },
+}
+
+
+async def test_a_link_leads_to_the_object_and_backspace_comes_back(show: Show) -> None:
+    async with show(size=(160, 50)) as driver:
+        await driver.client.create(DEPLOYMENTS, OWNED, namespace="default")
+        await driver.press("3")
+        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.command("pods")
+        await driver.sees("Running", "default")
+        await driver.until(lambda: driver.find(Grid).rows)
+        await driver.press("enter")
+        await driver.sees("→ owner replicasets.apps/web-", "→ node nodes/node-")
+        link = driver.find(DetailPane).query(LinkLine).first()
+        link.focus()
+        await driver.press("enter")
+        await driver.sees("replicasets.apps  1", "→ owner deployments.apps/web")
+        assert driver.find(Grid).key.startswith("default/web-")
+        await driver.press("backspace")
+        await driver.sees(" pods  1")
+        await driver.press("backspace")
+        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.press("backspace")
+        await driver.until(lambda: isinstance(driver.app.screen, FlowScreen))
+        await driver.press("backspace")
+        await driver.sees("this is where you began")
+
+
+async def test_a_link_to_what_is_filtered_away_takes_the_filter_away(show: Show) -> None:
+    async with show() as driver:
+        for name in ("apple", "pear"):
+            await driver.client.create(CONFIG_MAPS, {"metadata": {"name": name}}, namespace="default")
+        await driver.command("cm")
+        await driver.sees("apple", "pear")
+        await driver.press("slash")
+        await driver.type("apple")
+        await driver.misses("pear")
+        await driver.press("enter")
+        driver.app.go_to(Link("configmaps", "pear", "default"))
+        await driver.until(lambda: driver.find(Grid).key == "default/pear")
+
+
+async def test_a_link_to_a_kind_that_there_is_not_is_said(show: Show) -> None:
+    async with show() as driver:
+        driver.app.go_to(Link("gizmos.example.com", "one"))
+        await driver.sees("gizmos")
+        assert isinstance(driver.app.screen, FlowScreen)
+
+
+async def test_the_palette_finds_screens_keys_themes_and_kinds(show: Show) -> None:
+    async with show(size=(120, 50)) as driver:
+        await driver.press("ctrl+p")
+        await driver.until(lambda: isinstance(driver.app.screen, CommandPalette))
+        await driver.type("etcd")
+        await driver.sees("Store")
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.press("ctrl+p")
+        await driver.type("configmaps")
+        await driver.sees("list every ConfigMap")
+
+
+async def test_copying_takes_the_row_or_the_yaml(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "mine"}}, namespace="default")
+        await driver.command("cm")
+        await driver.until(lambda: any(row.key == "default/mine" for row in driver.find(Grid).rows))
+        driver.find(Grid).move_to("default/mine")
+        await driver.press("c")
+        assert driver.app.clipboard.split("\t")[:2] == ["default", "mine"]
+        await driver.press("y")
+        await driver.sees("kind: ConfigMap")
+        await driver.press("c")
+        assert "kind: ConfigMap" in driver.app.clipboard
+
+
+async def test_tab_completes_and_goes_through_what_fits(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("colon")
+        await driver.type("describe node")
+        line = driver.find(Input, "#command")
+        await driver.press("tab")
+        await driver.until(lambda: line.value == "describe nodes ")
+        await driver.press("tab")
+        await driver.until(lambda: line.value == "describe nodes node-")
+        await driver.press("tab")
+        assert line.value == "describe nodes node-1"
+        await driver.press("shift+tab")
+        assert line.value == "describe nodes node-3"
+        await driver.type("x")
+        await driver.press("tab")
+        await driver.sees("nothing begins so")
+
+
+async def test_a_namespace_is_chosen_by_a_key_or_a_word(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        for place in ("default", "shop"):
+            await driver.client.create(CONFIG_MAPS, {"metadata": {"name": f"in-{place}"}}, namespace=place)
+        await driver.command("cm")
+        await driver.sees("in-default", "in-shop")
+        await driver.press("n")
+        await driver.until(lambda: isinstance(driver.app.screen, Choice))
+        await driver.type("sho")
+        await driver.press("enter")
+        await driver.misses("in-default")
+        await driver.sees("in-shop", "namespace shop")
+        await driver.command("get cm")
+        await driver.sees("in-shop", "✓ done")
+        await driver.press("escape")
+        await driver.command("ns all")
+        await driver.sees("in-default", "in-shop")
+        await driver.press("n", "escape")
+        assert driver.app.namespace == ""
+
+
+async def test_the_tour_shows_an_apply_and_goes_through_the_screens(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("tour")
+        for number, stop in enumerate(STOPS, start=1):
+            await driver.sees(f"{stop.title}  {number}/{len(STOPS)}")
+            assert driver.app.current_mode == stop.screen
+            await driver.press("enter")
+        await driver.until(lambda: not isinstance(driver.app.screen, TourGuide))
+        await driver.client.get(DEPLOYMENTS, "web", namespace="default")
+
+
+async def test_the_tour_comes_by_itself_once_and_can_be_left(session: Session, tmp_path: Path) -> None:
+    app = KtuiApp(session, settings=Settings.load(tmp_path, tmp_path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("Welcome", "leaves the tour")
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(app.screen, FlowScreen))
+        await driver.command("store")
+    again = Settings.load(tmp_path, tmp_path)
+    assert (again.has_toured, again.history()) == (True, ["store"])
+
+
+async def test_keys_and_the_theme_of_one_s_own(session: Session) -> None:
+    settings = Settings(theme="light", keys={"screen.objects": "f2", "objects.nothing": "x"})
+    app = KtuiApp(session, settings=settings)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("no such keys: objects.nothing")
+        assert app.theme == "ktui-light"
+        await driver.press("2")
+        assert isinstance(app.screen, FlowScreen)
+        await driver.press("f2")
+        await driver.until(lambda: isinstance(app.screen, ObjectsScreen))
+
+
+async def test_a_screen_to_begin_with(session: Session) -> None:
+    app = KtuiApp(session, screen="store")
+    async with app.run_test() as pilot:
+        await Driver(app, pilot).until(lambda: isinstance(app.screen, StoreScreen))
+
+
+async def test_a_screen_becomes_a_picture_or_text(show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with show() as driver:
+        await driver.press("ctrl+s")
+        await driver.sees("ktui-flow-1.svg")
+        assert "<svg" in (tmp_path / "ktui-flow-1.svg").read_text()
+        driver.app.export("text", "flow.txt")
+        assert "nodes 3/3" in (tmp_path / "flow.txt").read_text()
+        driver.app.export("mermaid")
+        await driver.sees("no write was seen yet")
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "mine"}}, namespace="default")
+        await driver.until(lambda: driver.app.flow.story)
+        await driver.command("export mermaid trace.mmd")
+        await driver.until((tmp_path / "trace.mmd").exists)
+        assert (tmp_path / "trace.mmd").read_text().startswith("sequenceDiagram")
+        driver.app.export("svg", "no/such/folder.svg")
+        await driver.sees("No such file or directory")
+
+
+async def test_a_click_on_a_key_s_word_does_what_the_key_does(show: Show) -> None:
+    async with show() as driver:
+        line = driver.picture.splitlines()[-1]
+        await driver.pilot.click(KeyLine, offset=(line.index("Help"), 0))
+        await driver.sees("everywhere")

@@ -1,0 +1,68 @@
+"""What a line after `:` can go on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.kubectl.tree import ROOT
+from ktui.models.completion import common, complete, files
+
+
+class Names:
+    """A server of two kinds."""
+
+    async def kinds(self) -> list[str]:
+        return ["deployments", "pods", "nodes"]
+
+    async def names(self, kind: str, namespace: str) -> list[str]:
+        known = {"pods": ["web-1", "web-2"], "nodes": ["node-1"], "namespaces": ["default", "shop"]}
+        return [f"{namespace}-{name}" if namespace else name for name in known.get(kind, [])]
+
+
+async def ask(text: str) -> list[str]:
+    return await complete(text, root=ROOT, screens=["flow", "store"], themes=["dark", "light"], source=Names())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("fl", ["flow"], id="a screen"),
+        pytest.param("desc", ["describe"], id="a verb"),
+        pytest.param("dep", ["deployments"], id="a kind"),
+        pytest.param("kubectl desc", ["describe"], id="kubectl in front"),
+        pytest.param("theme l", ["light"], id="a theme"),
+        pytest.param("ns s", ["shop"], id="a namespace to go to"),
+        pytest.param("get po", ["pods"], id="a kind after a verb"),
+        pytest.param("get pods ", ["web-1", "web-2"], id="names of a kind"),
+        pytest.param("get pods -n shop ", ["shop-web-1", "shop-web-2"], id="names in a namespace"),
+        pytest.param("get pods -n d", ["default"], id="a namespace"),
+        pytest.param("get pods/w", ["pods/web-1", "pods/web-2"], id="names behind a slash"),
+        pytest.param("logs w", ["web-1", "web-2"], id="Pods for logs"),
+        pytest.param("cordon n", ["node-1"], id="nodes for cordon"),
+        pytest.param("rollout resta", ["restart"], id="a command's own commands"),
+        pytest.param("scale --rep", ["--replicas"], id="flags"),
+        pytest.param("fetch p", [], id="nothing behind a verb that is none"),
+    ],
+)
+async def test_completions(text: str, found: list[str]) -> None:
+    assert await ask(text) == found
+
+
+async def test_files_behind_f(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "web.yaml").touch()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "db.yaml").touch()
+    (tmp_path / ".hidden").touch()
+    monkeypatch.chdir(tmp_path)
+    assert await ask("apply -f ") == ["more/", "web.yaml"]
+    assert await ask("apply -f more/") == ["more/db.yaml"]
+    assert files(f"{tmp_path}/w") == [f"{tmp_path}/more/", f"{tmp_path}/web.yaml"]
+    assert files("nowhere/") == []
+
+
+def test_what_words_have_in_common() -> None:
+    assert [common(words) for words in (["web-1", "web-2"], ["a"], ["a", "b"], ["web", "web-1"])] == [
+        "web-", "a", "", "web",
+    ]  # fmt: skip

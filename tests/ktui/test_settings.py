@@ -1,0 +1,74 @@
+"""What a person has set, and what ktui does with files that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ktui.keymap import as_yaml, named_keys, unknown_names
+from ktui.settings import Settings
+from ktui.themes import DEFAULT_THEME, load_themes
+
+
+def load(folder: Path, config: str = "") -> Settings:
+    if config:
+        (folder / "config.yaml").write_text(config)
+    return Settings.load(folder, folder / "state")
+
+
+def test_nothing_set_is_no_problem(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+    assert (settings.theme, settings.keys, settings.themes, settings.problems) == ("", {}, [], [])
+
+
+def test_theme_and_keys(tmp_path: Path) -> None:
+    settings = load(tmp_path, 'theme: light\nkeys:\n  objects.yaml: "Y"\n')
+    assert (settings.theme, settings.keys, settings.problems) == ("light", {"objects.yaml": "Y"}, [])
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        pytest.param("theme: [", "cannot be read", id="no YAML"),
+        pytest.param("- a", "is no mapping", id="a list"),
+        pytest.param("keys: 3", "keys is no mapping", id="keys that are none"),
+        pytest.param("thme: dark", "unknown entries: thme", id="a word that is not known"),
+    ],
+)
+def test_what_cannot_be_used_is_said(tmp_path: Path, config: str, problem: str) -> None:
+    assert problem in load(tmp_path, config).problems[0]
+
+
+def test_themes_of_one_s_own_and_those_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "themes").mkdir()
+    dark = next(theme for theme in load_themes() if theme.name == DEFAULT_THEME)
+    lanes = "".join(f'  {name}: "{value}"\n' for name, value in dark.variables.items() if name.startswith("lane-"))
+    (tmp_path / "themes" / "mine.yaml").write_text(f'name: mine\nprimary: "#123456"\nvariables:\n{lanes}')
+    (tmp_path / "themes" / "other.yaml").write_text("name: other\n")
+    settings = load(tmp_path)
+    assert [theme.name for theme in settings.themes] == ["ktui-mine"]
+    assert "other.yaml" in settings.problems[0]
+
+
+def test_history_and_the_tour_are_remembered(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+    assert not settings.has_toured
+    settings.mark_toured()
+    settings.remember(["get pods", "store"])
+    again = load(tmp_path)
+    assert (again.history(), again.has_toured) == (["get pods", "store"], True)
+
+
+def test_without_a_folder_nothing_is_remembered() -> None:
+    settings = Settings()
+    settings.remember(["get pods"])
+    assert (settings.history(), settings.has_toured, settings.problems) == ([], True, [])
+
+
+def test_every_key_of_every_screen_has_a_name_and_no_two_the_same() -> None:
+    names = named_keys()
+    assert {"screen.flow", "clock.pause", "table.filter", "objects.yaml", "flow.pin", "store.older"} <= set(names)
+    assert all("." in name for name in names)
+    assert unknown_names({"objects.yaml": "Y", "objects.yml": "Y"}) == ["objects.yml"]
+    assert '  objects.edit: "e"' in as_yaml()
