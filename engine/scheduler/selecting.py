@@ -5,6 +5,7 @@ Source: apimachinery metav1.LabelSelectorAsSelector and component-helpers/schedu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,6 +15,7 @@ import orjson
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
+from engine.api.validation.text import label_value, qualified_name
 
 _SORTED = orjson.OPT_SORT_KEYS
 
@@ -62,40 +64,83 @@ def with_match_labels(obj: Object | None, labels: Mapping[str, str]) -> Object |
 # -- node selectors
 
 
-def _compare(operator: str, actual: str | None, bound: str) -> bool:
-    try:
-        left, right = int(actual or ""), int(bound)
-    except ValueError:
-        return False
-    return left > right if operator == "Gt" else left < right
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
-def _requirement_matches(requirement: Object, values: Mapping[str, str]) -> bool:
-    key, operator = requirement.get("key", ""), requirement.get("operator", "")
-    listed = requirement.get("values") or []
-    if operator == "In":
-        return key in values and values[key] in listed
-    if operator == "NotIn":
-        return key not in values or values[key] not in listed
-    if operator == "Exists":
-        return key in values
-    if operator == "DoesNotExist":
-        return key not in values
-    if operator in ("Gt", "Lt"):
-        return len(listed) == 1 and key in values and _compare(operator, values[key], listed[0])
-    return False
+def _integer(text: str | None) -> int | None:
+    return int(text) if text is not None and _INTEGER.fullmatch(text) else None
+
+
+class _Requirement:
+    """One expression over labels, or over the one field that there is."""
+
+    __slots__ = ("_bound", "_key", "_operator", "_values", "sound")
+
+    def __init__(self, obj: Object, *, of_field: bool) -> None:
+        self._key: str = obj.get("key", "")
+        self._operator: str = obj.get("operator", "")
+        self._values: list[str] = obj.get("values") or []
+        self._bound = _integer(self._values[0]) if len(self._values) == 1 else None
+        self.sound = self._sound_field() if of_field else self._sound_label()
+
+    def _sound_field(self) -> bool:
+        return self._key == "metadata.name" and self._operator in ("In", "NotIn") and len(self._values) == 1
+
+    def _sound_label(self) -> bool:
+        if qualified_name(self._key):
+            return False
+        if self._operator in ("In", "NotIn"):
+            return bool(self._values) and not any(map(label_value, self._values))
+        if self._operator in ("Exists", "DoesNotExist"):
+            return not self._values
+        return self._operator in ("Gt", "Lt") and self._bound is not None
+
+    def matches(self, values: Mapping[str, str]) -> bool:
+        present = self._key in values
+        match self._operator:
+            case "In":
+                return present and values[self._key] in self._values
+            case "NotIn":
+                return not present or values[self._key] not in self._values
+            case "Exists":
+                return present
+            case "DoesNotExist":
+                return not present
+        actual = _integer(values.get(self._key))
+        if actual is None or self._bound is None:
+            return False
+        return actual > self._bound if self._operator == "Gt" else actual < self._bound
+
+
+class _Term:
+    """A nodeSelectorTerm: all its expressions and fields. One that is empty, or not sound, matches no node."""
+
+    __slots__ = ("_expressions", "_fields", "_sound")
+
+    def __init__(self, obj: Object) -> None:
+        self._expressions = [_Requirement(e, of_field=False) for e in obj.get("matchExpressions") or ()]
+        self._fields = [_Requirement(f, of_field=True) for f in obj.get("matchFields") or ()]
+        listed = [*self._expressions, *self._fields]
+        self._sound = bool(listed) and all(requirement.sound for requirement in listed)
+
+    def matches(self, node: Object) -> bool:
+        if not self._sound:
+            return False
+        metadata = node["metadata"]
+        labels = metadata.get("labels") or {}
+        if not all(requirement.matches(labels) for requirement in self._expressions):
+            return False
+        names = {"metadata.name": metadata["name"]}
+        return all(requirement.matches(names) for requirement in self._fields)
+
+
+@lru_cache(maxsize=8192)
+def _term(key: bytes) -> _Term:
+    return _Term(orjson.loads(key))
 
 
 def node_term_matches(term: Object, node: Object) -> bool:
-    """One nodeSelectorTerm: all its expressions and fields; an empty one matches no node."""
-    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    if not expressions and not fields:
-        return False
-    labels = node["metadata"].get("labels") or {}
-    if not all(_requirement_matches(e, labels) for e in expressions):
-        return False
-    names = {"metadata.name": node["metadata"]["name"]}
-    return all(_requirement_matches(f, names) for f in fields)
+    return _term(canonical(term)).matches(node)
 
 
 def node_selector_matches(selector: Object, node: Object) -> bool:

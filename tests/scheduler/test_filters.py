@@ -103,6 +103,28 @@ AFFINITY_CASES: dict[str, tuple[dict[str, Any], bool]] = {
         required({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["x"]}]}),
         False,
     ),
+    # What upstream cannot parse matches no node, whatever it says.
+    "not in nothing": (required(expression("disk", "NotIn")), False),
+    "not in no label value": (required(expression("disk", "NotIn", "{{.bad}}")), False),
+    "exists with a value": (required(expression("disk", "Exists", "ssd")), False),
+    "does not exist with a value": (required(expression("gpu", "DoesNotExist", "yes")), False),
+    "no label key": (required(expression("not a key", "DoesNotExist")), False),
+    "gt of two values": (required(expression("cores", "Gt", "1", "2")), False),
+    "gt of no number written": (required(expression("cores", "Gt", "1_0")), False),
+    "unknown operator": (required(expression("cores", "Near", "8")), False),
+    "one bad expression of two": (
+        required({**expression("disk", "Exists"), "matchFields": [{"key": "metadata.name", "operator": "Exists"}]}),
+        False,
+    ),
+    "a bad term beside a good one": (required(expression("disk", "NotIn"), expression("disk", "Exists")), True),
+    "field in two": (
+        required({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n", "x"]}]}),
+        False,
+    ),
+    "another field": (
+        required({"matchFields": [{"key": "metadata.uid", "operator": "NotIn", "values": ["n"]}]}),
+        False,
+    ),
     "field not in": (
         required({"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}),
         False,
