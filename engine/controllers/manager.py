@@ -19,6 +19,7 @@ from engine.controllers.deployment import DeploymentController
 from engine.controllers.disruption import DisruptionController
 from engine.controllers.endpoints import EndpointsController
 from engine.controllers.endpointslice import EndpointSliceController
+from engine.controllers.endpointslicemirroring import EndpointSliceMirroringController
 from engine.controllers.garbagecollector import GarbageCollector
 from engine.controllers.job import JobController
 from engine.controllers.namespace import NamespaceController
@@ -40,6 +41,7 @@ from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.rootca import RootCACertPublisher
 from engine.controllers.service_account_tokens import ServiceAccountTokensController
 from engine.controllers.serviceaccount import ServiceAccountController
+from engine.controllers.stale_disruption import StaleDisruptionController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
 from engine.controllers.ttl import TtlController
@@ -68,8 +70,10 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     TtlController,
     ClusterRoleAggregationController,
     DisruptionController,
+    StaleDisruptionController,
     EndpointsController,
     EndpointSliceController,
+    EndpointSliceMirroringController,
     NamespaceController,
     ResourceQuotaController,
     PersistentVolumeBinder,

@@ -1,0 +1,179 @@
+"""The EndpointSliceMirroring controller: Endpoints that somebody keeps by hand for a Service without a selector, as
+EndpointSlices, which is what proxies read (pkg/controller/endpointslicemirroring)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+
+from engine.api.errors import ApiError
+from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVK, SERVICES, Object
+from engine.client import WARNING, object_key
+from engine.controllers.controller import Controller
+from engine.controllers.endpointslice.planning import MANAGED_BY, SERVICE_NAME
+from engine.controllers.own_writes import OwnWrites
+from engine.controllers.ownership import controller_reference
+from engine.controllers.pod_control import namespace_terminating
+
+MIRROR = "endpointslicemirroring-controller.k8s.io"
+SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror"
+LEADER = "control-plane.alpha.kubernetes.io/leader"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
+MAX_PER_SUBSET = 1000
+MAX_PER_SLICE = 100
+_ENDPOINTS = GVK("", "v1", "Endpoints")
+_INDEX = "mirrored"
+
+
+class EndpointSliceMirroringController(Controller):
+    name = "endpointslicemirroring-controller"
+    kind = "endpoints"
+    max_retries = 15
+    workers = 2
+
+    def set_up(self) -> None:
+        self._services = self.lister(SERVICES)
+        self._endpoints = self.lister(ENDPOINTS)
+        self._slices = self.lister(ENDPOINT_SLICES)
+        self.index(ENDPOINT_SLICES, _INDEX, _mirrored_key)
+        self._writes = OwnWrites(self.clock)
+        for resource in (SERVICES, ENDPOINTS):
+            self.watch(resource, lambda old, new: [object_key(new or old or {})])
+        self.watch(ENDPOINT_SLICES, lambda old, new: _mirrored_key(new or old or {}))
+
+    def is_moot(self, key: str) -> bool:
+        """Most Services have a selector, and nothing to be mirrored."""
+        return not self._is_mirrored(key) and not self._mine(key)
+
+    def _mine(self, key: str) -> list[Object]:
+        return [each for each in self._slices.by_index(_INDEX, key) if not each["metadata"].get("deletionTimestamp")]
+
+    def _is_mirrored(self, key: str) -> bool:
+        endpoints, service = self._endpoints.by_key(key), self._services.by_key(key)
+        if endpoints is None or service is None or service["spec"].get("selector"):
+            return False
+        metadata = endpoints["metadata"]
+        skipped = (metadata.get("labels") or {}).get(SKIP_MIRROR) == "true"
+        return not skipped and LEADER not in (metadata.get("annotations") or {})
+
+    async def reconcile(self, key: str) -> None:
+        existing = self._mine(key)
+        for each in existing:
+            self._writes.check(each)
+        endpoints = self._endpoints.by_key(key)
+        wanted = wanted_slices(endpoints) if endpoints is not None and self._is_mirrored(key) else []
+        self.note(desired=len(wanted), actual=len(existing))
+        try:
+            await self._replace(existing, wanted)
+        except ApiError as error:
+            if namespace_terminating(error):
+                return
+            if endpoints is not None:
+                message = f"Error updating mirrored Endpoint Slices for Endpoints {key}: {error}"
+                self.recorder.event(endpoints, WARNING, "FailedToUpdateEndpointSlices", message)
+            raise
+
+    async def _replace(self, existing: list[Object], wanted: list[Object]) -> None:
+        """Slices that say what is wanted stay; others are changed into it, then made or deleted."""
+        left = list(wanted)
+        spare = []
+        for each in existing:
+            same = next((new for new in left if _shown(new) == _shown(each)), None)
+            if same is None:
+                spare.append(each)
+            else:
+                left.remove(same)
+        for new in left:
+            old = next((each for each in spare if each["addressType"] == new["addressType"]), None)
+            if old is None:
+                namespace = new["metadata"]["namespace"]
+                self._writes.note(await self.client.create(ENDPOINT_SLICES, new, namespace=namespace))
+                continue
+            spare.remove(old)
+            metadata = {**old["metadata"], "labels": new["metadata"]["labels"]}
+            metadata["annotations"] = new["metadata"].get("annotations") or {}
+            self._writes.note(await self.client.update(ENDPOINT_SLICES, {**new, "metadata": metadata}))
+        for old in spare:
+            await self._delete(old)
+
+    async def _delete(self, old: Object) -> None:
+        metadata = old["metadata"]
+        try:
+            await self.client.delete(ENDPOINT_SLICES, metadata["name"], namespace=metadata["namespace"])
+        except ApiError as error:
+            if error.code != 404:
+                raise
+        self._writes.forget(object_key(old))
+
+
+def _mirrored_key(each: Object) -> Iterable[str]:
+    labels = each["metadata"].get("labels") or {}
+    if labels.get(MANAGED_BY) != MIRROR or not labels.get(SERVICE_NAME):
+        return ()
+    return (f"{each['metadata']['namespace']}/{labels[SERVICE_NAME]}",)
+
+
+def _shown(each: Object) -> tuple[object, ...]:
+    metadata = each["metadata"]
+    return (
+        each["addressType"],
+        each.get("endpoints") or [],
+        each.get("ports") or [],
+        metadata.get("labels") or {},
+        metadata.get("annotations") or {},
+    )
+
+
+def wanted_slices(endpoints: Object) -> list[Object]:
+    """One for each subset and address type, and further ones where those are full: pure (reconciler.go)."""
+    made = []
+    for subset in endpoints.get("subsets") or ():
+        addresses = [(address, True) for address in subset.get("addresses") or ()]
+        addresses += [(address, False) for address in subset.get("notReadyAddresses") or ()]
+        found: dict[str, list[Object]] = {"IPv4": [], "IPv6": []}
+        for address, ready in addresses[:MAX_PER_SUBSET]:
+            found[f"IPv{ip_address(address['ip']).version}"].append(_endpoint(address, ready))
+        for address_type, listed in found.items():
+            for start in range(0, len(listed), MAX_PER_SLICE):
+                chunk = listed[start : start + MAX_PER_SLICE]
+                made.append(_slice(endpoints, address_type, chunk, subset.get("ports") or ()))
+    return made
+
+
+def _endpoint(address: Object, ready: bool) -> Object:
+    endpoint: Object = {"addresses": [address["ip"]], "conditions": {"ready": ready}}
+    for field in ("hostname", "nodeName", "targetRef"):
+        if address.get(field):
+            endpoint[field] = address[field]
+    return endpoint
+
+
+def _slice(endpoints: Object, address_type: str, listed: list[Object], ports: Sequence[Object]) -> Object:
+    metadata = endpoints["metadata"]
+    labels = {**(metadata.get("labels") or {}), SERVICE_NAME: metadata["name"], MANAGED_BY: MIRROR}
+    dropped = (TRIGGER_TIME, LAST_APPLIED)
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in dropped}
+    made: Object = {
+        "generateName": f"{metadata['name']}-",
+        "namespace": metadata["namespace"],
+        "labels": labels,
+        "ownerReferences": [controller_reference(endpoints, _ENDPOINTS)],
+    }
+    if annotations:
+        made["annotations"] = annotations
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": made,
+        "addressType": address_type,
+        "endpoints": listed,
+        "ports": [_port(port) for port in ports],
+    }
+
+
+def _port(port: Object) -> Object:
+    made: Object = {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
+    if port.get("appProtocol"):
+        made["appProtocol"] = port["appProtocol"]
+    return made
