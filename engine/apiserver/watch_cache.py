@@ -19,6 +19,7 @@ from engine.apiserver.changes import Change, decode_stored, with_resource_versio
 from engine.apiserver.fan_out import FanOut, node_name
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
+from engine.apiserver.waking import Waking
 from engine.apiserver.watcher import Interest, Watcher
 from engine.store.types import (
     CompactedError,
@@ -82,6 +83,7 @@ class WatchCache:
         self._fillings = 0
         self._forgot = False  # whether the ring has dropped an event since the list
         self._watchers = FanOut()
+        self._waking = Waking()
         self._next_watcher = 0
         self._started: asyncio.Future[None] | None = None
         self._source: StoreWatcher | None = None
@@ -357,6 +359,7 @@ class WatchCache:
             number=self._next_watcher,
             after=after,
             initial=initial,
+            waking=self._waking,
             on_end=self._ended,
         )
         self._watchers.add(watcher)

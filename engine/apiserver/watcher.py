@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change
+from engine.apiserver.waking import Bell, Waking
 from engine.clock import Clock, Timer
 
 BUFFER = 1000
@@ -57,6 +57,7 @@ class Watcher:
         number: int,
         after: int,
         initial: list[WatchEvent],
+        waking: Waking,
         on_end: Callable[[Watcher], None],
     ) -> None:
         self.interest = interest
@@ -70,7 +71,9 @@ class Watcher:
         self._initial = deque(initial)
         self._buffer: deque[WatchEvent] = deque()
         self._on_end = on_end
-        self._waiter: asyncio.Future[None] | None = None
+        self._waking = waking
+        self._bell = Bell()
+        self._waits = False  # whether the bell is awaited and not yet to be rung
         self._ended = False
         self._timers: list[Timer] = []
         self._cursor = after
@@ -94,9 +97,9 @@ class Watcher:
             self.end()
             return False
         buffer.append(event)
-        waiter = self._waiter
-        if waiter is not None:
-            self._wake()
+        if self._waits:
+            self._waits = False
+            self._waking.wake(self._bell)
         return True
 
     def replay(self, change: Change) -> None:
@@ -145,9 +148,9 @@ class Watcher:
             self._wake()
 
     def _wake(self) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+        if self._waits:
+            self._waits = False
+            self._waking.wake(self._bell)
 
     # -- the client's side
 
@@ -162,12 +165,13 @@ class Watcher:
                 return self._deliver(self._buffer.popleft())
             if self._ended:
                 raise StopAsyncIteration
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+            self._waits = True
+            await self._bell
 
     def _deliver(self, event: WatchEvent) -> WatchEvent:
         self.sent += 1
-        self._cursor = max(self._cursor, event.revision)
+        if event.revision > self._cursor:
+            self._cursor = event.revision
         return event
 
     def count_bytes(self, size: int) -> None:
