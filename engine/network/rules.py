@@ -22,6 +22,7 @@ class Endpoint(NamedTuple):
     serving: bool = True
     terminating: bool = False
     zone_hints: tuple[str, ...] = ()
+    node_hints: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
@@ -160,7 +161,7 @@ def _endpoints(slices: Sequence[Object], port: Object, family: str) -> list[Endp
 def _endpoint(item: Object, port: int) -> Endpoint:
     conditions = item.get("conditions") or {}
     ready = conditions.get("ready", True) is not False
-    hints = tuple(zone["name"] for zone in (item.get("hints") or {}).get("forZones") or ())
+    hints = item.get("hints") or {}
     return Endpoint(
         item["addresses"][0],
         port,
@@ -169,7 +170,8 @@ def _endpoint(item: Object, port: int) -> Endpoint:
         ready,
         conditions.get("serving", ready) is not False,
         bool(conditions.get("terminating")),
-        hints,
+        tuple(zone["name"] for zone in hints.get("forZones") or ()),
+        tuple(node["name"] for node in hints.get("forNodes") or ()),
     )
 
 
@@ -181,14 +183,19 @@ def _chosen(endpoints: Sequence[Endpoint], node: NodeView, *, local: bool) -> tu
     ready = [endpoint for endpoint in endpoints if endpoint.ready]
     if not ready:
         return tuple(endpoint for endpoint in endpoints if endpoint.serving and endpoint.terminating)
-    return tuple(ready if local else _of_zone(ready, node.zone))
+    return tuple(ready if local else _hinted(ready, node))
 
 
-def _of_zone(ready: list[Endpoint], zone: str) -> list[Endpoint]:
-    """Those hinted to the node's zone, if every endpoint has a hint and the zone has an endpoint (KEP-2433)."""
-    if not zone or any(not endpoint.zone_hints for endpoint in ready):
-        return ready
-    return [endpoint for endpoint in ready if zone in endpoint.zone_hints] or ready
+def _hinted(ready: list[Endpoint], node: NodeView) -> list[Endpoint]:
+    """Those hinted to the node, else those hinted to its zone, where every endpoint has a hint of that kind and there is
+    one for it (topologyModeFromHints; KEP-2433, KEP-3015)."""
+    if all(endpoint.node_hints for endpoint in ready):
+        mine = [endpoint for endpoint in ready if node.name in endpoint.node_hints]
+        if mine:
+            return mine
+    if node.zone and all(endpoint.zone_hints for endpoint in ready):
+        return [endpoint for endpoint in ready if node.zone in endpoint.zone_hints] or ready
+    return ready
 
 
 # -- the table

@@ -89,6 +89,12 @@ def test_traffic_distribution(preference: str, hints: Object | None) -> None:
     assert endpoint_of(pod("a"), NODES["node-1"], target, "IPv4").get("hints") == hints
 
 
+def test_a_node_without_a_zone_is_hinted_by_itself() -> None:
+    nowhere = {"metadata": {"name": "node-1", "labels": {}}}
+    found = endpoint_of(pod("a"), nowhere, service(trafficDistribution="PreferSameNode"), "IPv4")
+    assert found["hints"] == {"forNodes": [{"name": "node-1"}]}
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

@@ -25,10 +25,14 @@ def endpoints(*items: Object, number: int = 8080, name: str = "", family: str = 
     return {"addressType": family, "ports": [{"name": name, "port": number}], "endpoints": list(items)}
 
 
-def endpoint(ip: str, node: str = "node-1", *, hints: tuple[str, ...] = (), **conditions: bool) -> Object:
+def endpoint(
+    ip: str, node: str = "node-1", *, hints: tuple[str, ...] = (), nodes: tuple[str, ...] = (), **conditions: bool
+) -> Object:
     made: Object = {"addresses": [ip], "nodeName": node, "conditions": {"ready": True, **conditions}}
     if hints:
         made["hints"] = {"forZones": [{"name": zone} for zone in hints]}
+    if nodes:
+        made.setdefault("hints", {})["forNodes"] = [{"name": name} for name in nodes]
     return made
 
 
@@ -110,13 +114,34 @@ def told(of: Object, *slices: Object, node: NodeView = HERE) -> list[str]:
             id="hints count only if all have them",
         ),
         pytest.param(
+            service(),
+            [endpoints(endpoint("10.244.0.2", hints=("zone-b",), nodes=("node-1",)),
+                       endpoint("10.244.1.2", hints=("zone-a",), nodes=("node-2",)))],
+            ["ClusterIP 10.96.0.7:80 dnat 10.244.0.2:8080"],
+            id="of the node before those of the zone",
+        ),
+        pytest.param(
+            service(),
+            [endpoints(endpoint("10.244.2.2", hints=("zone-b",), nodes=("node-3",)),
+                       endpoint("10.244.1.2", hints=("zone-a",), nodes=("node-2",)))],
+            ["ClusterIP 10.96.0.7:80 dnat 10.244.1.2:8080"],
+            id="of the zone where the node has none",
+        ),
+        pytest.param(
+            service(),
+            [endpoints(endpoint("10.244.2.2", hints=("zone-b",)), endpoint("10.244.1.2", hints=("zone-a",), ready=False,
+                       serving=True, terminating=True))],
+            ["ClusterIP 10.96.0.7:80 dnat 10.244.2.2:8080"],
+            id="of any zone rather than one that is not ready",
+        ),
+        pytest.param(
             service(clusterIPs=["10.96.0.7", "fd00::7"]),
             [endpoints(ONE), endpoints(endpoint("fd01::2"), family="IPv6")],
             ["ClusterIP 10.96.0.7:80 dnat 10.244.0.2:8080", "ClusterIP [fd00::7]:80 dnat [fd01::2]:8080"],
             id="two families",
         ),
     ],
-)
+)  # fmt: skip
 def test_rules(of: Object, slices: list[Object], expected: list[str]) -> None:
     assert told(of, *slices) == expected
 

@@ -68,9 +68,11 @@ def _family(ip: str) -> str:
 def _hints(service: Object, endpoint: Object) -> Object:
     """Who should use this endpoint, by `spec.trafficDistribution` (trafficdist.go)."""
     preference = service["spec"].get("trafficDistribution", "")
-    if not preference or not endpoint["conditions"]["ready"] or not endpoint.get("zone"):
+    if not preference or not endpoint["conditions"]["ready"]:
         return {}
-    hints: Object = {"forZones": [{"name": endpoint["zone"]}]}
+    hints: Object = {}
+    if endpoint.get("zone"):
+        hints["forZones"] = [{"name": endpoint["zone"]}]
     if preference == "PreferSameNode" and endpoint.get("nodeName"):
         hints["forNodes"] = [{"name": endpoint["nodeName"]}]
     return hints
