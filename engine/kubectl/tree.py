@@ -86,6 +86,7 @@ SECTIONS = {
             "api_resources:VERSIONS",
         ),
         _entry("config", "Modify kubeconfig files", "config:COMMAND"),
+        _entry("plugin", "Provides utilities for interacting with plugins", "plugin:COMMAND"),
         _entry("version", "Print the client and server version information", "version:COMMAND"),
         replace(_entry("options", "Print the list of flags inherited by all commands", "shell:OPTIONS"), hidden=True),
     ),

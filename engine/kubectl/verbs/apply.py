@@ -27,6 +27,7 @@ from engine.kubectl.printers.objects import result_printer, structured_printer, 
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
+from engine.kubectl.verbs import last_applied_commands
 
 CLIENT_SIDE = "kubectl-client-side-apply"
 SERVER_SIDE = "kubectl"
@@ -381,5 +382,6 @@ COMMAND = Command(
         Flag("server-side", Type.BOOL, help="Let the server merge."),
         Flag("subresource", help="The subresource to apply to."),
     ),
+    children=(last_applied_commands.EDIT, last_applied_commands.SET, last_applied_commands.VIEW),
     examples=("apply -f web.yaml", "apply -f . -R", "apply --server-side -f web.yaml"),
 )

@@ -14,6 +14,7 @@ from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
 from engine.kubectl.printers.objects import structured_printer
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.reconcile import COMMAND as RECONCILE
 
 VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind"),
@@ -171,6 +172,7 @@ COMMAND = Command(
                 Flag("subresource", help="A subresource such as log."),
             ),
         ),
+        RECONCILE,
         Command(name="whoami", short="Check self subject attributes", run=whoami, flags=PRINT),
     ),
 )

@@ -18,6 +18,7 @@ from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALID
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.raw import raw
 
 CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
 _NOUNS = {
@@ -38,6 +39,9 @@ async def run(session: Session) -> None:
         if session.arguments:
             raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
         raise CommandError("must specify one of -f and -k")
+    if flags.text("raw"):
+        await raw(session, "POST", flags.text("raw"))
+        return
     if session.arguments:
         raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     dry_run, validation = session.dry_run(), session.field_validation()

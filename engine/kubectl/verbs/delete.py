@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/delete/delete.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.errors import ApiError
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import FOREVER, delete, propagation, uid_of, wait_gone
@@ -19,8 +21,9 @@ from engine.kubectl.flagsets import (
     deletion,
     filename,
 )
-from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.selection import Info, Item, Selection, infos
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.raw import raw
 
 IMMEDIATE = (
     "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. "
@@ -30,6 +33,9 @@ IMMEDIATE = (
 
 async def run(session: Session) -> None:
     flags = session.flags
+    if flags.text("raw"):
+        await raw(session, "DELETE", flags.text("raw"))
+        return
     _check_grace(session)
     if session.arguments:
         await session.discovery.resources(session.client)
@@ -43,7 +49,11 @@ async def run(session: Session) -> None:
     policy = propagation(flags.text("cascade"))
     errors: list[Exception] = []
     deleted: list[tuple[Info, str]] = []
-    async for item in infos(session, selection):
+    found = [item async for item in infos(session, selection)]
+    if flags.on("interactive") and not _confirmed(session, found):
+        session.out("deletion is cancelled")
+        return
+    for item in found:
         if isinstance(item, Exception):
             errors.append(item)
             continue
@@ -68,6 +78,17 @@ async def run(session: Session) -> None:
         for info, uid in deleted:
             if "watch" in info.resource.verbs:
                 await wait_gone(session, info, uid, timeout=timeout)
+
+
+def _confirmed(session: Session, found: Sequence[Item]) -> bool:
+    """Ask whether these are to be deleted."""
+    infos_found = [item for item in found if isinstance(item, Info)]
+    session.out(f"You are about to delete the following {len(infos_found)} resource(s):")
+    for info in infos_found:
+        session.out(info.named)
+    session.stdout.write("Do you want to continue? (y/N): ")
+    session.stdout.flush()
+    return session.stdin.readline().strip().lower() == "y"
 
 
 def _check_grace(session: Session) -> None:
@@ -128,6 +149,8 @@ COMMAND = Command(
         *DRY_RUN,
         *deletion(wait=True),
         Flag("ignore-not-found", Type.BOOL, help="Count objects that are not there as deleted."),
+        Flag("interactive", Type.BOOL, short="i", help="Ask before anything is deleted."),
+        Flag("raw", help="Send a DELETE to this path as it is."),
         Flag("now", Type.BOOL, help="Give the resources one second to end."),
         Flag("output", short="o", help='Output format: "name".'),
     ),

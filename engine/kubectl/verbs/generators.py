@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import re
-from pathlib import Path
 from typing import Any
 
 from engine.api.types import Object
@@ -16,9 +15,11 @@ from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
+from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
-from engine.kubectl.verbs import access_rules, create, ingress_rules
-from engine.kubectl.verbs.create import COMMON, Build, acting, named
+from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
+from engine.kubectl.verbs.create import COMMON, Build, acting, create_built, named
+from engine.kubectl.verbs.data_sources import literals
 from engine.kubectl.verbs.token import create_token
 
 RBAC = "rbac.authorization.k8s.io"
@@ -72,8 +73,42 @@ def _service_account(session: Session, name: str) -> Object:
     return _object("v1", "ServiceAccount", name)
 
 
-def _job(session: Session, name: str) -> Object:
+async def _job(session: Session, name: str) -> None:
+    image, source = session.flags.text("image"), session.flags.text("from")
+    if bool(image) == bool(source):
+        raise CommandError("either --image or --from must be specified")
+    if source and _words_after_dash(session):
+        raise CommandError("cannot specify --from and command")
+    await create_built(session, await _job_of(session, name, source) if source else _plain_job(session, name))
+
+
+def _plain_job(session: Session, name: str) -> Object:
     return _object("batch/v1", "Job", name, spec={"template": _job_template(session, name, "Never")}, status={})
+
+
+async def _job_of(session: Session, name: str, source: str) -> Object:
+    """A Job as the CronJob that `--from` names would make it."""
+    pairs, _, _ = split_arguments([source], session.program)
+    if not pairs:
+        raise CommandError("arguments in resource/name form must have a single resource and name")
+    cron_job = await session.get(await session.resolve(pairs[0][0]), pairs[0][1], session.namespace)
+    if cron_job["kind"] != "CronJob":
+        raise CommandError("from must be an existing cronjob")
+    metadata, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
+    owner = {
+        "apiVersion": "batch/v1",
+        "blockOwnerDeletion": True,
+        "controller": True,
+        "kind": "CronJob",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
+    job = _object("batch/v1", "Job", name, spec=template["spec"], status={})
+    annotations = {"cronjob.kubernetes.io/instantiate": "manual", **(template["metadata"].get("annotations") or {})}
+    job["metadata"].update(annotations=annotations, ownerReferences=[owner])
+    if labels := template["metadata"].get("labels"):
+        job["metadata"]["labels"] = labels
+    return job
 
 
 def _cron_job(session: Session, name: str) -> Object:
@@ -93,49 +128,9 @@ def _job_template(session: Session, name: str, restart: str) -> Object:
 # -- configuration
 
 
-def _literals(session: Session) -> dict[str, bytes]:
-    """The data of --from-literal, --from-file and --from-env-file."""
-    data: dict[str, bytes] = {}
-    for source in session.flags.many("from-literal"):
-        key, equals, value = source.partition("=")
-        if not equals or not key:
-            raise CommandError(f"invalid literal source {source}, expected key=value")
-        _put(data, key, value.strip("'\"").encode())
-    for source in session.flags.many("from-file"):
-        key, equals, path = source.partition("=")
-        for file in _files(path if equals else source):
-            _put(data, key if equals else file.name, _content(file))
-    for source in session.flags.many("from-env-file"):
-        for line in _content(Path(source)).decode().splitlines():
-            if line.strip() and not line.lstrip().startswith("#"):
-                key, equals, value = line.strip().partition("=")
-                _put(data, key, (value if equals else session.environ(key)).encode())
-    return data
-
-
-def _put(data: dict[str, bytes], key: str, value: bytes) -> None:
-    if key in data:
-        raise CommandError(f'cannot add key "{key}", another key by that name already exists in Data')
-    data[key] = value
-
-
-def _files(name: str) -> list[Path]:
-    path = Path(name)
-    if not path.exists():
-        raise CommandError(f"error reading {name}: no such file or directory")
-    return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandError(f"error reading {path}: {(error.strerror or '').lower()}") from error
-
-
 def _config_map(session: Session, name: str) -> Object:
     fields: dict[str, Any] = {}
-    for key, value in _literals(session).items():
+    for key, value in literals(session).items():
         try:
             fields.setdefault("data", {})[key] = value.decode()
         except UnicodeDecodeError:
@@ -145,7 +140,7 @@ def _config_map(session: Session, name: str) -> Object:
 
 def _secret(session: Session, name: str) -> Object:
     fields: dict[str, Any] = {}
-    if data := _literals(session):
+    if data := literals(session):
         fields["data"] = {key: base64.b64encode(value).decode() for key, value in data.items()}
     if kind := session.flags.text("type"):
         fields["type"] = kind
@@ -332,7 +327,17 @@ COMMANDS = (
         Flag("rule", Type.ARRAY, help="HOST/PATH=SERVICE:PORT[,tls[=SECRET]]."),
         aliases=("ing",),
     ),
-    _command("job", "job with the specified name", _job, _IMAGE),
+    Command(
+        name="job",
+        short="Create a job with the specified name",
+        usage="NAME --image=image [--from=cronjob/name] -- [COMMAND] [args...]",
+        run=acting(_job),
+        flags=(
+            *COMMON,
+            Flag("from", help="The CronJob to make a Job of, cronjob/NAME."),
+            Flag("image", help="The image to run."),
+        ),
+    ),
     _command("namespace", "namespace with the specified name", _namespace, aliases=("ns",)),
     _command(
         "poddisruptionbudget",
@@ -367,7 +372,16 @@ COMMANDS = (
     Command(
         name="secret",
         short="Create a secret using a specified subcommand",
-        children=(_command("generic", "secret from files or literals", _secret, *_DATA, Flag("type")),),
+        children=(
+            _command(
+                "docker-registry",
+                "secret for use with a Docker registry",
+                secrets.docker_registry,
+                *secrets.DOCKER_FLAGS,
+            ),
+            _command("generic", "secret from files or literals", _secret, *_DATA, Flag("type")),
+            _command("tls", "TLS secret", secrets.tls, *secrets.TLS_FLAGS),
+        ),
     ),
     SERVICE,
     _command("serviceaccount", "service account with the specified name", _service_account, aliases=("sa",)),

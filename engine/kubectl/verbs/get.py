@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
-
-import orjson
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
@@ -30,6 +27,7 @@ from engine.kubectl.printers.sorting import sort_objects, sort_rows
 from engine.kubectl.printers.tables import TableOptions, TablePrinter
 from engine.kubectl.selection import Info, Selection, infos, split_arguments
 from engine.kubectl.session import TABLE, Session
+from engine.kubectl.verbs.raw import raw
 from engine.kubectl.verbs.watching import watch_objects
 
 ALLOWED = "custom-columns,custom-columns-file," + FORMATS.replace(",yaml", ",wide,yaml")
@@ -56,27 +54,14 @@ async def run(session: Session) -> None:
             f'Use "{session.program} explain <resource>" for a detailed description of that resource '
             f"(e.g. {session.program} explain pods)."
         )
-    if raw := flags.text("raw"):
-        await _raw(session, raw)
+    if path := flags.text("raw"):
+        await raw(session, "GET", path)
         return
     output, _ = split_format(session)
     if output in ("", "wide"):
         await _tables(session, wide=output == "wide")
     else:
         await _structured(session, output)
-
-
-async def _raw(session: Session, path: str) -> None:
-    parts = urlsplit(path)
-    query: dict[str, list[str]] = {}
-    for name, value in parse_qsl(parts.query, keep_blank_values=True):
-        query.setdefault(name, []).append(value)
-    response = await session.send("GET", parts.path, query=query)
-    body = response.body
-    if isinstance(body, bytes):
-        session.stdout.write(body.decode(errors="replace"))
-    elif body is not None:
-        session.stdout.write(orjson.dumps(body).decode())
 
 
 # -- tables

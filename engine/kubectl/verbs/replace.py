@@ -16,12 +16,16 @@ from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, VALIDATE, delet
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.raw import raw
 
 
 async def run(session: Session) -> None:
     flags = session.flags
     if not flags.many("filename") and not flags.text("kustomize"):
         raise CommandError("must specify one of -f and -k")
+    if flags.text("raw"):
+        await raw(session, "PUT", flags.text("raw"))
+        return
     if session.arguments:
         raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     if flags.number("grace-period") >= 0 and not flags.on("force"):
@@ -83,6 +87,7 @@ COMMAND = Command(
         *SAVE_CONFIG,
         *field_manager("kubectl-replace"),
         *deletion(wait=False),
+        Flag("raw", help="Send a PUT to this path as it is."),
         Flag("subresource", help="The subresource to replace."),
     ),
     examples=("replace -f web.yaml", "replace --force -f pod.yaml"),

@@ -86,6 +86,7 @@ def _show(session: Session, headers: list[str], rows: list[list[str]]) -> None:
 _FLAGS = (
     *SELECTOR,
     Flag("no-headers", Type.BOOL, help="Leave out the headers."),
+    Flag("show-swap", Type.BOOL, help="Swap in use, where nodes have some."),
     Flag("sort-by", help="cpu or memory."),
     Flag("use-protocol-buffers", Type.BOOL, default=True, help="Ask for protocol buffers."),
 )

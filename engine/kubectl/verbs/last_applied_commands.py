@@ -1,0 +1,145 @@
+"""`apply view-last-applied`, `set-last-applied` and `edit-last-applied`: the annotation of client-side apply itself.
+
+Source of the behaviour: kubectl pkg/cmd/apply (apply_view_last_applied.go, apply_set_last_applied.go,
+apply_edit_last_applied.go).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from engine.api.patch import two_way_merge_patch
+from engine.api.types import Object
+from engine.api.wire import MERGE_PATCH
+from engine.kubectl import last_applied, manifests, yaml
+from engine.kubectl.command import Command
+from engine.kubectl.editor import edit_text
+from engine.kubectl.errors import CommandError, of
+from engine.kubectl.flags import Flag, Type
+from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, field_manager, filename
+from engine.kubectl.printers.objects import json_text, result_printer
+from engine.kubectl.selection import Info, Selection, collect, visit
+from engine.kubectl.session import Session
+
+
+async def view(session: Session) -> None:
+    output = session.flags.text("output")
+    found, errors = await collect(session, _chosen(session))
+    if errors:
+        raise of(errors)
+    for info in found:
+        applied = last_applied.original(info.object)
+        if applied is None:
+            continue
+        if output == "json":
+            session.out(json.dumps(applied, indent=2, sort_keys=True, ensure_ascii=False))
+        elif output == "yaml":
+            session.stdout.write(yaml.dump(applied))
+        else:
+            raise CommandError(f"Unexpected -o output mode: {output}, the flag 'output' must be one of yaml|json")
+
+
+def _chosen(session: Session) -> Selection:
+    selection = Selection.of_flags(session)
+    return replace(selection, whole_types=True)
+
+
+async def put(session: Session) -> None:
+    dry_run = session.dry_run()
+    printer = result_printer(session, "configured", dry_run=dry_run)
+
+    async def change(info: Info) -> None:
+        live = await session.get(info.resource, info.name, info.namespace)
+        if last_applied.original(live) is None and not session.flags.on("create-annotation"):
+            raise CommandError(
+                f"no last-applied-configuration annotation found on resource: {info.name}, to create the annotation, "
+                "run the command with --create-annotation"
+            )
+        wanted = _annotation(info.object)
+        if (live["metadata"].get("annotations") or {}).get(last_applied.ANNOTATION) == wanted:
+            session.out(f"set-last-applied {info.name}: no changes required.")
+            return
+        if dry_run != "client":
+            live = await _patch(session, info, wanted, dry_run=dry_run)
+        printer(live, info.resource)
+
+    await visit(session, replace(Selection.of_flags(session, verb="apply"), fetch=False), change)
+
+
+def _annotation(obj: Object) -> str:
+    metadata = dict(obj["metadata"])
+    annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k != last_applied.ANNOTATION}
+    if annotations:
+        metadata["annotations"] = annotations
+    return last_applied.compact({**obj, "metadata": metadata}) + "\n"
+
+
+async def _patch(session: Session, info: Info, annotation: str, *, dry_run: str = "none") -> Object:
+    return await session.patch(
+        info.resource,
+        info.name,
+        info.namespace,
+        {"metadata": {"annotations": {last_applied.ANNOTATION: annotation}}},
+        MERGE_PATCH,
+        dryRun="All" if dry_run == "server" else "",
+        fieldManager=session.flags.text("field-manager"),
+    )
+
+
+async def edit(session: Session) -> None:
+    found, errors = await collect(session, _chosen(session))
+    if errors:
+        raise of(errors)
+    for info in found:
+        applied = last_applied.original(info.object)
+        if applied is None:
+            raise CommandError(f"no last-applied-configuration annotation found on resource: {info.name}")
+        await _edit(session, info, applied)
+
+
+async def _edit(session: Session, info: Info, applied: Object) -> None:
+    as_json = session.flags.text("output") == "json"
+    text = json_text(applied) + "\n" if as_json else yaml.dump(applied)
+    edited, file = await edit_text(text, session.environment)
+    file.unlink(missing_ok=True)
+    documents = list(manifests.documents(manifests.Source("edited-file", lambda: edited)))
+    if not documents or not two_way_merge_patch(applied, documents[0].value):
+        session.err("Edit cancelled, no changes made.")
+        return
+    changed = await _patch(session, info, last_applied.compact(documents[0].value) + "\n")
+    result_printer(session, "edited")(changed, info.resource)
+
+
+VIEW = Command(
+    name="view-last-applied",
+    short="View the latest last-applied-configuration annotations of a resource/object",
+    usage="(TYPE [NAME | -l label] | TYPE/NAME | -f FILENAME)",
+    run=view,
+    flags=(*filename(), *SELECTOR, *ALL, Flag("output", short="o", default="yaml", help="json or yaml.")),
+)
+SET = Command(
+    name="set-last-applied",
+    short="Set the last-applied-configuration annotation on a live object to match the contents of a file",
+    usage="-f FILENAME",
+    run=put,
+    flags=(
+        *filename(),
+        *PRINT,
+        *DRY_RUN,
+        Flag("create-annotation", Type.BOOL, help="Make the annotation where there is none."),
+    ),
+)
+EDIT = Command(
+    name="edit-last-applied",
+    short="Edit latest last-applied-configuration annotations of a resource/object",
+    usage="(RESOURCE/NAME | -f FILENAME)",
+    run=edit,
+    flags=(
+        *filename(),
+        *PRINT,
+        *VALIDATE,
+        *field_manager("kubectl-client-side-apply"),
+        Flag("windows-line-endings", Type.BOOL, help="Only on Windows."),
+    ),
+)
