@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import yaml
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
 from engine.client import Client
+from engine.kubectl.yaml import YamlError, dump, load
 from ktui.guard import Guarded
 from ktui.models.yaml_lines import field_in, line_of
+from ktui.widgets import hop_details
 from ktui.widgets.dialogs import Question
+from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
 
 CONFLICT = (
@@ -32,11 +34,14 @@ class Editor(Guarded, ModalScreen[bool]):
     Editor { align: center middle; }
     Editor > Vertical { width: 92%; height: 92%; border: round $primary; background: $surface; }
     Editor #problem { height: auto; max-height: 8; color: $error; padding: 0 1; display: none; }
+    Editor #check { height: auto; max-height: 40%; padding: 0 1; display: none; border-top: hkey $panel; }
+    Editor #changes { height: auto; }
     Editor #problem.-said { display: block; }
     Editor TextArea, Editor TextArea:focus { height: 1fr; border: none; padding: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),
+        Binding("ctrl+t", "check", "Try", priority=True, tooltip="what the server would make of it, as a diff"),
         Binding("ctrl+r", "reload", "Take the server's", priority=True),
         Binding("ctrl+o", "overwrite", "Overwrite", priority=True),
         Binding("escape", "leave", "Leave", priority=True),
@@ -55,6 +60,8 @@ class Editor(Guarded, ModalScreen[bool]):
             place = f"  namespace {self._namespace}" if self._namespace else ""
             box.border_title = f"edit {self._resource.group_resource}/{self._object_name}{place}"
             yield TextArea.code_editor(self._original, language="yaml", theme="css", id="text")
+            with VerticalScroll(id="check"):
+                yield Static("", id="changes")
             yield Static("", id="problem", markup=False)
             yield KeyLine()
 
@@ -67,6 +74,7 @@ class Editor(Guarded, ModalScreen[bool]):
         return self.query_one("#text", TextArea)
 
     def _say(self, problem: str) -> None:
+        self.query_one("#check").display = False
         said = self.query_one("#problem", Static)
         said.update(problem)
         said.set_class(bool(problem), "-said")
@@ -80,13 +88,12 @@ class Editor(Guarded, ModalScreen[bool]):
     def _parsed(self) -> dict[str, Any] | None:
         """The text as an object; None, and said where, if it is not one."""
         try:
-            edited = yaml.safe_load(self.text_area.text)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-            self._say(f"✖ not YAML{where}: {getattr(error, 'problem', None) or error}")
-            if mark is not None:
-                self._point_at(mark.line, mark.column)
+            edited = load(self.text_area.text)
+        except YamlError as error:
+            where = f" at line {error.line}, column {error.column}" if error.line else ""
+            self._say(f"✖ not YAML{where}: {error}")
+            if error.line:
+                self._point_at(error.line - 1, error.column - 1)
             return None
         if not isinstance(edited, dict) or not isinstance(edited.get("metadata"), dict):
             self._say("✖ this is not an object: it has no metadata")
@@ -117,19 +124,44 @@ class Editor(Guarded, ModalScreen[bool]):
         edited["metadata"]["resourceVersion"] = newest["metadata"]["resourceVersion"]
         await self._send(edited)
 
+    @work(exclusive=True, exit_on_error=False)
+    async def action_check(self) -> None:
+        """A dry run on the server: defaults, admission and validation included; what would change is shown."""
+        edited = self._parsed()
+        if edited is None:
+            return
+        try:
+            before = await self._read()
+            after = await self._client.update(self._resource, edited, dry_run=True, field_validation="Strict")
+        except ApiError as error:
+            self._refused(error)
+        except (ConnectionError, KeyError) as error:
+            self._say(f"✖ {error}")
+        else:
+            self._say("")
+            changes = Group(*hop_details.changes(before, after, inks(self.app)))
+            self._say_changes(changes)
+
+    def _say_changes(self, changes: RenderableType) -> None:
+        """The diff, below the text."""
+        said = self.query_one("#changes", Static)
+        said.update(Group(Text("the server would take this; Ctrl+S sends it", "bold"), changes))
+        self.query_one("#check").display = True
+
     async def _send(self, edited: dict[str, Any]) -> None:
         try:
             await self._client.update(self._resource, edited, field_validation="Strict")
         except ApiError as error:
-            self._say(
-                f"✖ {error.code} {error.reason}: {error.message}" + (f"\n{CONFLICT}" if error.code == 409 else "")
-            )
-            self._point_at(self._line_of(error))
+            self._refused(error)
         except (ConnectionError, KeyError) as error:
             self._say(f"✖ {error}")
         else:
             self.app.notify(f"{self._resource.group_resource}/{self._object_name} edited", timeout=2)
             self.dismiss(True)
+
+    def _refused(self, error: ApiError) -> None:
+        self._say(f"✖ {error.code} {error.reason}: {error.message}" + (f"\n{CONFLICT}" if error.code == 409 else ""))
+        self._point_at(self._line_of(error))
 
     def _line_of(self, error: ApiError) -> int | None:
         """The line that the error is about."""
@@ -162,6 +194,6 @@ class Editor(Guarded, ModalScreen[bool]):
 
 
 def editable_yaml(obj: Object) -> str:
-    """The object as it is edited: whole but for managedFields, its resourceVersion kept for the compare-and-swap."""
+    """The object as kubectl shows it, less managedFields; its resourceVersion is kept for the compare-and-swap."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return yaml.safe_dump({**obj, "metadata": metadata}, sort_keys=False, allow_unicode=True, width=1000)
+    return dump({**obj, "metadata": metadata})

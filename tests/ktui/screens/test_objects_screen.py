@@ -124,7 +124,7 @@ async def edit_map(driver: Driver) -> TextArea:
 async def test_an_edit_is_saved(show: Show) -> None:
     async with show() as driver:
         text = await edit_map(driver)
-        text.load_text(text.text.replace("a: '1'", "a: '2'"))
+        text.load_text(text.text.replace('a: "1"', 'a: "2"'))
         await driver.press("ctrl+s")
         await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
         found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
@@ -166,7 +166,7 @@ async def test_a_value_that_is_refused_is_pointed_at(show: Show) -> None:
 async def test_a_conflict_leaves_both_ways_on(show: Show) -> None:
     async with show() as driver:
         text = await edit_map(driver)
-        text.load_text(text.text.replace("a: '1'", "a: mine"))
+        text.load_text(text.text.replace('a: "1"', "a: mine"))
         newest = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
         newest = await driver.client.update(CONFIG_MAPS, {**newest, "data": {"a": "theirs"}})
         await driver.press("ctrl+s")
