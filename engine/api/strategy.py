@@ -32,6 +32,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.selectable import selectable_fields, unknown_field_text
 from engine.api.service_strategy import prepare_service_for_update
 from engine.api.types import Object
+from engine.api.volume_strategy import prepare_claim_for_create, prepare_claim_for_update, prepare_volume_for_create
 
 __all__ = [
     "grace_period",
@@ -81,6 +82,7 @@ _CONTENT_GENERATION: frozenset[_Kind] = frozenset(
         (ADMISSION, "ValidatingWebhookConfiguration"),
         (DISCOVERY, "EndpointSlice"),
         (SCHEDULING, "PriorityClass"),
+        ("", "PodTemplate"),
     }
 )
 
@@ -306,20 +308,31 @@ def _update_definition(new: Object, old: Object) -> None:
             new["status"] = {**old.get("status", {}), "storedVersions": stored}
 
 
+def _name_secrets_only(obj: Object) -> None:
+    """A ServiceAccount keeps no more than the names of its secrets (cleanSecretReferences)."""
+    if obj.get("secrets"):
+        obj["secrets"] = [{"name": secret["name"]} if secret.get("name") else {} for secret in obj["secrets"]]
+
+
 def _update_signing_request(new: Object, old: Object) -> None:
     _keep(new, old, "spec")
 
 
 _CREATE: Mapping[_Kind, Callable[[Object], None]] = {
     ("", "Namespace"): _create_namespace,
+    ("", "PersistentVolume"): prepare_volume_for_create,
+    ("", "PersistentVolumeClaim"): prepare_claim_for_create,
     ("", "Pod"): prepare_pod_for_create,
+    ("", "ServiceAccount"): _name_secrets_only,
     ("batch", "Job"): _create_job,
     (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
 }
 _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("", "Namespace"): _update_namespace,
+    ("", "PersistentVolumeClaim"): prepare_claim_for_update,
     ("", "Pod"): prepare_pod_for_update,
     ("", "Service"): prepare_service_for_update,
+    ("", "ServiceAccount"): lambda new, old: _name_secrets_only(new),
     (APIEXTENSIONS, "CustomResourceDefinition"): _update_definition,
     (CERTIFICATES, "CertificateSigningRequest"): _update_signing_request,
 }

@@ -46,9 +46,55 @@ def test_new_statuses_are_not_shared() -> None:
     assert second["status"] == {"loadBalancer": {}}
 
 
+def test_a_new_volume_enters_its_phase_as_it_is_created() -> None:
+    obj: Object = {"metadata": {"name": "a", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": {}}
+    prepare_for_create(info(GVK("", "v1", "PersistentVolume")), obj)
+    assert obj["status"] == {"phase": "Pending", "lastPhaseTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+def test_a_service_account_names_its_secrets_only() -> None:
+    obj: Object = {"metadata": {"name": "a"}, "secrets": [{"name": "token", "namespace": "other", "uid": "1"}]}
+    prepare_for_create(info(GVK("", "v1", "ServiceAccount")), obj)
+    assert obj["secrets"] == [{"name": "token"}]
+
+
+_SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "a"}
+_CUSTOM = {"apiGroup": "example.com", "kind": "Populator", "name": "a"}
+SOURCES: dict[str, tuple[Object, Object]] = {
+    "a snapshot is a reference too": ({"dataSource": _SNAPSHOT}, {"dataSource": _SNAPSHOT, "dataSourceRef": _SNAPSHOT}),
+    "a reference is a source too": ({"dataSourceRef": _CUSTOM}, {"dataSource": _CUSTOM, "dataSourceRef": _CUSTOM}),
+    "a source of another kind is dropped": ({"dataSource": _CUSTOM}, {}),
+    "another namespace has no source": (
+        {"dataSourceRef": {**_SNAPSHOT, "namespace": "other"}},
+        {"dataSourceRef": {**_SNAPSHOT, "namespace": "other"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_two_sources_of_a_claim_say_the_same(name: str) -> None:
+    spec, expected = SOURCES[name]
+    claim = info(GVK("", "v1", "PersistentVolumeClaim"))
+    obj: Object = {"metadata": {"name": "a"}, "spec": copy.deepcopy(spec)}
+    prepare_for_create(claim, obj)
+    assert obj["spec"] == expected
+    changed: Object = {"metadata": {"name": "a"}, "spec": copy.deepcopy(spec)}
+    prepare_for_update(claim, changed, obj)
+    if expected:
+        assert changed["spec"] == expected
+
+
 @pytest.mark.parametrize(
     ("gvk", "generation"),
-    [(POD, 1), (DEPLOYMENT, 1), (SLICE, 1), (SERVICE, None), (CONFIG_MAP, None), (LEASE, None)],
+    [
+        (POD, 1),
+        (DEPLOYMENT, 1),
+        (SLICE, 1),
+        (GVK("", "v1", "PodTemplate"), 1),
+        (SERVICE, None),
+        (CONFIG_MAP, None),
+        (LEASE, None),
+    ],
     ids=str,
 )
 def test_which_kinds_have_a_generation(gvk: GVK, generation: int | None) -> None:

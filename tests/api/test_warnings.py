@@ -7,7 +7,7 @@ import pytest
 from engine.api.resources import ResourceRegistry
 from engine.api.types import GVK, Object
 from engine.api.warnings import deprecation, warnings_on_create, warnings_on_update
-from tests.api.objects import DEPLOYMENT, POD, container, deployment, info, pod, prepared
+from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
 
 ENDPOINTS = GVK("", "v1", "Endpoints")
 
@@ -36,6 +36,126 @@ CASES: dict[str, tuple[Object, list[str]]] = {
         container(resources={"requests": {"memory": "500m"}}),
         ['spec.containers[0].resources.requests[memory]: fractional byte value "500m" is invalid, must be an integer'],
     ),
+    "a port of the same number for the host too": (
+        container(ports=[{"containerPort": 80}, {"containerPort": 80, "hostPort": 8080}]),
+        ["spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]"],
+    ),
+    "a port of the host at one address and at all": (
+        container(
+            ports=[
+                {"containerPort": 80, "hostPort": 8080},
+                {"containerPort": 80, "hostPort": 8080, "hostIP": "10.0.0.1"},
+            ]
+        ),
+        ["spec.containers[0].ports[1]: dangerously ambiguous port definition with spec.containers[0].ports[0]"],
+    ),
+    "a port of another container": (
+        pod(
+            containers=[
+                {"name": name, "image": "nginx", "ports": [{"containerPort": 80}]} for name in ("first", "second")
+            ]
+        ),
+        ["spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]"],
+    ),
+    "an address of the host without its port": (
+        container(ports=[{"containerPort": 80, "hostIP": "10.0.0.1"}]),
+        [
+            "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP "
+            "HostIP:10.0.0.1}"
+        ],
+    ),
+    "a variable that builds on itself": (
+        container(env=[{"name": "PATH", "value": "/bin"}, {"name": "PATH", "value": "/opt:$(PATH)"}]),
+        [],
+    ),
+    "a variable that is only itself": (
+        container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)"}]),
+        ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
+    ),
+    "old node labels in affinity and spreading": (
+        pod(
+            affinity={
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": "beta.kubernetes.io/arch", "operator": "Exists"}]}
+                        ]
+                    }
+                }
+            },
+            topologySpreadConstraints=[
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "failure-domain.beta.kubernetes.io/zone",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                }
+            ],
+        ),
+        [
+            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
+            ".matchExpressions[0].key: beta.kubernetes.io/arch is deprecated since v1.14; use "
+            '"kubernetes.io/arch" instead',
+            "spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/zone is deprecated since "
+            'v1.17; use "topology.kubernetes.io/zone" instead',
+            "spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod",
+        ],
+    ),
+    "affinity to no Pod": (
+        pod(
+            affinity={
+                "podAntiAffinity": {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {"weight": 1, "podAffinityTerm": {"topologyKey": "zone"}}
+                    ]
+                }
+            }
+        ),
+        [
+            "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm"
+            ".labelSelector: a null labelSelector results in matching no pod"
+        ],
+    ),
+    "annotations of old": (
+        {
+            **pod(),
+            "metadata": {
+                "name": "web",
+                "annotations": {
+                    "scheduler.alpha.kubernetes.io/critical-pod": "",
+                    "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
+                },
+            },
+        },
+        [
+            "metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "
+            '"priorityClassName" field instead',
+            "metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "
+            '"seccompProfile" field instead',
+        ],
+    ),
+    "files that hide one another": (
+        pod(
+            volumes=[
+                {
+                    "name": "all",
+                    "projected": {
+                        "sources": [
+                            {"serviceAccountToken": {"path": "token"}},
+                            {"secret": {"name": "keys", "items": [{"key": "a", "path": "token/a"}]}},
+                        ]
+                    },
+                },
+                {
+                    "name": "config",
+                    "configMap": {"name": "web", "items": [{"key": "a", "path": "x"}, {"key": "b", "path": "x"}]},
+                },
+            ]
+        ),
+        [
+            'volume "all" (Projected): overlapping paths: "token/a" (Secret "keys") with "token" (ServiceAccountToken)',
+            'volume "config" (ConfigMap "web"): overlapping paths: "x" with "x"',
+        ],
+    ),
     "a secret twice": (
         pod(imagePullSecrets=[{"name": "a"}, {"name": "a"}]),
         ['spec.imagePullSecrets[1].name: duplicate name "a"'],
@@ -53,6 +173,7 @@ def test_templates_are_warned_of_under_their_path_and_when_they_change() -> None
     old = prepared(DEPLOYMENT, deployment())
     new = copy.deepcopy(old)
     new["spec"]["template"]["spec"]["nodeSelector"] = {"beta.kubernetes.io/arch": "amd64"}
+    new["metadata"]["generation"] = 2
     expected = [
         "spec.template.spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use "
         '"kubernetes.io/arch" instead'
@@ -75,3 +196,135 @@ def test_deprecated_kinds() -> None:
         "flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema is deprecated in v1.29+, unavailable in v1.32+; use "
         "flowcontrol.apiserver.k8s.io/v1 FlowSchema"
     )
+
+
+OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a headless Service that asks for what it cannot have": (
+        SERVICE,
+        service(clusterIP="None", sessionAffinity="ClientIP", externalIPs=["10.0.0.9"]),
+        [
+            "spec.externalIPs is ignored for headless services",
+            "spec.SessionAffinity is ignored for headless services",
+        ],
+    ),
+    "an address that is not canonical": (
+        SERVICE,
+        service(externalIPs=["2001:db8:0::1"]),
+        [
+            'spec.externalIPs[0]: IPv6 address "2001:db8:0::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+            "spec.externalIPs is deprecated and may no longer be implemented in some clusters",
+        ],
+    ),
+    "an external name of another type": (
+        SERVICE,
+        service(externalName="example.com", trafficDistribution="PreferClose"),
+        [
+            'spec.externalName is ignored when spec.type is not "ExternalName"',
+            'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+        ],
+    ),
+    "an Ingress with its class in an annotation": (
+        GVK("networking.k8s.io", "v1", "Ingress"),
+        {"metadata": {"name": "web", "annotations": {"kubernetes.io/ingress.class": "nginx"}}, "spec": {}},
+        ["annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"],
+    ),
+    "an EndpointSlice of names": (
+        GVK("discovery.k8s.io", "v1", "EndpointSlice"),
+        {"metadata": {"name": "web"}, "addressType": "FQDN", "endpoints": []},
+        ["addressType: FQDN endpoints are deprecated"],
+    ),
+    "a volume of old": (
+        GVK("", "v1", "PersistentVolume"),
+        {
+            "metadata": {"name": "a", "annotations": {"volume.beta.kubernetes.io/storage-class": "slow"}},
+            "spec": {"persistentVolumeReclaimPolicy": "Recycle", "rbd": {"monitors": ["a"], "image": "b"}},
+        },
+        [
+            "metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "
+            '"storageClassName" attribute instead',
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
+            "approach is to use dynamic provisioning.",
+            "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
+        ],
+    ),
+    "a StorageClass by an old label": (
+        GVK("storage.k8s.io", "v1", "StorageClass"),
+        {
+            "metadata": {"name": "a"},
+            "provisioner": "example.com",
+            "allowedTopologies": [
+                {"matchLabelExpressions": [{"key": "failure-domain.beta.kubernetes.io/region", "values": ["a"]}]}
+            ],
+        },
+        [
+            "allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "
+            '"topology.kubernetes.io/region" instead'
+        ],
+    ),
+    "a RuntimeClass by an old label": (
+        GVK("node.k8s.io", "v1", "RuntimeClass"),
+        {
+            "metadata": {"name": "a"},
+            "handler": "a",
+            "scheduling": {"nodeSelector": {"beta.kubernetes.io/os": "linux"}},
+        },
+        ['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead'],
+    ),
+    "a ServiceAccount that enforces its secrets": (
+        GVK("", "v1", "ServiceAccount"),
+        {"metadata": {"name": "a", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}},
+        [
+            "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate "
+            "namespaces to isolate access to mounted secrets"
+        ],
+    ),
+    "a CronJob with a time zone in its schedule": (
+        GVK("batch", "v1", "CronJob"),
+        {
+            "metadata": {"name": "a"},
+            "spec": {"schedule": "TZ=UTC 0 * * * *", "jobTemplate": {"spec": {"template": {"spec": pod()["spec"]}}}},
+        },
+        [
+            "spec.schedule: CRON_TZ or TZ used in schedule is not officially supported, see "
+            "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+        ],
+    ),
+    "a Job of very many indexes": (
+        JOB,
+        {
+            "metadata": {"name": "a"},
+            "spec": {
+                "completions": 100_001,
+                "parallelism": 10_001,
+                "completionMode": "Indexed",
+                "template": {"spec": {**pod()["spec"], "restartPolicy": "Never"}},
+            },
+        },
+        [
+            "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+            "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+        ],
+    ),
+    "a PodTemplate": (
+        GVK("", "v1", "PodTemplate"),
+        {"metadata": {"name": "a"}, "template": {"spec": pod(terminationGracePeriodSeconds=-1)["spec"]}},
+        [
+            "template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be "
+            "treated as 1"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_kinds(name: str) -> None:
+    gvk, value, expected = OTHERS[name]
+    assert warnings_on_create(info(gvk), prepared(gvk, value)) == expected
+
+
+def test_a_changed_service_is_warned_of_like_a_new_one() -> None:
+    old = prepared(SERVICE, service())
+    new = prepared(SERVICE, service(externalName="example.com"))
+    assert warnings_on_update(info(SERVICE), new, old) == [
+        'spec.externalName is ignored when spec.type is not "ExternalName"'
+    ]

@@ -46,6 +46,7 @@ from engine.api.validation import (
     signers,
     storage,
     text,
+    workload_status,
     workloads,
 )
 from engine.api.validation.metadata import NameRule
@@ -71,12 +72,16 @@ def _template_of_pod_template(obj: Object, problems: Problems) -> None:
 _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("", "Pod"): Rules(pods.pod, pod_update.pod_update, pod_status.pod_status_update),
     ("", "PodTemplate"): Rules(_template_of_pod_template),
-    ("", "ReplicationController"): Rules(workloads.replication_controller, status=workloads.replica_status),
+    ("", "ReplicationController"): Rules(workloads.replication_controller, status=workload_status.replica_set_status),
     ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
-    ("apps", "DaemonSet"): Rules(workloads.daemon_set, workloads.daemon_set_update),
-    ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workloads.replica_status),
-    ("apps", "ReplicaSet"): Rules(workloads.replica_set, workloads.replica_set_update, workloads.replica_status),
-    ("apps", "StatefulSet"): Rules(workloads.stateful_set, workloads.stateful_set_update, workloads.replica_status),
+    ("apps", "DaemonSet"): Rules(workloads.daemon_set, workloads.daemon_set_update, workload_status.daemon_set_status),
+    ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workload_status.deployment_status),
+    ("apps", "ReplicaSet"): Rules(
+        workloads.replica_set, workloads.replica_set_update, workload_status.replica_set_status
+    ),
+    ("apps", "StatefulSet"): Rules(
+        workloads.stateful_set, workloads.stateful_set_update, workload_status.stateful_set_status
+    ),
     ("autoscaling", "HorizontalPodAutoscaler"): Rules(
         autoscalers.horizontal_pod_autoscaler,
         autoscalers.horizontal_pod_autoscaler_update,

@@ -15,7 +15,6 @@ from engine.api.validation.pods import pod_template
 from engine.api.validation.problems import IMMUTABLE, Problems
 
 _MISMATCH = "`selector` does not match template `labels`"
-_TOO_MANY = "cannot be greater than status.replicas"
 _STRATEGIES = ("Recreate", "RollingUpdate")
 _DAEMON_STRATEGIES = ("RollingUpdate", "OnDelete")
 _SET_STRATEGIES = ("RollingUpdate", "OnDelete")
@@ -67,23 +66,24 @@ def _selector(spec: Object, problems: Problems, *, empty: str) -> None:
         problems.invalid("spec.selector", shown_selector(selector), empty)
 
 
-def selected_template(spec: Object, problems: Problems, *, kind: str) -> None:
+def selected_template(
+    spec: Object, problems: Problems, *, kind: str, unselectable: str = "invalid label selector"
+) -> None:
     """The template of a workload whose Pods run for ever: selected by the selector, always restarted."""
-    template = spec.get("template")
-    if template is None:
-        problems.required("spec.template")
-        return
+    template = spec.get("template") or {}
     labels = template.get("metadata", {}).get("labels")
     try:
-        selector = LabelSelector.from_object(spec.get("selector") or {})
+        selector = LabelSelector.from_object(spec.get("selector"))
     except ApiError:
-        problems.invalid("spec.selector", shown_selector(spec.get("selector")), "invalid label selector")
+        problems.invalid("spec.selector", shown_selector(spec.get("selector")), unselectable)
         return
-    selects_nothing = spec.get("selector") is None
-    if selects_nothing or (not selector.empty and not selector.matches(labels or {})):
+    if not selector.empty and not selector.matches(labels or {}):
         problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
     pod_template(template, "spec.template", problems)
-    pod_spec = template.get("spec", {})
+    _runs_for_ever(template.get("spec", {}), problems, kind=kind)
+
+
+def _runs_for_ever(pod_spec: Object, problems: Problems, *, kind: str) -> None:
     if pod_spec.get("restartPolicy") not in ("Always", None):
         problems.not_supported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))
     if "activeDeadlineSeconds" in pod_spec:
@@ -159,12 +159,31 @@ def replication_controller(obj: Object, problems: Problems) -> None:
 
 def daemon_set(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
-    _selector(spec, problems, empty="empty selector is invalid for daemonset")
-    selected_template(spec, problems, kind="DaemonSet")
-    for field in ("minReadySeconds", "revisionHistoryLimit"):
+    selector = spec.get("selector")
+    label_selector(selector, "spec.selector", problems)
+    labels = (spec.get("template") or {}).get("metadata", {}).get("labels")
+    if not _selects(selector, labels or {}):
+        problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
+    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        problems.invalid("spec.selector", shown_selector(selector), "empty selector is invalid for daemonset")
+    template = spec.get("template") or {}
+    pod_template(template, "spec.template", problems)
+    _runs_for_ever(template.get("spec", {}), problems, kind="DaemonSet")
+    for field in ("minReadySeconds", "templateGeneration"):
         problems.not_negative(f"spec.{field}", spec.get(field))
-    strategy = spec.get("updateStrategy", {})
-    path = "spec.updateStrategy"
+    _daemon_strategy(spec.get("updateStrategy", {}), "spec.updateStrategy", problems)
+    problems.not_negative("spec.revisionHistoryLimit", spec.get("revisionHistoryLimit"))
+
+
+def _selects(selector: Object | None, labels: Object) -> bool:
+    """Whether a selector selects labels; one that cannot be read has been told of already."""
+    try:
+        return selector is not None and LabelSelector.from_object(selector).matches(labels)
+    except ApiError:
+        return True
+
+
+def _daemon_strategy(strategy: Object, path: str, problems: Problems) -> None:
     if strategy.get("type") not in _DAEMON_STRATEGIES:
         problems.not_supported(path, internal("DaemonSetUpdateStrategy", strategy), _DAEMON_STRATEGIES)
     elif strategy["type"] == "RollingUpdate":
@@ -176,9 +195,9 @@ def daemon_set(obj: Object, problems: Problems) -> None:
 
 def _daemon_rolling(rolling: Object, path: str, problems: Problems) -> None:
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-    for field, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
-        count_or_percent(value, f"{path}.{field}", problems)
-        at_most_all(value, f"{path}.{field}", problems)
+    for check in (count_or_percent, at_most_all):
+        for field, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
+            check(value, f"{path}.{field}", problems)
     if _amount(unavailable) and _amount(surge):
         problems.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif not _amount(unavailable) and not _amount(surge):
@@ -198,13 +217,13 @@ def stateful_set(obj: Object, problems: Problems) -> None:
     elif policy not in _POD_MANAGEMENT:
         problems.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
     _set_strategy(spec.get("updateStrategy", {}), "spec.updateStrategy", problems)
-    for field in ("replicas", "minReadySeconds"):
-        problems.not_negative(f"spec.{field}", spec.get(field))
-    problems.not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start"))
     retention = spec.get("persistentVolumeClaimRetentionPolicy", {})
     for field in ("whenDeleted", "whenScaled"):
         path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
         problems.unless_in(path, retention.get(field), ("Retain", "Delete"))
+    for field in ("replicas", "minReadySeconds"):
+        problems.not_negative(f"spec.{field}", spec.get(field))
+    problems.not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start"))
     if name := spec.get("serviceName"):
         problems.all_invalid("spec.serviceName", name, text.dns_label(name))
     _selector(spec, problems, empty="empty selector is invalid for statefulset")
@@ -222,7 +241,7 @@ def _set_template(spec: Object, problems: Problems) -> None:
     names = {volume["name"] for volume in claimed}
     given = [volume for volume in pod_spec.get("volumes", ()) if volume.get("name") not in names]
     whole = {**template, "spec": {**pod_spec, "volumes": [*given, *claimed]}} if claimed else template
-    selected_template({**spec, "template": whole}, problems, kind="StatefulSet")
+    selected_template({**spec, "template": whole}, problems, kind="StatefulSet", unselectable="")
 
 
 def _set_strategy(strategy: Object, path: str, problems: Problems) -> None:
@@ -235,13 +254,20 @@ def _set_strategy(strategy: Object, path: str, problems: Problems) -> None:
             shown = internal("RollingUpdateStatefulSetStrategy", rolling)
             problems.invalid(f"{path}.rollingUpdate", shown, detail)
     elif kind == "RollingUpdate":
-        partition = (rolling or {}).get("partition")
-        problems.not_negative(f"{path}.rollingUpdate.partition", partition)
-        if "maxUnavailable" in (rolling or {}):
-            count_or_percent((rolling or {})["maxUnavailable"], f"{path}.rollingUpdate.maxUnavailable", problems)
+        _set_rolling(rolling or {}, f"{path}.rollingUpdate", problems)
     else:
         shown = internal("StatefulSetUpdateStrategy", strategy)
         problems.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
+
+
+def _set_rolling(rolling: Object, path: str, problems: Problems) -> None:
+    problems.not_negative(f"{path}.partition", rolling.get("partition"))
+    unavailable, at = rolling.get("maxUnavailable"), f"{path}.maxUnavailable"
+    if unavailable is not None:
+        count_or_percent(unavailable, at, problems)
+        if _amount(unavailable) == 0:
+            problems.invalid(at, unavailable, "cannot be 0")
+        at_most_all(unavailable, at, problems)
 
 
 def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
@@ -254,21 +280,3 @@ def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
         shown = ", ".join(f"'{field}'" for field in _SET_UPDATABLE[:-1])
         detail = f"updates to statefulset spec for fields other than {shown} and 'minReadySeconds' are forbidden"
         problems.forbidden("spec", detail)
-
-
-def replica_status(new: Object, old: Object, problems: Problems) -> None:
-    """The counts of a Deployment, ReplicaSet, ReplicationController or StatefulSet."""
-    status = new.get("status", {})
-    for field, value in status.items():
-        if isinstance(value, int) and not isinstance(value, bool):
-            problems.not_negative(f"status.{field}", value)
-    total, ready = status.get("replicas", 0), status.get("readyReplicas", 0)
-    for field in ("fullyLabeledReplicas", "updatedReplicas", "readyReplicas", "currentReplicas", "availableReplicas"):
-        if status.get(field, 0) > total:
-            problems.invalid(f"status.{field}", status[field], _TOO_MANY)
-    if status.get("availableReplicas", 0) > ready:
-        path = "status.availableReplicas"
-        problems.invalid(path, status["availableReplicas"], "cannot be greater than readyReplicas")
-    collisions, before = status.get("collisionCount", 0), old.get("status", {}).get("collisionCount", 0)
-    if collisions < before:
-        problems.invalid("status.collisionCount", collisions, "cannot be decremented")

@@ -1,17 +1,18 @@
-"""What a client is warned of though its request succeeds: deprecated kinds, and Pods that will surprise.
+"""What a client is warned of though its request succeeds: deprecated kinds and fields, and settings that will surprise.
 
-The REST layer sends each text as a Warning header. Sources: pkg/api/pod/warnings.go, the WarningsOnCreate functions of
-pkg/registry, and the APILifecycle methods of deprecated versions (zz_generated.prerelease-lifecycle.go).
+The REST layer sends each text as a Warning header. Sources: the WarningsOnCreate and WarningsOnUpdate functions of
+pkg/registry, pkg/api/*/warnings.go, and the APILifecycle methods of deprecated versions
+(zz_generated.prerelease-lifecycle.go).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from engine.api.resource_table import FLOWCONTROL
+from engine.api.resource_table import DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
-from engine.api.validation.text import dns_label
+from engine.api.warnings import networking, nodes, storage, workloads
 
 # Kind -> since when it is deprecated, when it went, and what to use.
 _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
@@ -32,26 +33,25 @@ _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
         "autoscaling/v2 HorizontalPodAutoscaler",
     ),
 }
-_NODE_LABELS = {
-    "beta.kubernetes.io/arch": ("v1.14", "kubernetes.io/arch"),
-    "beta.kubernetes.io/os": ("v1.14", "kubernetes.io/os"),
-    "failure-domain.beta.kubernetes.io/region": ("v1.17", "topology.kubernetes.io/region"),
-    "failure-domain.beta.kubernetes.io/zone": ("v1.17", "topology.kubernetes.io/zone"),
-    "beta.kubernetes.io/instance-type": ("v1.17", "node.kubernetes.io/instance-type"),
+# What a kind's object is warned of, each time it is written (by group and kind).
+_ALWAYS: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
+    ("", "Endpoints"): networking.endpoints,
+    ("", "Node"): nodes.node,
+    ("", "PersistentVolume"): storage.persistent_volume,
+    ("", "PersistentVolumeClaim"): storage.persistent_volume_claim,
+    ("", "Service"): networking.service,
+    (DISCOVERY, "EndpointSlice"): networking.endpoint_slice,
+    (NETWORKING, "NetworkPolicy"): networking.network_policy,
+    (NODE, "RuntimeClass"): nodes.runtime_class,
+    (STORAGE, "CSIStorageCapacity"): storage.csi_storage_capacity,
+    (STORAGE, "StorageClass"): storage.storage_class,
 }
-_VOLUMES = {
-    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
-    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
-    "flocker": "deprecated in v1.22, non-functional in v1.25+",
-    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
-    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
-    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
-    "storageos": "deprecated in v1.22, non-functional in v1.25+",
-    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
-    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+_ON_CREATE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
+    **_ALWAYS,
+    **workloads.ON_CREATE,
+    ("", "ServiceAccount"): workloads.service_account,
+    (NETWORKING, "Ingress"): networking.ingress,
 }
-_SURPRISE = "which can result in surprising behavior; a DNS label is recommended"
-_WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
 
 
 def deprecation(info: ResourceInfo) -> str:
@@ -69,92 +69,15 @@ def deprecation(info: ResourceInfo) -> str:
 
 
 def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
-    found: list[str] = []
-    name = obj.get("metadata", {}).get("name", "")
-    if info.gvk == GVK("", "v1", "Pod"):
-        if wrong := dns_label(name):
-            found.append(f"metadata.name: this is used in the Pod's hostname, {_SURPRISE}: [{' '.join(wrong)}]")
-        found.extend(_pod(obj.get("spec", {}), "spec"))
-    elif info.kind in _WORKLOADS:
-        if info.kind != "DaemonSet" and (wrong := dns_label(name)):
-            found.append(f"metadata.name: this is used in Pod names and hostnames, {_SURPRISE}: [{' '.join(wrong)}]")
-        found.extend(_template(obj.get("spec", {}), "spec"))
-    elif info.kind == "CronJob":
-        found.extend(_template(obj.get("spec", {}).get("jobTemplate", {}).get("spec", {}), "spec.jobTemplate.spec"))
-    return found
+    found = _ON_CREATE.get((info.gvr.group, info.kind))
+    return found(obj) if found is not None else []
 
 
 def warnings_on_update(info: ResourceInfo, new: Object, old: Object) -> list[str]:
-    """Of a changed workload; nobody is warned of a Pod that changes."""
-    if info.kind in _WORKLOADS and new.get("spec", {}).get("template") != old.get("spec", {}).get("template"):
-        return _template(new.get("spec", {}), "spec")
-    return []
-
-
-def _template(spec: Object, path: str) -> list[str]:
-    return _pod(spec.get("template", {}).get("spec", {}), f"{path}.template.spec")
-
-
-def _pod(spec: Object, path: str) -> list[str]:
-    found = [
-        f'{path}.nodeSelector[{label}]: deprecated since {since}; use "{instead}" instead'
-        for label, (since, instead) in _NODE_LABELS.items()
-        if label in spec.get("nodeSelector", {})
-    ]
-    found += [
-        f"{path}.volumes[{index}].{source}: {text}"
-        for index, volume in enumerate(spec.get("volumes", ()))
-        for source, text in _VOLUMES.items()
-        if source in volume
-    ]
-    found += _duplicates(spec, path)
-    if spec.get("terminationGracePeriodSeconds", 0) < 0:
-        text = "must be >= 0; negative values are invalid and will be treated as 1"
-        found.append(f"{path}.terminationGracePeriodSeconds: {text}")
-    for field in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(field, ())):
-            found += _container(container, f"{path}.{field}[{index}]")
-    return found
-
-
-def _duplicates(spec: Object, path: str) -> list[str]:
-    found: list[str] = []
-    for field, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
-        seen = set()
-        for index, entry in enumerate(spec.get(field, ())):
-            value = entry.get(key, "")
-            at = f"{path}.{field}[{index}].{key}"
-            if not value and field == "imagePullSecrets":
-                found.append(f'{at}: invalid empty name ""')
-            elif value in seen:
-                found.append(f'{at}: duplicate {key} "{value}"')
-            seen.add(value)
-    return found
-
-
-def _container(container: Object, path: str) -> list[str]:
-    found: list[str] = []
-    for field in ("limits", "requests"):
-        for name in ("memory", "ephemeral-storage"):
-            amount = container.get("resources", {}).get(field, {}).get(name, "")
-            if amount.endswith("m"):
-                text = f'fractional byte value "{amount}" is invalid, must be an integer'
-                found.append(f"{path}.resources.{field}[{name}]: {text}")
-    names = set()
-    for index, variable in enumerate(container.get("env", ())):
-        name = variable.get("name", "")
-        if name in names:
-            text = f'hides previous definition of "{name}", which may be dropped when using apply'
-            found.append(f"{path}.env[{index}]: {text}")
-        names.add(name)
-    return found + _ports(container.get("ports", ()), path)
-
-
-def _ports(ports: Sequence[Object], path: str) -> list[str]:
-    found, seen = [], dict[tuple[object, ...], int]()
-    for index, port in enumerate(ports):
-        key = tuple(port.get(field) for field in ("protocol", "hostIP", "hostPort", "containerPort"))
-        if key in seen:
-            found.append(f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{seen[key]}]")
-        seen.setdefault(key, index)
-    return found
+    """Nobody is warned of a Pod that changes; of a workload's template only when what it wants has changed."""
+    kind = (info.gvr.group, info.kind)
+    changed = workloads.ON_UPDATE.get(kind)
+    if changed is not None:
+        return changed(new, old)
+    always = _ALWAYS.get(kind)
+    return always(new) if always is not None else []

@@ -298,10 +298,11 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
     ),
     "a claim from something of no group": (
         CLAIM,
-        claim(dataSource={"kind": "Foo", "name": "a"}),
+        claim(dataSourceRef={"kind": "Foo", "name": "a"}),
         [
-            'spec.dataSource: Invalid value: "Foo": '
+            f'spec.{field}: Invalid value: "Foo": '
             "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+            for field in ("dataSource", "dataSourceRef")
         ],
     ),
     "endpoints of the other family": (

@@ -1,0 +1,43 @@
+"""Ports of a Pod's containers that get in each other's way (pkg/api/pod/warnings.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.types import Object
+
+# Of Go's ContainerPort, as %+v shows it.
+_FIELDS = (("Name", ""), ("HostPort", 0), ("ContainerPort", 0), ("Protocol", ""), ("HostIP", ""))
+
+
+def port_warnings(containers: Sequence[tuple[str, Sequence[Object]]]) -> list[str]:
+    """Of the containers, each by its path, and their ports."""
+    found: list[str] = []
+    seen: dict[tuple[int, str], list[tuple[str, Object]]] = {}
+    for place, ports in containers:
+        for index, port in enumerate(ports):
+            path = f"{place}.ports[{index}]"
+            if port.get("hostIP") and not port.get("hostPort"):
+                found.append(f"{path}: hostIP set without hostPort: {_shown(port)}")
+            others = seen.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
+            found += [f"{path}: {text} with {other}" for other, before in others if (text := _clash(port, before))]
+            others.append((path, port))
+    return found
+
+
+def _clash(port: Object, other: Object) -> str:
+    """How a port clashes with an earlier one of the same number and protocol; "" if it does not."""
+    address, before = port.get("hostIP", ""), other.get("hostIP", "")
+    host, host_before = port.get("hostPort", 0), other.get("hostPort", 0)
+    if address == before and host == host_before:
+        return "duplicate port definition"
+    if not host or not host_before:
+        return "overlapping port definition"
+    if host == host_before and bool(address) != bool(before):
+        return "dangerously ambiguous port definition"
+    return ""
+
+
+def _shown(port: Object) -> str:
+    values = (f"{name}:{port.get(name[0].lower() + name[1:], zero)}" for name, zero in _FIELDS)
+    return f"{{{' '.join(values)}}}"

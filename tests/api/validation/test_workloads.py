@@ -1,0 +1,170 @@
+"""Workloads and their statuses, in the order in which upstream tells of what is wrong (pkg/apis/apps/validation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import GVK, Object
+from engine.api.validation import validate_status_update
+from tests.api.objects import DEPLOYMENT, info, pod, prepared, problems
+
+DAEMON_SET = GVK("apps", "v1", "DaemonSet")
+REPLICA_SET = GVK("apps", "v1", "ReplicaSet")
+STATEFUL_SET = GVK("apps", "v1", "StatefulSet")
+CONTROLLER = GVK("", "v1", "ReplicationController")
+
+_LABELS = {"app": "web"}
+_MISMATCH = "Invalid value: {}: `selector` does not match template `labels`"
+
+
+def workload(**spec: Any) -> Object:
+    template = {"metadata": {"labels": _LABELS}, "spec": pod()["spec"]}
+    whole = {"selector": {"matchLabels": _LABELS}, "template": template, **spec}
+    return {"metadata": {"name": "web", "namespace": "default"}, "spec": whole}
+
+
+def without(obj: Object, field: str) -> Object:
+    del obj["spec"][field]
+    return obj
+
+
+def templated(**spec: Any) -> Object:
+    return workload(template={"metadata": {"labels": _LABELS}, "spec": pod(**spec)["spec"]})
+
+
+def rolling(**rolling: Any) -> Object:
+    return workload(updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling})
+
+
+NEW: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a DaemonSet without a selector": (
+        DAEMON_SET,
+        without(workload(), "selector"),
+        ['spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`'],
+    ),
+    "a DaemonSet with an empty selector": (
+        DAEMON_SET,
+        workload(selector={}),
+        ["spec.selector: Invalid value: {}: empty selector is invalid for daemonset"],
+    ),
+    "a Deployment without a selector": (
+        DEPLOYMENT,
+        without(workload(), "selector"),
+        [
+            "spec.selector: Required value",
+            'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
+        ],
+    ),
+    "a Deployment without a template": (
+        DEPLOYMENT,
+        without(workload(), "template"),
+        [
+            "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+            "spec.template.spec.containers: Required value",
+        ],
+    ),
+    "a DaemonSet whose surge and unavailable are too many": (
+        DAEMON_SET,
+        rolling(maxUnavailable="101%", maxSurge="102%"),
+        [
+            'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+            'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "102%": must not be greater than 100%',
+            'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "102%": may not be set when maxUnavailable is '
+            "non-zero",
+        ],
+    ),
+    "a StatefulSet of which none may be unavailable": (
+        STATEFUL_SET,
+        rolling(partition=0, maxUnavailable=0),
+        ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0"],
+    ),
+    "a StatefulSet of which more than all may be unavailable": (
+        STATEFUL_SET,
+        rolling(partition=-1, maxUnavailable="101%"),
+        [
+            "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0",
+            'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+        ],
+    ),
+    "a StatefulSet's claims are told of before its replicas": (
+        STATEFUL_SET,
+        workload(replicas=-1, persistentVolumeClaimRetentionPolicy={"whenDeleted": "Keep", "whenScaled": "Retain"}),
+        [
+            'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: '
+            '"Retain", "Delete"',
+            "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        ],
+    ),
+    "a StatefulSet that keeps all revisions": (STATEFUL_SET, workload(revisionHistoryLimit=-1), []),
+    "a ReplicaSet whose Pods end": (
+        REPLICA_SET,
+        templated(restartPolicy="Never", activeDeadlineSeconds=5),
+        [
+            'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+            "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_new_workloads(name: str) -> None:
+    gvk, value, expected = NEW[name]
+    assert problems(gvk, value) == expected
+
+
+_NEGATIVE = "must be greater than or equal to 0"
+STATUSES: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a Deployment with more ready than there are": (
+        DEPLOYMENT,
+        {"replicas": 1, "readyReplicas": 2, "availableReplicas": 3, "collisionCount": 1},
+        [
+            "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
+            "status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas",
+            "status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas",
+        ],
+    ),
+    "a Deployment that forgets collisions": (
+        DEPLOYMENT,
+        {"observedGeneration": -1},
+        [
+            f"status.observedGeneration: Invalid value: -1: {_NEGATIVE}",
+            "status.collisionCount: Invalid value: 0: cannot be decremented",
+        ],
+    ),
+    "a ReplicaSet with more labelled than there are": (
+        REPLICA_SET,
+        {"replicas": 1, "fullyLabeledReplicas": 2},
+        ["status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas"],
+    ),
+    "a ReplicationController with more available than ready": (
+        CONTROLLER,
+        {"replicas": 1, "availableReplicas": 1},
+        ["status.availableReplicas: Invalid value: 1: cannot be greater than readyReplicas"],
+    ),
+    "a StatefulSet with more available than ready": (
+        STATEFUL_SET,
+        {"replicas": 1, "availableReplicas": 1, "collisionCount": 1},
+        ["status.availableReplicas: Invalid value: 1: cannot be greater than status.readyReplicas"],
+    ),
+    "a DaemonSet with fewer than none": (
+        DAEMON_SET,
+        {"currentNumberScheduled": -1, "numberUnavailable": -1, "collisionCount": 1},
+        [
+            f"status.currentNumberScheduled: Invalid value: -1: {_NEGATIVE}",
+            f"status.numberUnavailable: Invalid value: -1: {_NEGATIVE}",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_statuses(name: str) -> None:
+    gvk, status, expected = STATUSES[name]
+    old = prepared(gvk, workload(selector=_LABELS) if gvk == CONTROLLER else workload())
+    old["metadata"]["resourceVersion"] = "1"
+    old["status"] = {"collisionCount": 1} if gvk != CONTROLLER else {}
+    new = {**old, "status": status}
+    assert [str(cause) for cause in validate_status_update(info(gvk), new, old)] == expected
