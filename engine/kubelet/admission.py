@@ -12,15 +12,68 @@ from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubelet import pods
 
+OS_LABEL = "kubernetes.io/os"
+ANY_ADDRESS = "0.0.0.0"
+
 
 class Rejection(NamedTuple):
     reason: str
     message: str
 
 
+class HostPort(NamedTuple):
+    ip: str
+    protocol: str
+    port: int
+
+
 def admit(pod: Object, node: Object, others: Sequence[Object]) -> Rejection | None:
     """None to admit. `others` are the Pods that the node has taken and that have not ended."""
-    return _selector(pod, node) or _host_ports(pod, others) or _resources(pod, node, others)
+    checks = (
+        _operating_system(pod, node),
+        _resources(pod, node, others),
+        _selector(pod, node),
+        _host_ports(pod, others),
+        _taints(pod, node),
+    )
+    return next((rejection for rejection in checks if rejection is not None), None)
+
+
+# -- the system
+
+
+def _operating_system(pod: Object, node: Object) -> Rejection | None:
+    actual = ((node.get("status") or {}).get("nodeInfo") or {}).get("operatingSystem", "linux")
+    selected = (pod["spec"].get("nodeSelector") or {}).get(OS_LABEL, actual)
+    if selected != actual:
+        message = f"Failed to admit pod as the `{OS_LABEL}` label doesn't match node label"
+        return Rejection("PodOSSelectorNodeLabelDoesNotMatch", message)
+    if (pod["spec"].get("os") or {}).get("name", actual) != actual:
+        return Rejection("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
+    return None
+
+
+# -- taints
+
+
+def _taints(pod: Object, node: Object) -> Rejection | None:
+    """Only what would drive the Pod off at once."""
+    tolerations = pod["spec"].get("tolerations") or ()
+    for taint in (node.get("spec") or {}).get("taints") or ():
+        if taint["effect"] == "NoExecute" and not any(_tolerates(each, taint) for each in tolerations):
+            reason = "node(s) had taints that the pod didn't tolerate"
+            return Rejection("TaintToleration", f"Predicate TaintToleration failed: {reason}")
+    return None
+
+
+def _tolerates(toleration: Object, taint: Object) -> bool:
+    if toleration.get("effect") not in (None, "", taint["effect"]):
+        return False
+    if toleration.get("key") not in (None, "", taint["key"]):
+        return False
+    if toleration.get("operator", "Equal") == "Exists":
+        return True
+    return bool(toleration.get("key")) and toleration.get("value", "") == taint.get("value", "")
 
 
 # -- resources
@@ -38,14 +91,19 @@ def lacking_resource(pod: Object, allocatable: Mapping[str, str], others: Sequen
     """The first resource that the node does not have beside what the others have."""
     wanted = pod_requests(pod)
     for name, amount in wanted.items():
-        if not amount:
-            continue
+        if not amount or (_is_extended(name) and name not in allocatable):
+            continue  # what the node knows nothing of is somebody else's to give
         have = Quantity.parse(allocatable.get(name, "0"))
         used = sum((pod_requests(other).get(name, Quantity()) for other in others), Quantity())
         if used + amount > have:
             number = _milli if name == "cpu" else _value
             return _lacking(name, number(amount), number(used), number(have))
     return None
+
+
+def _is_extended(name: str) -> bool:
+    domain = name.rpartition("/")[0]
+    return bool(domain) and domain != "kubernetes.io" and not domain.endswith(".kubernetes.io")
 
 
 def _milli(quantity: Quantity) -> int:
@@ -103,18 +161,24 @@ def _at_least(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None
 
 def _host_ports(pod: Object, others: Sequence[Object]) -> Rejection | None:
     wanted = set(_ports(pod))
-    if wanted and any(port in wanted for other in others for port in _ports(other)):
+    if wanted and any(_collide(port, mine) for other in others for port in _ports(other) for mine in wanted):
         return Rejection(
             "NodePorts", "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
         )
     return None
 
 
-def _ports(pod: Object) -> Iterable[tuple[str, int]]:
-    for container in pods.containers_of(pod):
+def _collide(a: HostPort, b: HostPort) -> bool:
+    same_address = a.ip == b.ip or ANY_ADDRESS in (a.ip, b.ip)
+    return a.port == b.port and a.protocol == b.protocol and same_address
+
+
+def _ports(pod: Object) -> Iterable[HostPort]:
+    sidecars = [container for container in pods.init_containers_of(pod) if pods.is_sidecar(container)]
+    for container in [*pods.containers_of(pod), *sidecars]:
         for port in container.get("ports") or ():
             if port.get("hostPort"):
-                yield port.get("protocol", "TCP"), port["hostPort"]
+                yield HostPort(port.get("hostIP") or ANY_ADDRESS, port.get("protocol", "TCP"), port["hostPort"])
 
 
 # -- labels

@@ -187,8 +187,8 @@ def _chosen(endpoints: Sequence[Endpoint], node: NodeView, *, local: bool) -> tu
 
 
 def _hinted(ready: list[Endpoint], node: NodeView) -> list[Endpoint]:
-    """Those hinted to the node, else those hinted to its zone, where every endpoint has a hint of that kind and there is
-    one for it (topologyModeFromHints; KEP-2433, KEP-3015)."""
+    """Those hinted to the node, else those hinted to its zone, where every endpoint has a hint of that kind and one is
+    for it (topologyModeFromHints; KEP-2433, KEP-3015)."""
     if all(endpoint.node_hints for endpoint in ready):
         mine = [endpoint for endpoint in ready if node.name in endpoint.node_hints]
         if mine:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.api.types import NODES
 from engine.config import NodeConfig
 from engine.world import World
 from tests.kubelet.node import NODE, running
@@ -57,6 +58,24 @@ def terms(operator: str, *values: str) -> dict[str, Any]:
             "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
             id="host port",
         ),
+        pytest.param(
+            {**asking(cpu="1500m"), "nodeSelector": {"disk": "ssd"}},
+            "OutOfcpu",
+            "Node didn't have enough resource: cpu, requested: 1500, used: 1000, capacity: 2000",
+            id="resources before labels",
+        ),
+        pytest.param(
+            {**asking(), "nodeSelector": {"kubernetes.io/os": "windows"}},
+            "PodOSSelectorNodeLabelDoesNotMatch",
+            "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+            id="another system by label",
+        ),
+        pytest.param(
+            {**asking(), "os": {"name": "windows"}},
+            "PodOSNotSupported",
+            "Failed to admit pod as the OS field doesn't match node OS",
+            id="another system",
+        ),
     ],
 )
 async def test_it_is_rejected_with_the_reason(world: World, spec: dict[str, Any], reason: str, message: str) -> None:
@@ -70,6 +89,47 @@ async def test_it_is_rejected_with_the_reason(world: World, spec: dict[str, Any]
         assert await node.said(reason, "second") == f"{reason}: {message}"
         await node.delete("second")
         await node.gone("second")
+
+
+async def test_a_taint_that_would_drive_it_off_keeps_it_out(world: World) -> None:
+    async with running(world, config=SMALL) as node:
+        taint = {"key": "broken", "value": "disk", "effect": "NoExecute"}
+        await node.admin.patch(NODES, NODE, {"spec": {"taints": [taint, {"key": "x", "effect": "NoSchedule"}]}})
+        await node.sleep(1)
+        tolerated = {"key": "broken", "operator": "Equal", "value": "disk", "effect": "NoExecute"}
+        await node.run("brave", **asking(), tolerations=[tolerated])
+        await node.run("other", **asking())
+        status = await node.in_phase("Failed", "other")
+
+        message = "Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"
+        assert (status["reason"], status["message"]) == ("TaintToleration", message)
+        await node.ready("brave")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(
+            asking(ports=[{"containerPort": 80, "hostPort": 8080, "hostIP": "172.18.0.9"}]), id="another address"
+        ),
+        pytest.param(
+            asking(ports=[{"containerPort": 80, "hostPort": 8080, "protocol": "UDP", "hostIP": "172.18.0.2"}]),
+            id="another protocol",
+        ),
+        pytest.param(
+            {"containers": [{"name": "web", "image": "nginx:1.27", "resources": {
+                "requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}]},
+            id="a resource that the node knows nothing of",
+        ),
+    ],
+)  # fmt: skip
+async def test_it_is_admitted(world: World, spec: dict[str, Any]) -> None:
+    async with running(world, config=SMALL) as node:
+        port = {"containerPort": 80, "hostPort": 8080, "hostIP": "172.18.0.2"}
+        await node.run("first", **asking(ports=[port]))
+        await node.ready("first")
+        await node.run("second", **spec)
+        await node.ready("second")
 
 
 async def test_a_node_takes_no_more_pods_than_it_says(world: World) -> None:
