@@ -194,7 +194,7 @@ class _Run:
             self.historic.append((position, request))
             return RangeResponse(0, [], False, 0)
         kvs, count = self.draft.range(request)
-        return RangeResponse(self._seen, kvs, bool(request.limit) and count > request.limit, count)
+        return RangeResponse(self._seen, kvs, 0 < request.limit < count, count)
 
 
 def delete_keys(draft: Draft, keys: Sequence[bytes], revision: int) -> list[Change]:

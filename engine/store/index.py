@@ -60,7 +60,7 @@ def arrange(kvs: list[KeyValue], request: Range) -> tuple[list[KeyValue], int]:
         return [], count
     if request.sort_target != "key" or request.sort_order == "descend":
         kvs = sorted(kvs, key=_SORT_KEYS[request.sort_target], reverse=request.sort_order == "descend")
-    if request.limit:
+    if request.limit > 0:
         kvs = kvs[: request.limit]
     return without_values(kvs) if request.keys_only else kvs, count
 
@@ -210,7 +210,7 @@ class Index:
         if request.count_only:
             return [], self.count(request.key, request.range_end)
         current = self.current
-        if request.limit and request.sort_target == "key" and request.sort_order != "descend":
+        if request.limit > 0 and request.sort_target == "key" and request.sort_order != "descend":
             first = islice(self.keys(request.key, request.range_end), request.limit)
             kvs = [current[key] for key in first]
             count = self.count(request.key, request.range_end)

@@ -138,7 +138,7 @@ class SqliteStore:
             kvs, count = self._index.range(request)
         else:
             kvs, count = arrange(await self._history(request), request)
-        return RangeResponse(self._index.revision, kvs, bool(request.limit) and count > request.limit, count)
+        return RangeResponse(self._index.revision, kvs, 0 < request.limit < count, count)
 
     async def _history(self, request: Range) -> list[KeyValue]:
         assert self._journal is not None

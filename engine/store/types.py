@@ -87,7 +87,7 @@ class DeleteRange(NamedTuple):
 
 
 class Range(NamedTuple):
-    """One key, or with `range_end` the half-open interval; revision 0 is the newest; limit 0 is none."""
+    """One key, or with `range_end` the half-open interval; a revision or limit of 0 or less is the newest or none."""
 
     key: bytes
     range_end: bytes = b""

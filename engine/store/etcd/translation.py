@@ -79,16 +79,16 @@ def range_requests(request: Range) -> list[Any]:
     if not covers_cause(request.key, request.range_end):
         return [range_request(request)]
     own = rpc.RangeRequest(key=CAUSE_KEY, revision=max(request.revision, 0), count_only=True)
-    return [range_request(request, limit=request.limit and request.limit + 1), own]
+    return [range_request(request, limit=request.limit + 1 if request.limit > 0 else 0), own]
 
 
 def range_response(request: Range, responses: Sequence[Any], revision: int) -> RangeResponse:
     found, *own = responses
     count = found.count - sum(response.count for response in own)
     kvs = [key_value(kv) for kv in found.kvs if not own or kv.key != CAUSE_KEY]
-    if request.limit:
+    if request.limit > 0:
         kvs = kvs[: request.limit]
-    return RangeResponse(revision, kvs, bool(request.limit) and count > request.limit, count)
+    return RangeResponse(revision, kvs, 0 < request.limit < count, count)
 
 
 # -- transactions
