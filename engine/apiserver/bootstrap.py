@@ -12,7 +12,7 @@ from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
-from engine.api.types import GVK, Object, copy_object
+from engine.api.types import GVK, SERVICES, Object, copy_object
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.registry.metadata import fill_for_create
@@ -105,6 +105,11 @@ def _endpoint_slice(host: str, port: int) -> Object:
     }
 
 
+def kubernetes_service(ip: str, host: str, port: int) -> tuple[Object, Object, Object]:
+    """The Service of the API, its Endpoints and its EndpointSlice."""
+    return _service(ip, port), _endpoints(host, port), _endpoint_slice(host, port)
+
+
 def _gvk(obj: Object) -> GVK:
     group, _, version = obj["apiVersion"].rpartition("/")
     return GVK(group, version, obj["kind"])
@@ -125,20 +130,30 @@ async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) 
     return len(missing)
 
 
-async def advertise(backend: Backend, *, host: str, port: int) -> None:
-    """Say where the API is served, in the Service default/kubernetes and its endpoints, where they say otherwise."""
-    for wanted in (_service("", port), _endpoints(host, port), _endpoint_slice(host, port)):
-        info = backend.resources.by_kind(_gvk(wanted))
-        stored = await backend.storage.get(info, "default", "kubernetes") if info is not None else None
-        if info is None or stored is None:
-            continue
-        obj = copy_object(stored.object)
-        if obj["kind"] == "Service":
-            obj["spec"]["ports"][0]["targetPort"] = port
-        else:
-            obj |= {field: wanted[field] for field in ("subsets", "endpoints", "ports") if field in wanted}
-        if obj != stored.object:
-            await backend.storage.replace(info, "default", "kubernetes", obj, expected=stored.revision, cause="")
+async def retarget(backend: Backend, port: int) -> None:
+    """Say in the Service default/kubernetes at which port the API is served, where it says otherwise."""
+    info = backend.resources.get(*SERVICES)
+    stored = await backend.storage.get(info, "default", "kubernetes") if info is not None else None
+    if info is None or stored is None or stored.object["spec"]["ports"][0].get("targetPort") == port:
+        return
+    obj = copy_object(stored.object)
+    obj["spec"]["ports"][0]["targetPort"] = port
+    await backend.storage.replace(info, "default", "kubernetes", obj, expected=stored.revision, cause="")
+
+
+async def keep(backend: Backend, wanted: Object, fields: tuple[str, ...]) -> None:
+    """Make an object that is not there, and put right the fields of one that say otherwise. Past admission and
+    validation, which would not have endpoints on a loopback address, where a server on this machine is."""
+    info = backend.resources.by_kind(_gvk(wanted))
+    if info is None:
+        return
+    namespace, name = wanted["metadata"].get("namespace", ""), wanted["metadata"]["name"]
+    stored = await backend.storage.get(info, namespace, name)
+    if stored is None:
+        await backend.storage.create_all([(info, namespace, name, _complete(backend, info, wanted))])
+    elif any(stored.object.get(field) != wanted[field] for field in fields):
+        changed = copy_object(stored.object) | {field: wanted[field] for field in fields}
+        await backend.storage.replace(info, namespace, name, changed, expected=stored.revision, cause="")
 
 
 def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:

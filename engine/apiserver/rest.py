@@ -14,6 +14,7 @@ from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.delete import Deleter
@@ -76,6 +77,7 @@ class Rest:
     watches: WatchOpener
     reviews: Reviews
     logs: PodLogs
+    components: ComponentStatuses
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
     definitions: Settling | None = None
@@ -103,9 +105,9 @@ class Rest:
             return await self._subresource(call, info, form)
         match request.verb:
             case "get":
-                body, status = await self.reader.get(call), 200
+                body, status = await self._reads(info).get(call), 200
             case "list":
-                body, status = await self.reader.list(call), 200
+                body, status = await self._reads(info).list(call), 200
             case "watch":
                 return await self._watch(call, info, form)
             case "create":
@@ -124,6 +126,9 @@ class Rest:
         if request.verb in ("update", "patch", "delete"):
             await self._settle(info, request.name)
         return self._shown(call, info, form, body=body, status=status)
+
+    def _reads(self, info: ResourceInfo) -> Reader | ComponentStatuses:
+        return self.components if info.kind == "ComponentStatus" else self.reader
 
     # -- the verbs
 

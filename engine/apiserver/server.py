@@ -40,9 +40,10 @@ from engine.apiserver.authorization.policy_objects import node_rules
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
-from engine.apiserver.bootstrap import advertise, bootstrap
+from engine.apiserver.bootstrap import bootstrap, kubernetes_service, retarget
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
+from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.controller import CustomResourceDefinitions
 from engine.apiserver.customresources.live import LiveRegistry
@@ -50,6 +51,7 @@ from engine.apiserver.customresources.webhook import WebhookConverter
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.delete import Deleter
@@ -158,6 +160,7 @@ class ApiServer:
             watches=WatchOpener(self.backend),
             reviews=Reviews(authorizer, rbac, authenticator),
             logs=PodLogs(world),
+            components=ComponentStatuses(self.backend, lookup),
             actions={
                 ("pods", "binding"): BindingAction(self.backend, writer),
                 ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
@@ -188,6 +191,14 @@ class ApiServer:
             payloads=payloads,
         )
 
+        first = self._service_hook.addresses.first
+        self._service = KubernetesService(
+            self.backend,
+            self._chain.handle,
+            lambda address: kubernetes_service(first, *address),
+            MasterLeases(store) if self.config.store == "etcd" else None,
+        )
+
     def _cache(self, gvr: GVR) -> WatchCache:
         info = self._resources.get(*gvr)
         assert info is not None, f"every version serves {gvr.group_resource}"
@@ -207,13 +218,17 @@ class ApiServer:
         if self.config.store == "etcd":
             self._service_hook.follow(self._cache(SERVICES).objects)
         self._nonresource.ready = True
+        self._service.assume((self.config.host, _SECURE_PORT))
+        self._tasks.spawn(self._service.run(), "kubernetes service")
 
     async def advertise(self, host: str, port: int) -> None:
         """Say in the Service default/kubernetes and its endpoints where the API is served."""
-        await advertise(self.backend, host=host, port=port)
+        await retarget(self.backend, port)
+        await self._service.advertise((host, port))
 
     async def stop(self) -> None:
         """End all watches and tasks."""
+        await self._service.stop()
         self._nonresource.ready = False
         self._caches.close()
         await self._tasks.close()

@@ -179,3 +179,20 @@ async def test_what_only_a_node_can_answer(client: Client, default_account: Obje
 async def test_a_subresource_that_there_is_not(client: Client) -> None:
     response = await client.send("GET", "/api/v1/namespaces/default/pods/web/nothing")
     assert response.status == 404
+
+
+async def test_a_binding_is_for_the_pod_that_it_names(client: Client, default_account: Object) -> None:
+    made = await client.create(PODS, pod(), namespace="default")
+    uid, version = made["metadata"]["uid"], made["metadata"]["resourceVersion"]
+    head = (
+        'Operation cannot be fulfilled on pods "web": StorageError: invalid object, Code: 4, '
+        "Key: /registry/pods/default/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+    )
+    with pytest.raises(ApiError) as caught:
+        await bind(client, "web", "node-1", uid="another")
+    assert caught.value.message == f"{head}UID in precondition: another, UID in object meta: {uid}"
+    with pytest.raises(ApiError) as caught:
+        await bind(client, "web", "node-1", resourceVersion="1")
+    assert caught.value.message == (
+        f"{head}ResourceVersion in precondition: 1, ResourceVersion in object meta: {version}"
+    )

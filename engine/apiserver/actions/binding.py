@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, field_not_supported, field_required, invalid
-from engine.api.types import GVK, GVR, Object, copy_object
+from engine.api.resources import ResourceInfo
+from engine.api.types import GVK, GVR, PODS, Object, copy_object
 from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.metadata import uid_mismatch, version_mismatch
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.write import Writer
 
@@ -32,7 +34,9 @@ class BindingAction:
         node = binding["target"]["name"]
 
         def assign(old: Object) -> Object:
-            if refusal := _refusal(name, old, node, binding["metadata"]):
+            if why := _unmet(call.gvr_resource, old["metadata"], binding["metadata"]):
+                raise conflict(PODS, name, why)
+            if refusal := _refusal(name, old):
                 raise refusal
             pod = copy_object(old)
             pod["spec"]["nodeName"] = node
@@ -68,11 +72,18 @@ def _causes(binding: Object) -> list[Cause]:
     return causes
 
 
-def _refusal(name: str, pod: Object, node: str, metadata: Object) -> ApiError | None:
+def _unmet(info: ResourceInfo, kept: Object, asked: Object) -> str:
+    """What the Binding says of the Pod and is not so; "" for nothing."""
+    if (uid := asked.get("uid")) and uid != kept["uid"]:
+        return uid_mismatch(info, kept, uid)
+    if (version := asked.get("resourceVersion")) and version != kept["resourceVersion"]:
+        return version_mismatch(info, kept, version)
+    return ""
+
+
+def _refusal(name: str, pod: Object) -> ApiError | None:
     spec, kept = pod["spec"], pod["metadata"]
-    if metadata.get("uid") and metadata["uid"] != kept["uid"]:
-        why = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {kept['uid']}"
-    elif "deletionTimestamp" in kept:
+    if "deletionTimestamp" in kept:
         why = f"pod {name} is being deleted, cannot be assigned to a host"
     elif spec.get("nodeName"):
         why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'

@@ -79,11 +79,19 @@ def carry_over(info: ResourceInfo, new: Object, old: Object) -> None:
 
 
 def uid_mismatch(info: ResourceInfo, kept: Object, wanted: str) -> str:
+    return _unmet(info, kept, "UID", wanted, kept.get("uid", ""))
+
+
+def version_mismatch(info: ResourceInfo, kept: Object, wanted: str) -> str:
+    return _unmet(info, kept, "ResourceVersion", wanted, kept.get("resourceVersion", ""))
+
+
+def _unmet(info: ResourceInfo, kept: Object, what: str, wanted: str, found: str) -> str:
     """As etcd's storage tells it (apiserver pkg/storage/errors.go, Preconditions.Check)."""
     return (
         f"StorageError: invalid object, Code: 4, Key: {info.key(kept.get('namespace', ''), kept['name'])}, "
         "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
-        f"UID in precondition: {wanted}, UID in object meta: {kept.get('uid', '')}"
+        f"{what} in precondition: {wanted}, {what} in object meta: {found}"
     )
 
 
