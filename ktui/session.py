@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.wire import Request, Response
 from engine.client import Client
-from engine.client.transport import Transport
+from engine.client.transport import Connects, Socket, Transport
 from engine.world import World
 
 
@@ -37,6 +37,14 @@ class LateTransport:
         if self._transport is None or self._problem:
             raise ConnectionError(self._problem or "there is no engine")
         return await self._transport.send(request)
+
+    async def connect(self, request: Request, protocols: Sequence[str]) -> Socket:
+        """Raises ConnectionError where the engine is reached without sockets."""
+        await self._attached.wait()
+        transport: object = self._transport
+        if not isinstance(transport, Connects):
+            raise ConnectionError("streams need a connection over HTTPS")
+        return await transport.connect(request, protocols)
 
     async def close(self) -> None:
         if self._transport is not None:

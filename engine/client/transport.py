@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from engine.api.wire import ClientCertificate, Handler, Request, Response
 
@@ -13,6 +14,23 @@ class Transport(Protocol):
     async def send(self, request: Request) -> Response: ...
 
     async def close(self) -> None: ...
+
+
+class Socket(Protocol):
+    """A WebSocket's client side, in whole messages."""
+
+    async def receive(self) -> bytes | None: ...
+
+    async def send(self, message: bytes) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Connects(Protocol):
+    """A transport that can open streams (exec, attach, port-forward) as well."""
+
+    async def connect(self, request: Request, protocols: Sequence[str]) -> Socket: ...
 
 
 class InProcessTransport:

@@ -13,29 +13,30 @@ import termios
 import tty
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import orjson
 
 from engine.api.wire import Request
-from engine.client.https import HttpSocket, HttpsTransport
+from engine.client.transport import Connects, Socket
 from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.session import Session
 from engine.kubectl.wire_dump import WireDump
 from engine.tasks import Supervisor
 
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
+CHUNK = 1 << 15
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 
 
 async def connect(
     session: Session, path: str, query: Mapping[str, list[str]], protocols: tuple[str, ...] = PROTOCOLS
-) -> HttpSocket:
+) -> Socket:
     """Open a WebSocket. Raises ApiError, ConnectionError, CommandError."""
     transport = session.client.transport
     if isinstance(transport, WireDump):
         transport = transport.inner
-    if not isinstance(transport, HttpsTransport):
+    if not isinstance(transport, Connects):
         raise CommandError("streams need a connection over HTTPS: use the command line, or --kubeconfig")
     headers = {"user-agent": session.client.user_agent}
     return await transport.connect(Request("GET", path, dict(query), headers), protocols)
@@ -58,13 +59,54 @@ async def talk(session: Session, path: str, query: Mapping[str, list[str]], *, s
     _judge(session, status)
 
 
-async def _send(socket: HttpSocket, stdin: TextIO) -> None:
+class Output(NamedTuple):
+    """What a command in a container wrote, and the Status at its end."""
+
+    stdout: bytes
+    stderr: bytes
+    status: Any
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.status, dict) and self.status.get("status") != "Success"
+
+
+async def pipe(session: Session, path: str, query: Mapping[str, list[str]], *, stdin: bytes | None = None) -> Output:
+    """Run a command in a container with bytes in and out. Raises ApiError, ConnectionError."""
+    streams = {"stdout": ["true"], "stderr": ["true"], **({"stdin": ["true"]} if stdin is not None else {})}
+    socket = await connect(session, path, {**query, **streams})
+    tasks = Supervisor("streams")
+    written = {STDOUT: bytearray(), STDERR: bytearray()}
+    status: Any = None
+    try:
+        if stdin is not None:
+            tasks.spawn(_send_bytes(socket, stdin), "stdin")
+        while message := await socket.receive():
+            channel, data = message[0], message[1:]
+            if channel == ERROR and data:
+                status = orjson.loads(data)
+                break
+            if channel in written:
+                written[channel] += data
+    finally:
+        await tasks.close()
+        await socket.close()
+    return Output(bytes(written[STDOUT]), bytes(written[STDERR]), status)
+
+
+async def _send_bytes(socket: Socket, data: bytes) -> None:
+    for start in range(0, len(data), CHUNK):
+        await socket.send(bytes([STDIN]) + data[start : start + CHUNK])
+    await socket.send(bytes([CLOSE, STDIN]))
+
+
+async def _send(socket: Socket, stdin: TextIO) -> None:
     async for chunk in chunks(stdin):
         await socket.send(bytes([STDIN]) + chunk)
     await socket.send(bytes([CLOSE, STDIN]))
 
 
-async def _receive(session: Session, socket: HttpSocket) -> Any:
+async def _receive(session: Session, socket: Socket) -> Any:
     """Write what comes; returns the Status at the end, None without one."""
     decoders = {n: codecs.getincrementaldecoder("utf-8")("replace") for n in (STDOUT, STDERR)}
     outputs = {STDOUT: session.stdout, STDERR: session.stderr}
@@ -107,7 +149,7 @@ async def chunks(stdin: TextIO) -> AsyncIterator[bytes]:
         yield await asyncio.to_thread(stdin.buffer.read)
         return
     try:
-        while chunk := await reader.read(1 << 15):
+        while chunk := await reader.read(CHUNK):
             yield chunk
     finally:
         transport.close()
@@ -133,6 +175,6 @@ def _as_it_is() -> Iterator[None]:
     yield
 
 
-async def _tell_size(socket: HttpSocket) -> None:
+async def _tell_size(socket: Socket) -> None:
     size = os.get_terminal_size(sys.stdout.fileno()) if sys.stdout.isatty() else os.terminal_size((80, 24))
     await socket.send(bytes([RESIZE]) + orjson.dumps({"Width": size.columns, "Height": size.lines}))
