@@ -335,9 +335,21 @@ class KtuiApp(Guarded, Steered, Places):
     @work(group="quietly", exit_on_error=False)
     async def do_quietly(self, line: str) -> None:
         """One of kubectl's commands whose effect is to be seen, not its words; what goes wrong is said."""
+        await self._do(tuple(shlex.split(line)), say=False)
+
+    @work(group="quietly", exit_on_error=False)
+    async def do_and_say(self, argv: tuple[str, ...]) -> None:
+        """One of kubectl's commands; what it prints is said."""
+        await self._do(argv, say=True)
+
+    async def _do(self, argv: tuple[str, ...], *, say: bool) -> None:
         out = io.StringIO()
-        if await self._kubectl(tuple(shlex.split(line)), out, out):
-            self.notify(out.getvalue().strip(), severity="error", title=line, markup=False)
+        failed = await self._kubectl(argv, out, out)
+        words = out.getvalue().strip()
+        if failed:
+            self.notify(words, severity="error", title=" ".join(argv[:2]), markup=False)
+        elif say:
+            self.notify(words, markup=False)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:

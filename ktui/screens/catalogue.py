@@ -36,5 +36,6 @@ CATALOGUE = (
     Entry("objects", "2", "Objects", "any resource, live", "ktui.screens.objects:ObjectsScreen"),
     Entry("store", "3", "Store", "etcd's keys and their revisions", "ktui.screens.store:StoreScreen"),
     Entry("scheduler", "6", "Scheduler", "who waits, and why which node", "ktui.screens.scheduler:SchedulerScreen"),
+    Entry("tree", "9", "Tree", "workloads by owner, down to containers", "ktui.screens.tree:TreeScreen"),
 )
 SCREENS = {entry.name: entry.title for entry in CATALOGUE}

@@ -9,16 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
-from engine.api.errors import ApiError
-from engine.api.types import GVR, PODS, Object
+from engine.api.types import GVR, PODS
 from ktui.feeds import objects as objects_feed
 from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
 from ktui.models.summary import ClusterSummary
 from ktui.screens.editor import Editor, editable_yaml
-from ktui.screens.frame import FrameScreen
+from ktui.screens.object_actions import ACTION_KEYS, ObjectActions
 from ktui.widgets.detail_pane import DetailPane
-from ktui.widgets.dialogs import Question
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
 from ktui.widgets.syntax import yaml_text
@@ -27,15 +25,14 @@ from ktui.widgets.table_pane import TablePane
 FRAME_SECONDS = 0.05
 
 
-class ObjectsScreen(FrameScreen):
+class ObjectsScreen(ObjectActions):
     mode = "objects"
     purpose = "Objects: any resource as kubectl lists it, live. Type :deploy, :svc, :nodes or a CRD's name for another."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yaml", "YAML", id="objects.yaml"),
-        Binding("d,i", "describe", "Describe", id="objects.describe"),
         Binding("e", "edit", "Edit", id="objects.edit"),
-        Binding("ctrl+d,delete", "delete", "Delete", id="objects.delete"),
-        Binding("l", "logs", "Logs", show=False, tooltip="what a Pod prints, as it prints it", id="objects.logs"),
+        *ACTION_KEYS,
+        Binding("t", "app.show_mode('tree')", "Tree", show=False, tooltip="workloads by owner", id="objects.tree"),
         Binding("w", "wide", "Wide", show=False, tooltip="all columns, as -o wide", id="objects.wide"),
     ]
 
@@ -125,7 +122,7 @@ class ObjectsScreen(FrameScreen):
             return
         self._lit_until = 0.0 if not self._is_dirty else now + 1.0
         self._is_dirty = False
-        empty = f"No {self.table.resource.resource} here. Apply some:  :apply -f samples/web.yaml"
+        empty = f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"
         if not self.table.columns:
             empty = "…" if not self.objects.problem else ""
         self.table.now, self.table.model_now = now, self.ktui.summary.now
@@ -145,20 +142,14 @@ class ObjectsScreen(FrameScreen):
 
     # -- one object
 
-    def _chosen(self) -> tuple[str | None, str] | None:
+    @property
+    def resource(self) -> GVR:
+        return self.table.resource
+
+    def chosen(self) -> tuple[str | None, str] | None:
         """Namespace and name of the row under the cursor."""
         namespace, _, name = self.grid.key.partition("/")
         return (namespace or None, name) if name else None
-
-    async def _read(self) -> Object | None:
-        chosen = self._chosen()
-        if chosen is None:
-            return None
-        try:
-            return await self.ktui.session.client.get(self.table.resource, chosen[1], namespace=chosen[0])
-        except (ApiError, ConnectionError) as error:
-            self.ktui.complain(error, chosen[1])
-            return None
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:
         self.action_yaml()
@@ -171,7 +162,7 @@ class ObjectsScreen(FrameScreen):
     @work(exclusive=True, group="yaml", exit_on_error=False)
     async def action_yaml(self) -> None:
         """Show the object under the cursor beside the table, and what it belongs to as links."""
-        obj = await self._read()
+        obj = await self.read()
         if obj is None:
             return
         text = editable_yaml(obj)
@@ -184,53 +175,9 @@ class ObjectsScreen(FrameScreen):
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def action_edit(self) -> None:
         """Edit the object in place."""
-        obj = await self._read()
+        obj = await self.read()
         if obj is not None:
             await self.app.push_screen_wait(Editor(self.ktui.session.client, self.table.resource, obj))
-
-    def _kubectl(self, *words: str) -> None:
-        """One of kubectl's commands on the object under the cursor."""
-        chosen = self._chosen()
-        if chosen is not None:
-            place = ("-n", chosen[0]) if chosen[0] else ()
-            argv = tuple(chosen[1] if word == "NAME" else word for word in words)
-            self.ktui.run_kubectl((*argv, *place), " ".join((*argv, *place)))
-
-    def action_describe(self) -> None:
-        self._kubectl("describe", self.table.resource.group_resource, "NAME")
-
-    def action_logs(self) -> None:
-        if self.table.resource == PODS:
-            self._kubectl("logs", "NAME", "--all-containers", "-f")
-        else:
-            self.notify("logs are a Pod's: :pods lists them", severity="warning", timeout=3)
-
-    @work(exclusive=True, group="delete", exit_on_error=False)
-    async def action_delete(self) -> None:
-        """Delete the object, once that is confirmed."""
-        chosen = self._chosen()
-        if chosen is None:
-            return
-        namespace, name = chosen
-        kind = self.table.resource.group_resource
-        place = f" in namespace {namespace}" if namespace else ""
-        answer = await self.app.push_screen_wait(
-            Question(f"Delete {kind}/{name}{place}?", {"y": "Yes", "n": "No", "f": "Now, no grace"}, focus="n")
-        )
-        if answer not in ("y", "f"):
-            return
-        try:
-            await self.ktui.session.client.delete(
-                self.table.resource,
-                name,
-                namespace=namespace,
-                propagation_policy="Background",
-                grace_period_seconds=0 if answer == "f" else None,
-            )
-        except (ApiError, ConnectionError) as error:
-            self.ktui.complain(error, f"delete {name}")
-        else:
-            self.notify(f"{kind}/{name} deleted", markup=False)
 
     # -- width
 

@@ -133,10 +133,16 @@ def dump(value: Any) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=200).rstrip()
 
 
+def _sorted_lines(obj: Any) -> list[str]:
+    """With sorted keys: what is the same stands in the same place, whoever wrote it."""
+    if obj is None:
+        return []
+    return yaml.safe_dump(shown_object(obj), allow_unicode=True, width=200).rstrip().splitlines()
+
+
 def changes(before: Any, after: Any, colours: Colours) -> Iterator[RenderableType]:
     """What a write changed, as a diff of YAML."""
-    old = dump(shown_object(before)).splitlines() if before is not None else []
-    new = dump(shown_object(after)).splitlines() if after is not None else []
+    old, new = _sorted_lines(before), _sorted_lines(after)
     lines = list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]
     if not lines:
         yield Text("nothing changed but metadata", "dim")

@@ -48,7 +48,7 @@ async def test_a_resource_by_its_short_name_live(show: Show) -> None:
 async def test_an_empty_list_says_what_to_do(show: Show) -> None:
     async with show() as driver:
         await driver.press("2")
-        await driver.sees("No pods here", ":apply -f samples/web.yaml")
+        await driver.sees("No pods here", "a creates some from a sample")
 
 
 async def test_an_unknown_resource_is_said_to_be_none(show: Show) -> None:
@@ -239,3 +239,116 @@ async def test_logs_are_only_a_pods(show: Show) -> None:
         await show_maps(driver, "one")
         await driver.press("l")
         await driver.sees("logs are a Pod's")
+
+
+async def show_web(driver: Driver, word: str = "deploy") -> Grid:
+    await driver.client.create(DEPLOYMENTS, yaml.safe_load(WEB.read_text().split("---")[0]), namespace="default")
+    await driver.command(word)
+    await driver.until(lambda: driver.find(Grid).rows)
+    grid = driver.find(Grid)
+    await driver.until(lambda: grid.key.startswith("default/web"))
+    return grid
+
+
+async def test_scale_restart_and_undo(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver)
+        await driver.press("S")
+        await driver.sees("Replicas of deployments.apps/web")
+        await driver.press("backspace")
+        await driver.type("5")
+        await driver.press("enter")
+        await driver.sees("deployment.apps/web scaled", "5/5")
+        await driver.press("R")
+        await driver.sees("deployment.apps/web restarted")
+        await driver.press("U")
+        await driver.sees("deployment.apps/web rolled back")
+        await driver.press("v")
+        await driver.sees(":events --for deployments.apps/web", "ScalingReplicaSet", "✓ done")
+
+
+async def test_what_cannot_be_scaled_or_restarted_is_said(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one")
+        for key, words in (
+            ("S", "scale is for"),
+            ("R", "restart is for"),
+            ("u", "cordon is for"),
+            ("x", "exec is for"),
+        ):
+            await driver.press(key)
+            await driver.sees(words)
+
+
+async def test_a_node_is_cordoned_and_uncordoned(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("nodes")
+        await driver.until(lambda: driver.find(Grid).key == "/node-1")
+        await driver.press("u")
+        await driver.sees("node/node-1 cordoned", "SchedulingDisabled")
+        await driver.press("u")
+        await driver.misses("SchedulingDisabled")
+
+
+async def test_a_command_in_a_container_is_asked_for_and_needs_a_socket(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver, "pods")
+        await driver.press("x")
+        await driver.sees("Run in pod/web-")
+        await driver.press("enter")
+        await driver.sees(":exec web-", "-- ls /", "streams need a connection over HTTPS", "✖ exit code 1")
+
+
+async def test_what_is_owned_may_stay_when_its_owner_goes(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver)
+        await driver.press("ctrl+d", "o")
+        await driver.sees('deployment.apps "web" deleted', "No deployments here")
+        await driver.command("rs")
+        await driver.sees("replicasets.apps  1")
+
+
+async def test_objects_are_created_from_a_sample(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("deploy")
+        await driver.sees("No deployments here")
+        await driver.press("a")
+        await driver.type("web")
+        await driver.press("enter")
+        await driver.sees("deployment.apps/web created", "3/3")
+
+
+async def test_the_server_tries_an_edit_and_shows_what_would_change(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text(text.text.replace('a: "1"', 'a: "2"'))
+        await driver.press("ctrl+t")
+        await driver.sees("the server would take this", "-  a: '1'", "+  a: '2'")
+        found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        assert found["data"] == {"a": "1"}
+        text.load_text(text.text.replace("data:", "flavour: sweet\ndata:"))
+        await driver.press("ctrl+t")
+        await driver.sees('unknown field "flavour"')
+        await driver.misses("the server would take this")
+
+
+async def test_a_field_selector_is_the_server_s_to_apply(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "one", "two")
+        await driver.press("slash")
+        await driver.type("-F metadata.name=two")
+        await driver.until(lambda: row_names(grid) == ["two"])
+        await driver.press("escape")
+        await driver.until(lambda: {"one", "two"} <= set(row_names(grid)))
+
+
+async def test_the_tree_of_owners_and_the_way_to_an_object_of_it(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver)
+        await driver.press("t")
+        await driver.sees("✓ deployment/web", "└─ ✓ replicaset/web-", "├─ ✓ pod/web-", "3/3")
+        await driver.press("down", "enter")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.sees("replicasets.apps  1", "kind: ReplicaSet")
+        await driver.press("backspace")
+        await driver.sees("✓ deployment/web")

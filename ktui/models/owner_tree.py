@@ -1,0 +1,155 @@
+"""Objects under their owners: Deployment → ReplicaSet → Pod → container, as rows of a table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from engine.api.duration import human_duration
+from engine.api.types import Object
+from ktui.models.grid_row import NO_LABELS, GridRow
+from ktui.models.link import Link
+from ktui.models.signs import DONE, WAITING, WRONG
+
+TITLES = ("OBJECT", "READY", "STATUS", "AGE")
+KINDS = (
+    "deployments.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
+    "cronjobs.batch",
+    "jobs.batch",
+    "replicasets.apps",
+    "replicationcontrollers",
+    "pods",
+)
+_TONES = {DONE: "foreground", WAITING: "warning", WRONG: "error"}
+
+
+class OwnerTree:
+    """`found` maps a kind, as in `KINDS`, to its objects."""
+
+    def __init__(self, found: Mapping[str, Iterable[Object]]) -> None:
+        self._kinds: dict[str, str] = {}
+        self._children: dict[str, list[Object]] = defaultdict(list)
+        self._objects: dict[str, Object] = {}
+        for kind, objects in found.items():
+            for obj in objects:
+                uid = obj["metadata"]["uid"]
+                self._objects[uid], self._kinds[uid] = obj, kind
+        for obj in self._objects.values():
+            self._children[self._owner(obj)].append(obj)
+
+    def _owner(self, obj: Object) -> str:
+        """The uid of the owner that is here, the controller first; "" for none."""
+        owners = obj["metadata"].get("ownerReferences") or ()
+        here = [owner for owner in owners if owner.get("uid") in self._objects]
+        return next((o["uid"] for o in here if o.get("controller")), here[0]["uid"] if here else "")
+
+    def links(self) -> dict[str, Link]:
+        """Where each row leads; a container to its Pod."""
+        return {uid: _link(self._kinds[uid], obj) for uid, obj in self._objects.items()}
+
+    def rows(self, now: datetime | None) -> list[GridRow]:
+        return [row for obj in self._sorted("") for row in self._branch(obj, "", "", now)]
+
+    def _sorted(self, uid: str) -> list[Object]:
+        order = {kind: index for index, kind in enumerate(KINDS)}
+        return sorted(
+            self._children.get(uid, ()),
+            key=lambda obj: (
+                obj["metadata"].get("namespace", ""),
+                order.get(self._kinds[obj["metadata"]["uid"]], len(order)),
+                obj["metadata"]["name"],
+            ),
+        )
+
+    def _branch(self, obj: Object, head: str, below: str, now: datetime | None) -> Iterator[GridRow]:
+        """The object's line, and those of what it owns; `head` and `below` are the lines of the tree before them."""
+        metadata = obj["metadata"]
+        uid = metadata["uid"]
+        kind = self._kinds[uid]
+        ready, status, sign = state_of(kind, obj)
+        name = f"{head}{sign} {kind.partition('.')[0].removesuffix('s')}/{metadata['name']}"
+        cells = (name, ready, status, _age(metadata.get("creationTimestamp"), now))
+        yield GridRow(uid, cells, _TONES[sign], labels=metadata.get("labels") or NO_LABELS)
+        if kind == "pods":
+            yield from _containers(obj, below)
+            return
+        children = self._sorted(uid)
+        for child in children:
+            is_last = child is children[-1]
+            lines = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            yield from self._branch(child, below + lines[0], below + lines[1], now)
+
+
+def _link(kind: str, obj: Object) -> Link:
+    return Link(kind, obj["metadata"]["name"], obj["metadata"].get("namespace"))
+
+
+def _age(created: str | None, now: datetime | None) -> str:
+    if not created or now is None:
+        return ""
+    return human_duration(max(0.0, (now - datetime.fromisoformat(created)).total_seconds()))
+
+
+def _containers(pod: Object, below: str) -> Iterator[GridRow]:
+    statuses = {status["name"]: status for status in pod.get("status", {}).get("containerStatuses") or ()}
+    containers = pod["spec"].get("containers") or ()
+    for number, container in enumerate(containers, start=1):
+        status = statuses.get(container["name"], {})
+        words, sign = _container_state(status)
+        line = "└─ " if number == len(containers) else "├─ "
+        name = f"{below}{line}{sign} {container['name']}  {container.get('image', '')}"
+        restarts = status.get("restartCount", 0)
+        cells = (name, "", f"{words}{f', {restarts} restarts' if restarts else ''}", "")
+        yield GridRow(f"{pod['metadata']['uid']}/{container['name']}", cells, _TONES[sign])
+
+
+def _container_state(status: Mapping[str, Any]) -> tuple[str, str]:
+    state = status.get("state") or {}
+    if "running" in state:
+        return "Running", DONE if status.get("ready") else WAITING
+    if "terminated" in state:
+        ended = state["terminated"]
+        return ended.get("reason", "Terminated"), DONE if ended.get("exitCode") == 0 else WRONG
+    reason = (state.get("waiting") or {}).get("reason", "Waiting")
+    return reason, WRONG if "BackOff" in reason or reason.startswith("Err") else WAITING
+
+
+def state_of(kind: str, obj: Object) -> tuple[str, str, str]:
+    """How many of how many are ready, a word, and a sign."""
+    status, spec = obj.get("status", {}), obj.get("spec", {})
+    if kind == "pods":
+        return _pod_state(obj)
+    if kind == "cronjobs.batch":
+        return "", "Suspended" if spec.get("suspend") else spec.get("schedule", ""), DONE
+    if kind == "jobs.batch":
+        return _job_state(obj)
+    if kind == "daemonsets.apps":
+        ready, wanted = status.get("numberReady", 0), status.get("desiredNumberScheduled", 0)
+    else:
+        ready, wanted = status.get("readyReplicas", 0), spec.get("replicas", 1)
+    return f"{ready}/{wanted}", "" if ready >= wanted else "waiting", DONE if ready >= wanted else WAITING
+
+
+def _job_state(job: Object) -> tuple[str, str, str]:
+    status = job.get("status", {})
+    ended = [c["type"] for c in status.get("conditions") or () if c.get("status") == "True"]
+    word = next((word for word in ("Failed", "Complete", "Suspended") if word in ended), "Running")
+    sign = WRONG if word == "Failed" else DONE if word == "Complete" else WAITING
+    return f"{status.get('succeeded', 0)}/{job.get('spec', {}).get('completions', 1)}", word, sign
+
+
+def _pod_state(pod: Object) -> tuple[str, str, str]:
+    status = pod.get("status", {})
+    containers = status.get("containerStatuses") or ()
+    ready = sum(bool(container.get("ready")) for container in containers)
+    count = len(pod["spec"].get("containers") or ())
+    phase = "Terminating" if pod["metadata"].get("deletionTimestamp") else status.get("phase", "Pending")
+    waiting = [(container.get("state") or {}).get("waiting", {}).get("reason", "") for container in containers]
+    word = next((reason for reason in waiting if reason and reason != "ContainerCreating"), phase)
+    if phase == "Failed" or "BackOff" in word or word.startswith("Err"):
+        return f"{ready}/{count}", word, WRONG
+    return f"{ready}/{count}", word, DONE if phase == "Succeeded" or ready == count else WAITING

@@ -1,0 +1,175 @@
+"""What can be done to the object under the cursor; each is one of kubectl's commands, and says what kubectl says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual import work
+from textual.binding import Binding, BindingType
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, NODES, PODS, Object
+from ktui.assets import asset_folder
+from ktui.screens.frame import FrameScreen
+from ktui.widgets.dialogs import Choice, Prompt, Question
+
+SCALED = frozenset({"deployments.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers"})
+ROLLED_OUT = frozenset({"deployments.apps", "statefulsets.apps", "daemonsets.apps"})
+PROPAGATION = {"y": "background", "f": "foreground", "o": "orphan", "g": "background"}
+
+ACTION_KEYS: list[BindingType] = [
+    Binding("d,i", "describe", "Describe", id="objects.describe"),
+    Binding("ctrl+d,delete", "delete", "Delete", id="objects.delete"),
+    Binding("l", "logs", "Logs", show=False, tooltip="what a Pod prints, as it prints it", id="objects.logs"),
+    Binding("P", "previous_logs", "Previous logs", show=False, tooltip="of the run before", id="objects.previous-logs"),
+    Binding("v", "events", "Events", show=False, tooltip="the Events about it", id="objects.events"),
+    Binding("S", "scale", "Scale", show=False, tooltip="set how many replicas there are", id="objects.scale"),
+    Binding("R", "restart", "Restart", show=False, tooltip="roll all Pods out again", id="objects.restart"),
+    Binding("U", "undo", "Undo", show=False, tooltip="roll back to the revision before", id="objects.undo"),
+    Binding("u", "cordon", "Cordon", show=False, tooltip="cordon a node, or uncordon it", id="objects.cordon"),
+    Binding("x", "exec", "Exec", show=False, tooltip="run a command in a Pod's container", id="objects.exec"),
+    Binding("a", "sample", "Create", show=False, tooltip="create objects from a sample", id="objects.create"),
+]
+
+
+class ObjectActions(FrameScreen):
+    """For a screen that says which resource it shows, and which object of it is chosen."""
+
+    @property
+    def resource(self) -> GVR:
+        raise NotImplementedError
+
+    def chosen(self) -> tuple[str | None, str] | None:
+        """Namespace and name of the row under the cursor."""
+        raise NotImplementedError
+
+    async def read(self) -> Object | None:
+        chosen = self.chosen()
+        if chosen is None:
+            return None
+        try:
+            return await self.ktui.session.client.get(self.resource, chosen[1], namespace=chosen[0])
+        except (ApiError, ConnectionError) as error:
+            self.ktui.complain(error, chosen[1])
+            return None
+
+    @property
+    def _kind(self) -> str:
+        return self.resource.group_resource
+
+    def _words(self, *words: str) -> tuple[str, ...]:
+        """A command on the chosen object, which stands where the words say NAME or KIND/NAME; () for none."""
+        chosen = self.chosen()
+        if chosen is None:
+            return ()
+        named = {"NAME": chosen[1], "KIND/NAME": f"{self._kind}/{chosen[1]}"}
+        return tuple(named.get(word, word) for word in words) + (("-n", chosen[0]) if chosen[0] else ())
+
+    def _show(self, *words: str) -> None:
+        """Do it and show what it prints."""
+        if argv := self._words(*words):
+            self.ktui.run_kubectl(argv, " ".join(argv))
+
+    def _do(self, *words: str) -> None:
+        """Do it and say in a line what came of it."""
+        if argv := self._words(*words):
+            self.ktui.do_and_say(argv)
+
+    def _only(self, kinds: frozenset[str], what: str) -> bool:
+        """Whether the resource is one of those that it can be done to; says so if not."""
+        if self._kind not in kinds:
+            self.notify(f"{what} is for {', '.join(sorted(kinds))}", severity="warning", timeout=3)
+        return self._kind in kinds
+
+    # -- looking
+
+    def action_describe(self) -> None:
+        self._show("describe", self._kind, "NAME")
+
+    def action_events(self) -> None:
+        self._show("events", "--for", "KIND/NAME")
+
+    def action_logs(self) -> None:
+        if self.resource == PODS:
+            self._show("logs", "NAME", "--all-containers", "-f")
+        else:
+            self.notify("logs are a Pod's: :pods lists them", severity="warning", timeout=3)
+
+    def action_previous_logs(self) -> None:
+        if self._only(frozenset({"pods"}), "previous logs"):
+            self._show("logs", "NAME", "--previous")
+
+    # -- doing
+
+    @work(exclusive=True, group="scale", exit_on_error=False)
+    async def action_scale(self) -> None:
+        if not self._only(SCALED, "scale"):
+            return
+        obj = await self.read()
+        if obj is None:
+            return
+        now = str(obj.get("spec", {}).get("replicas", 1))
+        wanted = await self.app.push_screen_wait(Prompt(f"Replicas of {self._kind}/{obj['metadata']['name']}", now))
+        if wanted:
+            self._do("scale", "KIND/NAME", f"--replicas={wanted}")
+
+    def action_restart(self) -> None:
+        if self._only(ROLLED_OUT, "restart"):
+            self._do("rollout", "restart", "KIND/NAME")
+
+    def action_undo(self) -> None:
+        if self._only(ROLLED_OUT, "undo"):
+            self._do("rollout", "undo", "KIND/NAME")
+
+    @work(exclusive=True, group="cordon", exit_on_error=False)
+    async def action_cordon(self) -> None:
+        if not self._only(frozenset({NODES.resource}), "cordon"):
+            return
+        node = await self.read()
+        if node is not None:
+            self._do("uncordon" if node.get("spec", {}).get("unschedulable") else "cordon", "NAME")
+
+    @work(exclusive=True, group="exec", exit_on_error=False)
+    async def action_exec(self) -> None:
+        """One command; what it prints is shown."""
+        chosen = self.chosen()
+        if chosen is None or not self._only(frozenset({"pods"}), "exec"):
+            return
+        command = await self.app.push_screen_wait(Prompt(f"Run in pod/{chosen[1]}", "ls /"))
+        if command:
+            place = ("-n", chosen[0]) if chosen[0] else ()
+            self.ktui.run_kubectl(
+                ("exec", chosen[1], *place, "--", "sh", "-c", command), f"exec {chosen[1]} -- {command}"
+            )
+
+    @work(exclusive=True, group="delete", exit_on_error=False)
+    async def action_delete(self) -> None:
+        """Delete the object, once that is confirmed and it is said what becomes of what it owns."""
+        chosen = self.chosen()
+        if chosen is None:
+            return
+        place = f" in namespace {chosen[0]}" if chosen[0] else ""
+        answers = {"y": "Yes", "n": "No", "f": "Foreground", "o": "Orphan", "g": "No grace"}
+        question = (
+            f"Delete {self._kind}/{chosen[1]}{place}?\n\n"
+            "Yes: what it owns goes after it. Foreground: before it. Orphan: stays.\n"
+            "No grace: at once, without waiting for containers to end."
+        )
+        answer = await self.app.push_screen_wait(Question(question, answers, focus="n"))
+        if answer in PROPAGATION:
+            grace = ("--grace-period=0", "--force") if answer == "g" else ()
+            self._do("delete", "KIND/NAME", f"--cascade={PROPAGATION[answer]}", "--wait=false", *grace)
+
+    @work(exclusive=True, group="sample", exit_on_error=False)
+    async def action_sample(self) -> None:
+        """Apply one of the samples."""
+        samples = {str(path): path.name for path in sorted(asset_folder("samples").glob("*.yaml")) if is_manifest(path)}
+        chosen = await self.app.push_screen_wait(Choice("create from a sample", samples))
+        if chosen:
+            self.ktui.do_and_say(("apply", "-f", chosen))
+
+
+def is_manifest(path: Path) -> bool:
+    """Whether a sample is of objects, not a scenario or a configuration of ktui's."""
+    text = path.read_text(errors="replace")
+    return "apiVersion:" in text and "kind:" in text

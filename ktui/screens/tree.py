@@ -1,0 +1,80 @@
+"""Tree: workloads under their owners, down to the containers; asked again while it is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from engine.api.errors import ApiError
+from engine.api.types import Object
+from ktui.models.link import Link
+from ktui.models.owner_tree import KINDS, TITLES, OwnerTree
+from ktui.screens.polled import PolledScreen
+from ktui.widgets.table_pane import TablePane
+
+MOST = 500  # objects of a kind; what is beyond is counted
+
+
+class TreeScreen(PolledScreen):
+    mode = "tree"
+    purpose = "Tree: Deployments, their ReplicaSets, their Pods, their containers. Enter shows the object."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "app.show_mode('objects')", "Flat", tooltip="the objects as a flat table", id="tree.flat"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tree = OwnerTree({})
+        self._links: dict[str, Link] = {}
+        self._more = 0
+
+    def compose_body(self) -> ComposeResult:
+        empty = "No workloads here. Create some:  :apply -f samples/web.yaml"
+        yield TablePane("workloads by owner", empty=empty, id="tree")
+
+    def focus_body(self) -> None:
+        self.query_one(TablePane).grid.focus()
+
+    def namespace_changed(self) -> None:
+        self.hurry()
+
+    async def ask(self) -> Any:
+        return await asyncio.gather(*(self._list(kind) for kind in KINDS))
+
+    async def _list(self, kind: str) -> tuple[list[Object], int]:
+        """The objects of a kind, and how many more there are; none of a kind that the server does not have."""
+        from engine.kubectl.discovery import NoMatchError
+
+        client = self.ktui.session.client
+        try:
+            resource = await self.ktui.discovery.resolve(client, kind)
+            query = {"limit": [str(MOST)]}
+            listed = await client.request("GET", resource.gvr.path(self.ktui.namespace or None), query=query)
+        except NoMatchError:
+            return [], 0
+        except ApiError as error:
+            if error.code == 403:
+                return [], 0
+            raise
+        return listed.get("items") or [], listed.get("metadata", {}).get("remainingItemCount", 0)
+
+    def take(self, value: Any) -> None:
+        self._tree = OwnerTree({kind: objects for kind, (objects, _) in zip(KINDS, value, strict=True)})
+        self._links = self._tree.links()
+        self._more = sum(more for _, more in value)
+
+    def draw(self) -> None:
+        pane = self.query_one(TablePane)
+        pane.problem = self.problem
+        pane.note = f"{self._more} more are not shown: choose a namespace with n" if self._more else ""
+        pane.show(TITLES, self._tree.rows(self.ktui.summary.now))
+
+    def show_summary(self, summary: Any) -> None:
+        super().show_summary(summary)
+        self.mark()
+
+    def link_of(self, key: str) -> Link | None:
+        return self._links.get(key.partition("/")[0])

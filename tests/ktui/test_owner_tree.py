@@ -1,0 +1,65 @@
+"""Objects under their owners."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from ktui.models.link import Link
+from ktui.models.owner_tree import OwnerTree, state_of
+
+
+def obj(name: str, owner: str = "", **rest: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    if owner:
+        metadata["ownerReferences"] = [{"uid": owner, "controller": True}]
+    return {"metadata": metadata, "spec": {}, "status": {}, **rest}
+
+
+POD = obj(
+    "web-1-a",
+    "web-1",
+    spec={"containers": [{"name": "main", "image": "nginx"}, {"name": "side", "image": "busybox"}]},
+    status={
+        "phase": "Running",
+        "containerStatuses": [
+            {"name": "main", "ready": True, "state": {"running": {}}},
+            {"name": "side", "restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}},
+        ],
+    },
+)
+FOUND = {
+    "deployments.apps": [obj("web", spec={"replicas": 2}, status={"readyReplicas": 1})],
+    "replicasets.apps": [obj("web-1", "web", spec={"replicas": 0}), obj("web-0", "web", spec={"replicas": 0})],
+    "pods": [POD, obj("alone", "gone", spec={"containers": [{"name": "main"}]})],
+}
+
+
+def test_owners_come_before_what_they_own_down_to_the_containers() -> None:
+    tree = OwnerTree(FOUND)
+    rows = tree.rows(datetime(2026, 1, 1, 0, 1, tzinfo=UTC))
+    assert [row.cells for row in rows] == [
+        ("◐ deployment/web", "1/2", "waiting", "60s"),
+        ("├─ ✓ replicaset/web-0", "0/0", "", "60s"),
+        ("└─ ✓ replicaset/web-1", "0/0", "", "60s"),
+        ("   └─ ✖ pod/web-1-a", "1/2", "CrashLoopBackOff", "60s"),
+        ("      ├─ ✓ main  nginx", "", "Running", ""),
+        ("      └─ ✖ side  busybox", "", "CrashLoopBackOff, 2 restarts", ""),
+        ("◐ pod/alone", "0/1", "Pending", "60s"),
+        ("└─ ◐ main  ", "", "Waiting", ""),
+    ]
+    assert tree.links()["web-1"] == Link("replicasets.apps", "web-1", "default")
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "expected"),
+    [
+        pytest.param("daemonsets.apps", {"status": {"numberReady": 2, "desiredNumberScheduled": 3}}, "2/3", id="nodes"),
+        pytest.param("jobs.batch", {"spec": {"completions": 4}, "status": {"succeeded": 1}}, "1/4", id="completions"),
+        pytest.param("statefulsets.apps", {"spec": {"replicas": 1}, "status": {"readyReplicas": 1}}, "1/1", id="ready"),
+    ],
+)
+def test_how_many_are_ready(kind: str, given: dict[str, Any], expected: str) -> None:
+    assert state_of(kind, obj("a", **given))[0] == expected
