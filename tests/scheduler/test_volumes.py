@@ -94,7 +94,76 @@ NO_MATCH = "node(s) didn't find available persistent volumes to bind"
 WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity"
 TOO_FULL = "node(s) did not have enough free storage"
 
+BETA = {"volume.beta.kubernetes.io/storage-class": "local"}
+
+
+def annotated(obj: Object, annotations: dict[str, str]) -> Object:
+    metadata = obj["metadata"]
+    return {**obj, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
+
+
+def lost(obj: Object) -> Object:
+    return {**obj, "status": {"phase": "Lost"}}
+
+
+def leaving(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+MINE = {"namespace": "default", "name": "c"}
+
 CASES: dict[str, tuple[list[Object], list[str]]] = {
+    "lost": (
+        [lost(claim("c", volume="v", bound=True))],
+        ['persistentvolumeclaim "c" bound to non-existent persistentvolume "v"'] * 2,
+    ),
+    "being deleted": (
+        [leaving(claim("c", volume="v", bound=True)), volume("v")],
+        ['persistentvolumeclaim "c" is being deleted'] * 2,
+    ),
+    "named by the claim, not bound yet": (
+        [claim("c", volume="v", storage_class="local"), LOCAL, volume("v", storage_class="local")],
+        ["pod has unbound immediate PersistentVolumeClaims"] * 2,
+    ),
+    "a local volume kept for the claim": (
+        [claim("c", storage_class="local"), LOCAL, volume("v", storage_class="local", zone="zb", claimRef=MINE)],
+        [NO_MATCH, ""],
+    ),
+    "a local volume kept for the claim, and another": (
+        [claim("c", storage_class="local"), LOCAL, volume("w", storage_class="local")]
+        + [volume("v", storage_class="local", zone="zb", claimRef=MINE)],
+        [NO_MATCH, ""],
+    ),
+    "a local volume kept for the claim, of another class": (
+        [claim("c", storage_class="local"), LOCAL, volume("v", storage_class="other", claimRef=MINE)],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume kept for an earlier claim of that name": (
+        [claim("c", storage_class="local"), LOCAL]
+        + [volume("v", storage_class="local", claimRef={**MINE, "uid": "earlier"})],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume that is being deleted": (
+        [claim("c", storage_class="local"), LOCAL, leaving(volume("v", storage_class="local"))],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume of the other mode": (
+        [claim("c", storage_class="local"), LOCAL, volume("v", storage_class="local", volumeMode="Block")],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "a local volume with other labels": (
+        [claim("c", storage_class="local", selector={"matchLabels": {"disk": "ssd"}}), LOCAL]
+        + [volume("v", storage_class="local", labels={"disk": "hdd"})],
+        [NO_MATCH, NO_MATCH],
+    ),
+    "classes by annotation": (
+        [annotated(claim("c"), BETA), LOCAL, annotated(volume("v", storage_class="other"), BETA)],
+        ["", ""],
+    ),
+    "no class by annotation": (
+        [annotated(claim("c", storage_class="local"), {**BETA, next(iter(BETA)): ""}), LOCAL],
+        ["pod has unbound immediate PersistentVolumeClaims"] * 2,
+    ),
     "bound, reachable from anywhere": ([claim("c", volume="v", bound=True), volume("v")], ["", ""]),
     "bound in one zone": ([claim("c", volume="v", bound=True), volume("v", zone="za")], ["", WRONG_NODE]),
     "bound to a volume that is gone": (
@@ -163,6 +232,47 @@ CASES: dict[str, tuple[list[Object], list[str]]] = {
     ),
 }
 
+# A pod with two claims, c and d.
+SECOND = [claim("d", storage_class="local", size="5Gi"), LOCAL]
+TWO_CLAIMS: dict[str, tuple[list[Object], list[str]]] = {
+    "one missing": ([claim("c", volume="v", bound=True), volume("v")], ['persistentvolumeclaim "d" not found'] * 2),
+    "one bound elsewhere, the other finds nothing": (
+        [claim("c", volume="v", bound=True), volume("v", zone="za"), *SECOND],
+        [NO_MATCH, f"{WRONG_NODE}, {NO_MATCH}"],
+    ),
+    "one bound to a volume that is gone, the other finds nothing": (
+        [claim("c", volume="v", bound=True), *SECOND],
+        [f"{NO_MATCH}, node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"] * 2,
+    ),
+    "one immediate": (
+        [claim("c", storage_class="fast"), storage_class("fast", mode="Immediate"), *SECOND],
+        ["pod has unbound immediate PersistentVolumeClaims"] * 2,
+    ),
+    "one found, one provisioned": (
+        [claim("c", storage_class="fast"), storage_class("fast"), *SECOND]
+        + [volume("v", storage_class="local", size="5Gi", zone="zb")],
+        [NO_MATCH, ""],
+    ),
+    "the small one leaves the large volume to the other": (
+        [claim("c", storage_class="local"), *SECOND]
+        + [volume(f"v{size}", storage_class="local", size=size) for size in ("9Gi", "1Gi")],
+        ["", ""],
+    ),
+    "the one that is being provisioned is looked at first": (
+        [claim("c", storage_class="fast", size="9Gi", selected="a"), storage_class("fast"), *SECOND]
+        + [{"kind": "CSIDriver", "metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}}],
+        [TOO_FULL, NO_MATCH],
+    ),
+}
+
+
+@pytest.mark.parametrize(("others", "expected"), TWO_CLAIMS.values(), ids=TWO_CLAIMS)
+def test_volume_binding_of_two_claims(others: list[Object], expected: list[str]) -> None:
+    bench = Bench(NODES, others=others)
+    assert [status.reasons for status in bench.filter(VolumeBinding, user("c", "d")).values()] == [
+        tuple(text.split(", ")) if text else () for text in expected
+    ]
+
 
 @pytest.mark.parametrize(("others", "expected"), CASES.values(), ids=CASES)
 def test_volume_binding(others: list[Object], expected: list[str]) -> None:
@@ -207,6 +317,38 @@ def test_volume_zone() -> None:
     beta = volume("v", labels={"failure-domain.beta.kubernetes.io/zone": "zb"})
     found = Bench(NODES, others=[bound, beta]).reasons(VolumeZone, user("c"))
     assert found == {"a": "node(s) had no available volume zone", "b": ""}
+
+
+REGION, CONFLICT = "topology.kubernetes.io/region", "node(s) had no available volume zone"
+BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+
+# The volume's labels, the node's, and whether they go together: upstream's TestSingleZone and TestMultiZone.
+ZONES: dict[str, tuple[dict[str, str], dict[str, str], bool]] = {
+    "node without labels": ({BETA_ZONE: "a"}, {}, True),
+    "beta zone label matched": ({BETA_ZONE: "a"}, {BETA_ZONE: "a", "useless": "none"}, True),
+    "beta region label matched": ({BETA_REGION: "a"}, {BETA_REGION: "a"}, True),
+    "beta region label does not match": ({BETA_REGION: "a"}, {BETA_REGION: "b"}, False),
+    "beta zone label does not match": ({BETA_ZONE: "a"}, {BETA_ZONE: "b"}, False),
+    "zone label matched": ({ZONE: "a"}, {ZONE: "a"}, True),
+    "region label matched": ({REGION: "a"}, {REGION: "a"}, True),
+    "region label does not match": ({REGION: "a"}, {REGION: "b"}, False),
+    "zone label does not match": ({ZONE: "a"}, {ZONE: "b"}, False),
+    "volume with zone and region, node with only zone": ({ZONE: "a", REGION: "a"}, {ZONE: "a"}, False),
+    "volume with zone, node with beta zone": ({ZONE: "a"}, {BETA_ZONE: "a"}, False),
+    "volume with beta label, node with its successor": ({BETA_ZONE: "a"}, {ZONE: "a"}, True),
+    "volume with beta label, node in another zone": ({BETA_ZONE: "a"}, {ZONE: "b"}, False),
+    "several zones, matched": ({ZONE: "c__a"}, {ZONE: "a"}, True),
+    "several zones, not matched": ({ZONE: "c__a"}, {ZONE: "b"}, False),
+    "several beta zones, matched": ({BETA_ZONE: "c__a"}, {BETA_ZONE: "a"}, True),
+    "a zone without a name": ({ZONE: "a__"}, {ZONE: "b"}, True),
+    "an empty zone": ({ZONE: ""}, {ZONE: "b"}, True),
+}
+
+
+@pytest.mark.parametrize(("labels", "there", "fits"), ZONES.values(), ids=ZONES)
+def test_zones_of_a_volume_and_of_a_node(labels: dict[str, str], there: dict[str, str], fits: bool) -> None:
+    bench = Bench([node("n", labels=there)], others=[claim("c", volume="v", bound=True), volume("v", labels=labels)])
+    assert bench.reasons(VolumeZone, user("c")) == {"n": "" if fits else CONFLICT}
 
 
 ZONE_MESSAGES: dict[str, tuple[list[Object], str]] = {

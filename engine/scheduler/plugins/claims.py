@@ -40,11 +40,17 @@ def annotations_of(obj: Object) -> dict[str, str]:
 
 
 def claim_class(claim: Object) -> str:
-    return annotations_of(claim).get(BETA_CLASS) or (claim.get("spec") or {}).get("storageClassName") or ""
+    return _class_of(claim)
 
 
 def volume_class(volume: Object) -> str:
-    return annotations_of(volume).get(BETA_CLASS) or (volume.get("spec") or {}).get("storageClassName") or ""
+    return _class_of(volume)
+
+
+def _class_of(obj: Object) -> str:
+    """The beta annotation wins, even where it says that there is none."""
+    beta = annotations_of(obj).get(BETA_CLASS)
+    return beta if beta is not None else (obj.get("spec") or {}).get("storageClassName") or ""
 
 
 def bound_volume(claim: Object) -> str:
@@ -99,9 +105,9 @@ def _mode(obj: Object) -> str:
 
 
 def _may_hold(volume: Object, claim: Object) -> bool:
-    """Size, mode, attributes class, and that nobody else has it."""
+    """Class, size, mode, attributes class, and that nobody else has it."""
     spec, wanted = volume.get("spec") or {}, claim.get("spec") or {}
-    if spec.get("claimRef") and not is_meant_for(volume, claim):
+    if volume_class(volume) != claim_class(claim) or (spec.get("claimRef") and not is_meant_for(volume, claim)):
         return False
     if whole(str((spec.get("capacity") or {}).get("storage", "0"))) < (requested_size(claim) or 0):
         return False
@@ -113,7 +119,7 @@ def _may_hold(volume: Object, claim: Object) -> bool:
 def _is_free_for(volume: Object, claim: Object) -> bool:
     """What a volume must be that is not reserved for the claim yet."""
     spec, wanted = volume.get("spec") or {}, claim.get("spec") or {}
-    if (volume.get("status") or {}).get("phase") != "Available" or volume_class(volume) != claim_class(claim):
+    if (volume.get("status") or {}).get("phase") != "Available":
         return False
     selector = wanted.get("selector")
     if selector is not None and not pod_selector(selector).matches(volume["metadata"].get("labels") or {}):

@@ -168,11 +168,16 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
 
     def _find_unbound(self, claims: list[tuple[Object, list[Object]]], node: Object) -> tuple[PodVolumes, str]:
         found, taken = PodVolumes(), dict[str, Object]()
-        for claim, candidates in claims:
+        for claim, _ in claims:
             selected = annotations_of(claim).get(SELECTED_NODE)
             if selected is not None and selected != node["metadata"]["name"]:
                 return found, BIND_CONFLICT
-            volume = None if selected is not None else find_matching_volume(candidates, node, taken=taken)
+            if selected is not None:
+                found.provisions.append(claim)
+        for claim, candidates in claims:
+            if SELECTED_NODE in annotations_of(claim):
+                continue
+            volume = find_matching_volume(candidates, node, taken=taken)
             if volume is None:
                 found.provisions.append(claim)
             else:

@@ -45,13 +45,11 @@ class Topology(NamedTuple):
 
 
 def topologies(volume: Object) -> tuple[Topology, ...]:
-    """The volume's zone and region labels; several zones are joined by two underscores."""
+    """The volume's zone and region labels; several zones are joined by two underscores. A label with a zone that
+    has no name tells nothing."""
     labels = volume["metadata"].get("labels") or {}
-    return tuple(
-        Topology(key, frozenset(part.strip() for part in labels[key].split("__")))
-        for key in _GA_LABEL
-        if labels.get(key)
-    )
+    listed = ((key, frozenset(part.strip() for part in labels.get(key, "").split("__"))) for key in _GA_LABEL)
+    return tuple(Topology(key, zones) for key, zones in listed if "" not in zones)
 
 
 @dataclass(slots=True)
