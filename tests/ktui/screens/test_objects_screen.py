@@ -326,7 +326,7 @@ async def test_the_server_tries_an_edit_and_shows_what_would_change(show: Show) 
         await driver.sees("the server would take this", "-  a: '1'", "+  a: '2'")
         found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
         assert found["data"] == {"a": "1"}
-        text.load_text(text.text.replace("data:", "flavour: sweet\ndata:"))
+        text.load_text(text.text.replace("data:", "flavour: sweet\ndata:", 1))
         await driver.press("ctrl+t")
         await driver.sees('unknown field "flavour"')
         await driver.misses("the server would take this")
