@@ -8,6 +8,7 @@
 | traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
 | watches | every cache with its ring and its open watches |
+| nodes | every Node with its Pods as states: the node map |
 | views, views/NAME | the views that components offer |
 | store/... | see `debug.store`, `debug.etcd` and `debug.members` |
 """
@@ -23,6 +24,7 @@ from engine.api.wire import Request, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.census import Census
+from engine.apiserver.debug.node_map import NodeMap
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.debug.store import StoreEndpoints
 from engine.apiserver.debug.streams import SpanStream
@@ -42,6 +44,7 @@ class DebugEndpoints:
         self._traces = traces
         self._store = StoreEndpoints(backend.storage.store)
         self._census = Census(backend)
+        self._node_map = NodeMap(backend)
 
     async def answer(self, call: Call) -> Response:
         """Raises ApiError 404, 405."""
@@ -64,6 +67,8 @@ class DebugEndpoints:
                 return self._payload(request)
             case ["watches"]:
                 return Response(200, {"caches": [cache.describe() for cache in self._backend.caches]})
+            case ["nodes"]:
+                return Response(200, {"nodes": await self._node_map.take()})
             case ["views"]:
                 return Response(200, {"views": list(self._backend.world.views)})
             case ["views", *name]:
@@ -133,6 +138,7 @@ _PATHS = [
     f"{PREFIX}/{name}"
     for name in (
         "clock",
+        "nodes",
         "payloads",
         "status",
         "store/compact",
