@@ -12,6 +12,7 @@ from engine.controllers.endpointslice.endpoints import (
     belongs_in_endpoints,
     endpoint_of,
     endpoint_ports,
+    with_hints,
 )
 from engine.controllers.endpointslice.planning import Plan, plan
 from engine.controllers.endpointslice.tracking import SliceTracker, TriggerTimes
@@ -86,12 +87,13 @@ def test_an_endpoint_says_where_it_is() -> None:
 )
 def test_traffic_distribution(preference: str, hints: Object | None) -> None:
     target = service(trafficDistribution=preference)
-    assert endpoint_of(pod("a"), NODES["node-1"], target, "IPv4").get("hints") == hints
+    assert with_hints(target, endpoint_of(pod("a"), NODES["node-1"], target, "IPv4")).get("hints") == hints
 
 
 def test_a_node_without_a_zone_is_hinted_by_itself() -> None:
     nowhere = {"metadata": {"name": "node-1", "labels": {}}}
-    found = endpoint_of(pod("a"), nowhere, service(trafficDistribution="PreferSameNode"), "IPv4")
+    target = service(trafficDistribution="PreferSameNode")
+    found = with_hints(target, endpoint_of(pod("a"), nowhere, target, "IPv4"))
     assert found["hints"] == {"forNodes": [{"name": "node-1"}]}
 
 
@@ -181,7 +183,7 @@ def test_slices_hold_a_hundred() -> None:
 
 def test_nothing_changed_is_nothing_written() -> None:
     slices = existing(planned(many(3), []))
-    assert planned(many(3), slices) == Plan()
+    assert planned(many(3), slices) == Plan(unchanged=slices)
 
 
 def test_one_more_goes_into_the_slice_that_has_room() -> None:

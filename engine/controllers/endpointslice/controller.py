@@ -13,6 +13,7 @@ from engine.controllers.batching import batch_period
 from engine.controllers.controller import Controller, RetryLaterError
 from engine.controllers.endpointslice.endpoints import address_types, endpoint_changed
 from engine.controllers.endpointslice.planning import CONTROLLER, MANAGED_BY, SERVICE_NAME, Plan, plan
+from engine.controllers.endpointslice.topology import DISABLED, Ratios, add_hints, cpu_ratios, wants_hints
 from engine.controllers.endpointslice.tracking import SliceTracker, TriggerTimes
 from engine.controllers.pod_control import namespace_terminating
 
@@ -43,8 +44,18 @@ class EndpointSliceController(Controller):
         self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
         self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))
         self.watch(ENDPOINT_SLICES, self._slice_changed)
+        self._ratios: Ratios = {}
+        self._hinted: dict[str, dict[str, None]] = {}  # Services with hints by topology, and for which address types
+        self.watch(NODES, self._node_changed)
 
     # -- what wakes it
+
+    def _node_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        """Other shares of the CPU are other hints."""
+        before, self._ratios = self._ratios, cpu_ratios(self._nodes.list())
+        if before == self._ratios:
+            return []
+        return [object_key(service) for service in self._services.list() if wants_hints(service)]
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if old is None or new is None:
@@ -90,6 +101,7 @@ class EndpointSliceController(Controller):
             self._tracker.forget(key)
             self._trigger_times.forget(key)
             self._sizes.pop(key, None)
+            self._hinted.pop(key, None)
             return
         spec = service["spec"]
         if spec.get("type") == "ExternalName" or not spec.get("selector"):
@@ -105,6 +117,8 @@ class EndpointSliceController(Controller):
         if self._tracker.is_stale(key, slices):
             raise RetryLaterError("EndpointSlice informer cache is out of date")
         trigger = self._trigger_times.compute(key, service, pods)
+        if not wants_hints(service):
+            self._tell_of_the_end_of_hints(key, service)
         changes = self._plan(service, pods, slices)
         self.note(
             desired={"pods": len(pods)}, actual={"endpoints": sum(len(each.get("endpoints") or ()) for each in slices)}
@@ -126,10 +140,29 @@ class EndpointSliceController(Controller):
         nodes = {node["metadata"]["name"]: node for node in self._nodes.list()}
         for address_type in types:
             of_type = [each for each in slices if each["addressType"] == address_type]
-            planned = plan(service, pods, slices=of_type, nodes=nodes, address_type=address_type)
+            by_topology = wants_hints(service)
+            planned = plan(
+                service, pods, slices=of_type, nodes=nodes, address_type=address_type, keep_hints=by_topology
+            )
+            if by_topology:
+                self._hint(service, planned, address_type)
             changes.extend(planned)
             changes.skipped += planned.skipped
         return changes
+
+    def _hint(self, service: Object, planned: Plan, address_type: str) -> None:
+        hinted = self._hinted.setdefault(object_key(service), {})
+        given, told = add_hints(planned, self._ratios, address_type, hinted_before=bool(hinted))
+        if given:
+            hinted[address_type] = None
+        else:
+            hinted.pop(address_type, None)
+        if told is not None:
+            self.recorder.event(service, told.type, told.reason, told.message)
+
+    def _tell_of_the_end_of_hints(self, key: str, service: Object) -> None:
+        if self._hinted.pop(key, None) and not wants_hints(service):
+            self.recorder.event(service, WARNING, DISABLED, "Topology Aware Hints has been disabled")
 
     async def _act(self, key: str, service: Object, changes: Plan, trigger: datetime | None) -> None:
         namespace = service["metadata"]["namespace"]

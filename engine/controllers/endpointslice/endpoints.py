@@ -56,9 +56,12 @@ def endpoint_of(pod: Object, node: Object | None, service: Object, address_type:
         endpoint["zone"] = zone
     if spec.get("hostname") and spec.get("subdomain") == service["metadata"]["name"]:
         endpoint["hostname"] = spec["hostname"]
-    if hints := _hints(service, endpoint):
-        endpoint["hints"] = hints
     return endpoint
+
+
+def with_hints(service: Object, endpoint: Object) -> Object:
+    hints = _hints(service, endpoint)
+    return {**endpoint, "hints": hints} if hints else endpoint
 
 
 def _family(ip: str) -> str:

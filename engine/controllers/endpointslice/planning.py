@@ -18,6 +18,7 @@ from engine.controllers.endpointslice.endpoints import (
     endpoint_of,
     endpoint_ports,
     has_cluster_ip,
+    with_hints,
 )
 from engine.controllers.ownership import controller_reference, owner_references
 
@@ -39,11 +40,13 @@ class Plan:
     update: list[Object] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)  # Pods whose Node is not there
+    unchanged: list[Object] = field(default_factory=list)
 
     def extend(self, other: Plan) -> None:
         self.create += other.create
         self.update += other.update
         self.delete += other.delete
+        self.unchanged += other.unchanged
 
 
 @dataclass(slots=True)
@@ -62,8 +65,10 @@ def plan(
     nodes: dict[str, Object],
     address_type: str,
     max_endpoints: int = MAX_ENDPOINTS,
+    keep_hints: bool = False,
 ) -> Plan:
-    """The changes for one address type. `slices` are those of the Service of that type."""
+    """The changes for one address type. `slices` are those of the Service of that type. With `keep_hints` somebody else
+    sees to hints, and endpoints that differ in nothing else are the same."""
     result = Plan()
     existing: dict[PortKey, list[Object]] = {}
     for each in slices:
@@ -72,7 +77,10 @@ def plan(
         else:
             result.delete.append(each)
     groups = _desired(service, pods, nodes=nodes, address_type=address_type, skipped=result.skipped)
-    filler = _Filler(service, address_type, max_endpoints)
+    if not keep_hints:
+        for group in groups.values():
+            group.endpoints = {key: with_hints(service, endpoint) for key, endpoint in group.endpoints.items()}
+    filler = _Filler(service, address_type, max_endpoints, keep_hints=keep_hints)
     for key, group in groups.items():
         result.extend(filler.fill(group, existing.get(key, [])))
     for key, unwanted in existing.items():
@@ -135,10 +143,11 @@ def _owned_by(each: Object, service: Object) -> bool:
 class _Filler:
     """Distributes the endpoints of one port mapping over slices."""
 
-    def __init__(self, service: Object, address_type: str, max_endpoints: int) -> None:
+    def __init__(self, service: Object, address_type: str, max_endpoints: int, *, keep_hints: bool) -> None:
         self._service = service
         self._address_type = address_type
         self._max = max_endpoints
+        self._keep_hints = keep_hints
 
     def fill(self, group: _Group, existing: Sequence[Object]) -> Plan:
         result, left = Plan(), dict(group.endpoints)
@@ -161,6 +170,7 @@ class _Filler:
                 self._pour(copy, left)
                 updates[name] = copy
         result.update = list(updates.values())
+        result.unchanged = list(unchanged.values())
         return result
 
     def _keep(
@@ -177,8 +187,11 @@ class _Filler:
         after = []
         for endpoint in before:
             wanted = left.pop(_identity(endpoint), None)
-            if wanted is not None:
-                after.append(wanted)
+            if wanted is None:
+                continue
+            if self._keep_hints and endpoint.get("hints"):
+                wanted = {**wanted, "hints": endpoint["hints"]}
+            after.append(wanted)
         labels = slice_labels(self._service)
         if after != before and not after:
             result.delete.append(each)
