@@ -78,7 +78,9 @@ def piece(*zones: str, ready: bool = True) -> Object:
 
 
 def hints(each: Object) -> list[str]:
-    return [(endpoint.get("hints") or {}).get("forZones", [{"name": ""}])[0]["name"] for endpoint in each.get("endpoints") or ()]
+    """The zone that each endpoint is hinted to."""
+    given = [endpoint.get("hints") or {} for endpoint in each.get("endpoints") or ()]
+    return [hint.get("forZones", [{"name": ""}])[0]["name"] for hint in given]
 
 
 HALVES = {"a": 0.5, "b": 0.5}
