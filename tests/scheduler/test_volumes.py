@@ -111,6 +111,8 @@ def leaving(obj: Object) -> Object:
 
 
 MINE = {"namespace": "default", "name": "c"}
+KEPT = volume("v", storage_class="local", zone="zb", claimRef=MINE)
+DRIVER = {"kind": "CSIDriver", "metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}}
 
 CASES: dict[str, tuple[list[Object], list[str]]] = {
     "lost": (
@@ -126,12 +128,16 @@ CASES: dict[str, tuple[list[Object], list[str]]] = {
         ["pod has unbound immediate PersistentVolumeClaims"] * 2,
     ),
     "a local volume kept for the claim": (
-        [claim("c", storage_class="local"), LOCAL, volume("v", storage_class="local", zone="zb", claimRef=MINE)],
+        [claim("c", storage_class="local"), LOCAL, KEPT],
         [NO_MATCH, ""],
     ),
     "a local volume kept for the claim, and another": (
-        [claim("c", storage_class="local"), LOCAL, volume("w", storage_class="local")]
-        + [volume("v", storage_class="local", zone="zb", claimRef=MINE)],
+        [
+            claim("c", storage_class="local"),
+            LOCAL,
+            volume("w", storage_class="local"),
+            volume("v", storage_class="local", zone="zb", claimRef=MINE),
+        ],
         [NO_MATCH, ""],
     ),
     "a local volume kept for the claim, of another class": (
@@ -139,8 +145,11 @@ CASES: dict[str, tuple[list[Object], list[str]]] = {
         [NO_MATCH, NO_MATCH],
     ),
     "a local volume kept for an earlier claim of that name": (
-        [claim("c", storage_class="local"), LOCAL]
-        + [volume("v", storage_class="local", claimRef={**MINE, "uid": "earlier"})],
+        [
+            claim("c", storage_class="local"),
+            LOCAL,
+            volume("v", storage_class="local", claimRef={**MINE, "uid": "earlier"}),
+        ],
         [NO_MATCH, NO_MATCH],
     ),
     "a local volume that is being deleted": (
@@ -152,8 +161,11 @@ CASES: dict[str, tuple[list[Object], list[str]]] = {
         [NO_MATCH, NO_MATCH],
     ),
     "a local volume with other labels": (
-        [claim("c", storage_class="local", selector={"matchLabels": {"disk": "ssd"}}), LOCAL]
-        + [volume("v", storage_class="local", labels={"disk": "hdd"})],
+        [
+            claim("c", storage_class="local", selector={"matchLabels": {"disk": "ssd"}}),
+            LOCAL,
+            volume("v", storage_class="local", labels={"disk": "hdd"}),
+        ],
         [NO_MATCH, NO_MATCH],
     ),
     "classes by annotation": (
@@ -219,7 +231,7 @@ CASES: dict[str, tuple[list[Object], list[str]]] = {
         [
             claim("c", storage_class="fast", size="5Gi"),
             storage_class("fast"),
-            {"kind": "CSIDriver", "metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}},
+            DRIVER,
             {
                 "kind": "CSIStorageCapacity",
                 "metadata": {"name": "x", "namespace": "default"},
@@ -249,8 +261,12 @@ TWO_CLAIMS: dict[str, tuple[list[Object], list[str]]] = {
         ["pod has unbound immediate PersistentVolumeClaims"] * 2,
     ),
     "one found, one provisioned": (
-        [claim("c", storage_class="fast"), storage_class("fast"), *SECOND]
-        + [volume("v", storage_class="local", size="5Gi", zone="zb")],
+        [
+            claim("c", storage_class="fast"),
+            storage_class("fast"),
+            *SECOND,
+            volume("v", storage_class="local", size="5Gi", zone="zb"),
+        ],
         [NO_MATCH, ""],
     ),
     "the small one leaves the large volume to the other": (
@@ -259,8 +275,12 @@ TWO_CLAIMS: dict[str, tuple[list[Object], list[str]]] = {
         ["", ""],
     ),
     "the one that is being provisioned is looked at first": (
-        [claim("c", storage_class="fast", size="9Gi", selected="a"), storage_class("fast"), *SECOND]
-        + [{"kind": "CSIDriver", "metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}}],
+        [
+            claim("c", storage_class="fast", size="9Gi", selected="a"),
+            storage_class("fast"),
+            *SECOND,
+            DRIVER,
+        ],
         [TOO_FULL, NO_MATCH],
     ),
 }
@@ -432,6 +452,26 @@ def test_volume_limits_of_nodes() -> None:
     # A volume that is attached already takes no further place.
     assert bench.reasons(NodeVolumeLimits, user("c1")) == {"a": "", "b": ""}
     assert bench.reasons(NodeVolumeLimits, user("c2", "c3", "c4")) == {"a": full, "b": full}
+
+
+def test_a_limit_of_nought_lets_no_volume_in() -> None:
+    bench = Bench(NODES, others=[*LIMITED, limited("a", 0)])
+    assert bench.reasons(NodeVolumeLimits, user("c0")) == {"a": "node(s) exceed max volume count", "b": ""}
+
+
+EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+MISSING: dict[str, tuple[Object, str]] = {
+    "a claim": (user("c"), 'persistentvolumeclaim "c" not found'),
+    "a claim that is made for the pod": (
+        pod("p", volumes=[EPHEMERAL]),
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-scratch"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("mine", "message"), MISSING.values(), ids=MISSING)
+def test_what_is_said_of_a_claim_that_is_missing(mine: Object, message: str) -> None:
+    assert Bench(NODES, others=[limited("a", 1)]).message(mine).startswith(f"0/2 nodes are available: {message}.")
 
 
 def test_nodes_without_limits_take_any_number() -> None:

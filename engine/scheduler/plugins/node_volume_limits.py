@@ -9,7 +9,7 @@ from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
-from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
+from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
 from engine.scheduler.plugins.migrated_volumes import migrated_driver
@@ -39,12 +39,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
-        names = claim_names(pod)
-        if not names:
-            return PreFilterResult(SKIP)
-        for name, _ in names:
-            if self.handle.lister(CLAIMS).get(name, pod.namespace) is None:
-                return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
         wanted = self._drivers(pod)
         if not wanted or not self.handle.lister(CSI_NODES).list():
             return PreFilterResult(SKIP)
@@ -75,7 +69,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def _limits(self, node_name: str) -> dict[str, int]:
         found = self.handle.lister(CSI_NODES).get(node_name)
         drivers = ((found or {}).get("spec") or {}).get("drivers") or ()
-        return {d["name"]: d["allocatable"]["count"] for d in drivers if (d.get("allocatable") or {}).get("count")}
+        counts = ((driver["name"], (driver.get("allocatable") or {}).get("count")) for driver in drivers)
+        return {name: count for name, count in counts if count is not None}
 
     def _used(self, node: NodeInfo) -> Drivers:
         """What the pods on the node use."""

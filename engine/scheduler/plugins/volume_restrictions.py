@@ -68,7 +68,9 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         exclusive: set[str] = set()
-        for name, _ in claim_names(pod):
+        for name, ephemeral in claim_names(pod):
+            if ephemeral:
+                continue
             claim = self.handle.lister(CLAIMS).get(name, pod.namespace)
             if claim is None:
                 return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
