@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ktui.models.grid_row import GridRow
@@ -32,6 +32,25 @@ def key_rows(keys: Iterable[Mapping[str, Any]], newest: int) -> list[GridRow]:
         )
         for key in keys
     ]
+
+
+def key_tree(keys: Iterable[Mapping[str, Any]], newest: int, folded: Collection[str] = ()) -> list[GridRow]:
+    """Keys under what they have in common, such as `pods/default`, whose row has a key that ends in a slash."""
+    rows: list[GridRow] = []
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for key in keys:
+        groups.setdefault(key["key"].rpartition("/")[0] + "/", []).append(key)
+    for group, members in groups.items():
+        is_folded = group in folded
+        name = f"{'▸' if is_folded else '▾'} {group.removeprefix(ROOT).rstrip('/') or '/'}  {len(members)}"
+        size = size_text(sum(member["size"] for member in members))
+        mod = max(member["modRevision"] for member in members)
+        rows.append(GridRow(group, (name, "", str(mod), "", size, ""), "primary"))
+        if not is_folded:
+            for row in key_rows(members, newest):
+                leaf = f"    {row.key.rpartition('/')[2]}"
+                rows.append(GridRow(row.key, (leaf, *row.cells[1:]), row.tone))
+    return rows
 
 
 def key_line(key: Mapping[str, Any]) -> str:

@@ -31,6 +31,16 @@ class Link:
         return cls(plural(kind_of(object)), parts[-1], parts[1] if len(parts) == 3 else None)
 
     @classmethod
+    def of_object(cls, obj: Any) -> Link | None:
+        """Of an object as a whole; None where it is none, or does not say what it is."""
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        if not isinstance(metadata, dict) or not metadata.get("name") or not obj.get("kind"):
+            return None
+        group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+        kind = plural(obj["kind"].lower())
+        return cls(f"{kind}.{group}" if group else kind, metadata["name"], metadata.get("namespace"))
+
+    @classmethod
     def of_owner(cls, reference: Mapping[str, Any], namespace: str | None) -> Link:
         """Of an ownerReference, whose owner is in the same namespace or in none."""
         group = reference["apiVersion"].rpartition("/")[0]

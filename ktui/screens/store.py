@@ -14,7 +14,8 @@ from textual.widgets import Input, Static
 
 from engine.api.errors import ApiError
 from ktui.feeds import store as store_feed
-from ktui.models.keys import ROOT, TITLES, key_line, key_rows, newer, older
+from ktui.models.keys import ROOT, TITLES, key_line, key_rows, key_tree, newer, older
+from ktui.models.link import Link
 from ktui.models.summary import ClusterSummary
 from ktui.screens.frame import FrameScreen
 from ktui.widgets import hop_details
@@ -38,6 +39,8 @@ class StoreScreen(FrameScreen):
             id="store.older",
         ),
         Binding("right_square_bracket", "newer", "Newer", key_display="]", tooltip="one revision on", id="store.newer"),
+        Binding("z", "fold_all", "Fold", tooltip="fold all keys, or unfold them", id="store.fold"),
+        Binding("t", "go", "Object", tooltip="go to the object of the key", id="store.object"),
     ]
 
     def __init__(self) -> None:
@@ -46,6 +49,9 @@ class StoreScreen(FrameScreen):
         self._revision = 0  # of the list that is shown
         self._newest = 0
         self._by_change = False
+        self._keys: list[Any] = []
+        self._folded: set[str] = set()
+        self._link: Link | None = None  # to the object of the key that is looked at
         self._shown_at = 0  # the revision of the value that is looked at; 0: the newest
 
     def compose_body(self) -> ComposeResult:
@@ -91,13 +97,22 @@ class StoreScreen(FrameScreen):
         if self._by_change:
             keys = sorted(keys, key=lambda key: -key["modRevision"])
         self._revision = answer["revision"]
-        self.query_one(Grid).show(TITLES, key_rows(keys, self._revision))
+        self._keys = keys
+        self._show_keys()
         more = f" of {answer['count']}" if answer.get("count", 0) > len(keys) else ""
         self.query_one("#store-head", Static).update(
             Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}")
         )
         if not self._shown_at:
             self.show_value(self.query_one(Grid).key)
+
+    def _show_keys(self) -> None:
+        """As a tree; in the order of their changes, as a list."""
+        if self._by_change:
+            rows = key_rows(self._keys, self._revision)
+        else:
+            rows = key_tree(self._keys, self._revision, self._folded)
+        self.query_one(Grid).show(TITLES, rows)
 
     def _say_problem(self, error: Exception) -> None:
         colour = inks(self.app).get("error", "")
@@ -109,8 +124,24 @@ class StoreScreen(FrameScreen):
         self._shown_at = 0
         self.show_value(message.key)
 
-    def on_grid_chosen(self, _: Grid.Chosen) -> None:
-        self.query_one("#detail").focus()
+    def on_grid_chosen(self, message: Grid.Chosen) -> None:
+        """Fold or unfold what has keys below it; a key's value gets the focus."""
+        if message.key.endswith("/"):
+            self._folded ^= {message.key}
+            self._show_keys()
+        else:
+            self.query_one("#detail").focus()
+
+    def action_fold_all(self) -> None:
+        groups = {key["key"].rpartition("/")[0] + "/" for key in self._keys}
+        self._folded = set() if self._folded >= groups else groups
+        self._show_keys()
+
+    def action_go(self) -> None:
+        """To the object that the key holds."""
+        link = self._link
+        if link is not None:
+            self.ktui.go_to(link)
 
     def action_sort(self) -> None:
         """By key, or the newest change first."""
@@ -127,7 +158,7 @@ class StoreScreen(FrameScreen):
     async def walk(self, where: Any) -> None:
         """Go to the value at another of the key's revisions."""
         client, key = self.ktui.session.client, self.query_one(Grid).key
-        if not key:
+        if not key or key.endswith("/"):
             return
         try:
             now = await store_feed.value(client, key)
@@ -147,8 +178,9 @@ class StoreScreen(FrameScreen):
 
     @work(exclusive=True, group="value", exit_on_error=False)
     async def show_value(self, key: str) -> None:
-        if not key:
-            self.query_one("#value", Static).update("")
+        self._link = None
+        if not key or key.endswith("/"):
+            self.query_one("#value", Static).update(Text("Enter folds these keys, z all", "dim") if key else "")
             return
         try:
             found = await store_feed.value(self.ktui.session.client, key)
@@ -158,6 +190,7 @@ class StoreScreen(FrameScreen):
         self._show(found, None, "the newest · [ older")
 
     def _show(self, found: Any, before: Any, where: str) -> None:
+        self._link = Link.of_object(found["value"])
         accent = inks(self.app).get("accent", "")
         parts: list[RenderableType] = [
             Text(found["key"], "bold"),

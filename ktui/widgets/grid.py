@@ -23,6 +23,7 @@ from ktui.widgets.line import Line, fit_middle
 WIDEST = 60
 NARROWEST = 16
 GAP = 3
+NARROW_GAP = 2
 
 
 class Grid(ScrollView, can_focus=True):
@@ -63,6 +64,7 @@ class Grid(ScrollView, can_focus=True):
         self._widths: list[int] = []  # what the cells need
         self._fitted: list[int] = []  # what they get
         self._rows: Sequence[GridRow] = ()
+        self._gap = GAP
         self._cursor = 0
         self._key = ""
 
@@ -89,13 +91,17 @@ class Grid(ScrollView, can_focus=True):
         """Where the columns are too wide for the view, the widest gives way, but not below what it can be read at."""
         view = self.scrollable_content_region.width
         self._fitted = list(self._widths)
+        self._gap = GAP if self._whole_with(GAP) <= view else NARROW_GAP
         while self._fitted and self._whole > view and max(self._fitted) > NARROWEST:
             self._fitted[self._fitted.index(max(self._fitted))] -= 1
         self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
 
     @property
     def _whole(self) -> int:
-        return sum(self._fitted) + GAP * len(self._fitted) + 1
+        return self._whole_with(self._gap)
+
+    def _whole_with(self, gap: int) -> int:
+        return sum(self._fitted) + gap * len(self._fitted) + 1
 
     def _widen(self, rows: Sequence[GridRow]) -> None:
         """Columns only grow while the columns stay, so that live changes do not make them dance."""
@@ -199,7 +205,7 @@ class Grid(ScrollView, can_focus=True):
         column = 1
         for cell, width in zip(cells, self._fitted, strict=False):
             line.put(column, fit_middle(cell, width), style)
-            column += width + GAP
+            column += width + self._gap
 
     def _empty_line(self, y: int, width: int) -> Strip:
         line = Line(width)

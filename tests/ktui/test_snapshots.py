@@ -109,7 +109,7 @@ async def keys(pilot: Pilot[Any]) -> None:
     refresh(driver.app)
     await driver.sees("3 keys")
     grid = driver.find(Grid)
-    grid.move_to(grid.rows[0].key)
+    grid.move_to(grid.rows[1].key)
     await driver.sees("kind: Pod")
 
 

@@ -18,32 +18,10 @@ from tests.ktui.screens.driver import WEB
 KEYS = int(os.environ.get("KTUI_RANDOM_KEYS", "120"))
 LEAVING = {"q", "ctrl+c", "ctrl+q"}
 NAMED = [
-    "enter",
-    "escape",
-    "tab",
-    "shift+tab",
-    "up",
-    "down",
-    "left",
-    "right",
-    "home",
-    "end",
-    "pageup",
-    "pagedown",
-    "space",
-    "backspace",
-    "slash",
-    "colon",
-    "question_mark",
-    "left_square_bracket",
-    "right_square_bracket",
-    "plus",
-    "minus",
-    "ctrl+p",
-    "ctrl+b",
-    "ctrl+f",
-    "ctrl+t",
-]
+    "enter", "escape", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "space",
+    "backspace", "slash", "colon", "question_mark", "left_square_bracket", "right_square_bracket", "plus", "minus",
+    "ctrl+p", "ctrl+b", "ctrl+f", "ctrl+t",
+]  # fmt: skip
 LETTERS = [letter for letter in "abcdefghijklmnoprstuvwxyzCDEFGKLNOPRSTUVW0123456789" if letter not in LEAVING]
 SIZES = ((80, 24), (120, 40), (200, 60), (40, 10))
 

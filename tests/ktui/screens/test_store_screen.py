@@ -50,7 +50,7 @@ async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
     async with show() as driver:
         await driver.press("3", "slash")
         await driver.type("minions/")
-        await driver.sees("/registry/minions/", "3 keys at rev", "minions/node-2")
+        await driver.sees("/registry/minions/", "3 keys at rev", "▾ minions  3", "    node-2")
         await driver.press("enter")
         assert driver.app.focused is driver.find(Grid)
         await driver.press("escape")
@@ -85,8 +85,35 @@ async def test_enter_takes_the_keys_to_the_value(show: Show) -> None:
     async with show() as driver:
         await driver.press("3")
         await driver.until(lambda: driver.find(Grid).key)
-        await driver.press("enter")
+        await driver.press("down", "enter")
         assert driver.app.focused is not None
         assert driver.app.focused.id == "detail"
         await driver.press("escape")
         assert driver.app.focused is driver.find(Grid)
+
+
+async def test_keys_fold_under_what_they_have_in_common(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("3", "slash")
+        await driver.type("minions/")
+        await driver.press("enter")
+        await driver.sees("▾ minions  3", "    node-2")
+        await driver.press("home", "enter")
+        await driver.sees("▸ minions  3", "Enter folds these keys")
+        await driver.misses("    node-2")
+        await driver.press("z")
+        await driver.sees("    node-2")
+        await driver.press("z")
+        await driver.misses("    node-2")
+
+
+async def test_from_a_key_to_its_object(show: Show) -> None:
+    async with show() as driver:
+        await write_three(driver)
+        await driver.press("3")
+        await driver.until(lambda: any(row.key == KEY for row in driver.find(Grid).rows))
+        driver.find(Grid).move_to(KEY)
+        await driver.sees("a: '3'")
+        await driver.press("t")
+        await driver.sees(" configmaps  ")
+        await driver.until(lambda: driver.find(Grid).key == "default/mine")
