@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-import orjson
-
+from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
 from engine.apiserver.caches import WatchCaches
@@ -188,8 +187,7 @@ def _encode(info: ResourceInfo, obj: Object) -> bytes:
     if "resourceVersion" in metadata:
         metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
         obj = {**obj, "metadata": metadata}
-    # orjson hands out its work buffer, several times the text's size: what the store keeps for long is a copy.
-    return bytes(memoryview(orjson.dumps(to_storage(info, obj))))
+    return kept_json(to_storage(info, obj))
 
 
 def _at(obj: Object, revision: int) -> Object:

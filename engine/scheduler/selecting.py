@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError
+from engine.api.kept_json import kept_json
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation.text import label_value, qualified_name
@@ -22,7 +23,7 @@ _SORTED = orjson.OPT_SORT_KEYS
 
 def canonical(value: Any) -> bytes:
     """A JSON value as a hashable key: equal values give equal keys."""
-    return orjson.dumps(value, option=_SORTED)
+    return kept_json(value, option=_SORTED)
 
 
 class PodSelector:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import aiosqlite
 import orjson
 
+from engine.api.kept_json import kept_json
 from engine.clock import Clock
 from engine.tasks import Supervisor
 from engine.trace.span import Hop, Span
@@ -26,6 +27,7 @@ from engine.trace.tracer import Tracer
 KEPT = 500_000
 BATCH_SECONDS = 0.5
 UNWRITTEN_MOST = 50_000
+ROWS_AT_ONCE = 2_000  # under load spans come as fast as they are written: they must not gather in memory
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS spans (
@@ -160,14 +162,16 @@ class TraceArchive:
     async def _write(self) -> None:
         assert self._database is not None
         async with self._writing:
-            rows: list[tuple[str, str, int, str, bytes]] = []
-            while self._unwritten:
-                span = self._unwritten.popleft()
-                body = orjson.dumps(span.to_json(), default=str)
-                rows.append((span.trace_id, span.parent, int(span.hop), span.object, body))
-                if len(rows) % 200 == 0:
-                    await self._clock.sleep(0)  # lets others run
-            if rows:
+            left = len(self._unwritten)  # not those that come meanwhile, or who asks would wait for ever
+            while left > 0 and self._unwritten:
+                rows: list[tuple[str, str, int, str, bytes]] = []
+                while self._unwritten and len(rows) < ROWS_AT_ONCE:
+                    span = self._unwritten.popleft()
+                    body = kept_json(span.to_json(), default=str)
+                    rows.append((span.trace_id, span.parent, int(span.hop), span.object, body))
+                    if len(rows) % 200 == 0:
+                        await self._clock.sleep(0)  # lets others run
+                left -= len(rows)
                 with self._clock.hold():
                     await self._insert(self._database, rows)
 

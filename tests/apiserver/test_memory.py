@@ -24,7 +24,7 @@ async def test_stored_values_hold_no_spare_memory() -> None:
             snapshot = tracemalloc.take_snapshot()
         finally:
             tracemalloc.stop()
-        held = snapshot.filter_traces([tracemalloc.Filter(True, "*/engine/apiserver/storage.py")])
+        held = snapshot.filter_traces([tracemalloc.Filter(True, "*/engine/api/kept_json.py")])
         size = sum(trace.size for trace in held.traces)
         length = sum(map(len, DATA)) + sum(map(len, DATA.values()))
         assert COUNT * length < size < COUNT * length * 3
