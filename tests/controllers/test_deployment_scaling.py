@@ -144,6 +144,12 @@ def test_a_change_of_size_is_shared_in_proportion(
     assert sorted(sizes(scaling.plan_scale(target, sets))) == sorted(expected)
 
 
+def test_what_was_never_annotated_has_no_share() -> None:
+    sets = ReplicaSets(replica_set("new", 10, created=2), [replica_set("old", 5, created=1)])
+    target = deployment(2, max_surge=1, max_unavailable=1)
+    assert sorted(sizes(scaling.plan_scale(target, sets))) == [("new", 0), ("old", 5)]
+
+
 def test_without_an_active_replica_set_the_newest_is_scaled() -> None:
     sets = ReplicaSets(None, [replica_set("older", 0, created=1), replica_set("old", 0, created=2)])
     assert sizes(scaling.plan_scale(deployment(3), sets)) == [("old", 3)]

@@ -133,6 +133,7 @@ def test_the_hosts_file_names_the_pod_and_its_aliases() -> None:
     text = hosts_file(of_spec(subdomain="db", hostAliases=aliases), "web", ("10.244.0.2",))
 
     assert text.startswith("# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n")
+    assert "fe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\n" in text
     assert "10.244.0.2\tweb.db.default.svc.cluster.local\tweb\n" in text
     assert text.endswith("\n# Entries added by HostAliases.\n1.2.3.4\ta.local\tb.local\n")
 

@@ -38,6 +38,22 @@ async def test_a_crashing_container_backs_off_from_ten_seconds_to_five_minutes(w
         assert f"Back-off restarting failed container c in pod web_default({uid})" in await node.said("BackOff")
 
 
+async def test_a_container_restarts_by_rules_of_its_own(world: World) -> None:
+    async with running(world) as node:
+        rules = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
+        script = "n=$(cat /data/n 2>/dev/null || echo 0); echo $((n + 1)) > /data/n; [ $n -ge 2 ] && exit 7; exit 42"
+        of_its_own: Any = {"restartPolicy": "Never", "restartPolicyRules": rules}
+        mounts = [{"name": "data", "mountPath": "/data"}]
+        containers = shell(script, volumeMounts=mounts, **of_its_own)
+        await node.run(containers=containers, volumes=[{"name": "data", "emptyDir": {}}], restartPolicy="Never")
+        await node.restarted(1)
+        assert (await node.status())["phase"] == "Running"
+        await node.in_phase("Failed")
+
+        container = await node.container()
+        assert (container["restartCount"], container["state"]["terminated"]["exitCode"]) == (2, 7)
+
+
 async def test_before_it_backs_off_it_shows_how_it_ended(world: World) -> None:
     async with running(world) as node:
         await node.run(containers=shell("sleep 5; exit 3"))

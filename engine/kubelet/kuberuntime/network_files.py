@@ -15,8 +15,8 @@ MAX_NAMESERVERS = 3
 _MANAGED = "# Kubernetes-managed hosts file.\n"
 _MANAGED_OF_HOST = "# Kubernetes-managed hosts file (host network).\n"
 _LOCAL = (
-    "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::\tip6-localnet\n"
-    "fe00::\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n"
+    "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\n"
+    "fe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n"
 )
 
 
