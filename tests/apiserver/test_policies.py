@@ -67,9 +67,9 @@ CASES: dict[str, tuple[Object, Object, int, str]] = {
         "not c",
     ),
     "with a reason": (
-        {"expression": "false", "reason": "Unauthorized"},
+        {"expression": "false", "reason": "RequestEntityTooLarge"},
         config_map("c"),
-        401,
+        413,
         "failed expression: false",
     ),
     "by an error": (

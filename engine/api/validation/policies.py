@@ -1,4 +1,4 @@
-"""Smaller kinds of many groups: autoscalers, disruption budgets, leases, priorities, runtime classes, certificates."""
+"""Smaller kinds of many groups: scales, disruption budgets, leases, priorities, revisions."""
 
 from __future__ import annotations
 
@@ -93,23 +93,3 @@ def controller_revision(obj: Object, problems: Problems) -> None:
 def controller_revision_update(new: Object, old: Object, problems: Problems) -> None:
     controller_revision(new, problems)
     problems.immutable("data", new.get("data"), old.get("data"))
-
-
-def signing_request(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
-    if not spec.get("request"):
-        problems.required("spec.request")
-    if not spec.get("usages"):
-        problems.required("spec.usages")
-    signer = spec.get("signerName", "")
-    if not signer:
-        problems.required("spec.signerName")
-    elif "/" not in signer:
-        problems.invalid(
-            "spec.signerName", signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        )
-    expiration = spec.get("expirationSeconds")
-    if expiration is not None and expiration < 600:
-        problems.invalid(
-            "spec.expirationSeconds", expiration, "may not specify a duration less than 600 seconds (10 minutes)"
-        )

@@ -23,13 +23,16 @@ from engine.api.resource_table import (
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.validation import (
+    admission_policies,
     autoscalers,
+    certificates,
     core,
     cron_jobs,
     definitions,
     endpoints,
     events,
     extensions,
+    flow_control,
     job_status,
     jobs,
     networking,
@@ -46,6 +49,7 @@ from engine.api.validation import (
     signers,
     storage,
     text,
+    webhooks,
     workload_status,
     workloads,
 )
@@ -102,8 +106,15 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "Node"): Rules(nodes.node, nodes.node_update, nodes.node_update),
     ("", "ResourceQuota"): Rules(quotas.resource_quota, quotas.resource_quota_update, quotas.resource_quota_status),
     ("", "Secret"): Rules(core.secret, core.secret_update),
-    (CERTIFICATES, "CertificateSigningRequest"): Rules(policies.signing_request),
-    (CERTIFICATES, "ClusterTrustBundle"): Rules(name=signers.bundle_name),
+    (CERTIFICATES, "CertificateSigningRequest"): Rules(
+        certificates.signing_request,
+        certificates.signing_request_update,
+        certificates.signing_request_status,
+        name=text.path_segment,
+    ),
+    (CERTIFICATES, "ClusterTrustBundle"): Rules(
+        certificates.trust_bundle, certificates.trust_bundle_update, name=signers.bundle_name
+    ),
     (COORDINATION, "Lease"): Rules(policies.lease),
     (EVENTS, "Event"): Rules(events.new_event, events.new_event_update),
     (NODE, "RuntimeClass"): Rules(nodes.runtime_class, nodes.runtime_class_update),
@@ -144,20 +155,20 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ),
 }
 _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
-    (ADMISSION, "MutatingAdmissionPolicy"): Rules(extensions.mutating_policy),
-    (ADMISSION, "MutatingAdmissionPolicyBinding"): Rules(extensions.policy_binding),
-    (ADMISSION, "MutatingWebhookConfiguration"): Rules(extensions.mutating_webhooks),
-    (ADMISSION, "ValidatingAdmissionPolicy"): Rules(extensions.validating_policy),
-    (ADMISSION, "ValidatingAdmissionPolicyBinding"): Rules(extensions.policy_binding),
-    (ADMISSION, "ValidatingWebhookConfiguration"): Rules(extensions.validating_webhooks),
+    (ADMISSION, "MutatingAdmissionPolicy"): Rules(admission_policies.mutating_policy),
+    (ADMISSION, "MutatingAdmissionPolicyBinding"): Rules(admission_policies.mutating_binding),
+    (ADMISSION, "MutatingWebhookConfiguration"): Rules(webhooks.webhooks),
+    (ADMISSION, "ValidatingAdmissionPolicy"): Rules(admission_policies.validating_policy),
+    (ADMISSION, "ValidatingAdmissionPolicyBinding"): Rules(admission_policies.validating_binding),
+    (ADMISSION, "ValidatingWebhookConfiguration"): Rules(webhooks.webhooks),
     (APIEXTENSIONS, "CustomResourceDefinition"): Rules(
         definitions.custom_resource_definition,
         definitions.custom_resource_definition_update,
         definitions.custom_resource_definition_status,
     ),
     (APIREGISTRATION, "APIService"): Rules(extensions.api_service, name=text.path_segment),
-    (FLOWCONTROL, "FlowSchema"): Rules(extensions.flow_schema),
-    (FLOWCONTROL, "PriorityLevelConfiguration"): Rules(extensions.priority_level),
+    (FLOWCONTROL, "FlowSchema"): Rules(flow_control.flow_schema, status=flow_control.status),
+    (FLOWCONTROL, "PriorityLevelConfiguration"): Rules(flow_control.priority_level, status=flow_control.status),
 }
 _RULES: Mapping[tuple[str, str], Rules] = {**_PODS_WORKLOADS, **_CONFIGURATION, **_NETWORK_STORAGE, **_EXTENSIONS}
 _PLAIN = Rules()

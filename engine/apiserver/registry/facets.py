@@ -13,6 +13,7 @@ from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
 from engine.api.types import Object, copy_object
+from engine.api.validation.certificates import validate_approval
 from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
 from engine.apiserver.customresources.scale import custom_scale
 from engine.apiserver.registry.facet import SCALE, Check, Facet, scale_metadata
@@ -130,7 +131,7 @@ def _approval(info: ResourceInfo) -> Facet:
         asked = [c for c in (view.get("status") or {}).get("conditions") or () if c["type"] in ("Approved", "Denied")]
         status["conditions"] = [*kept, *asked]
 
-    return _part(info, take)
+    return _part(info, take, validate_approval)
 
 
 _FACETS: dict[tuple[str, str], Callable[[ResourceInfo], Facet]] = {

@@ -1,0 +1,199 @@
+"""Admission policies and their bindings (pkg/apis/admissionregistration/validation)."""
+
+from __future__ import annotations
+
+import re
+
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.labels import label_selector
+from engine.api.validation.problems import Problems
+from engine.api.validation.webhooks import FAILURE_POLICIES, MATCH_POLICIES, match_conditions, rule_with_operations
+
+_ACTIONS = ("Audit", "Deny", "Warn")
+_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_NOT_FOUND_ACTIONS = ("Allow", "Deny")
+_MOST_ANNOTATIONS = 20
+_IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
+_ONE_ITEM = "validations or auditAnnotations must contain at least one item"
+_BOTH_TOLD = (
+    "must not contain both Deny and Warn (repeating the same validation failure information in the API response and "
+    "headers serves no purpose)"
+)
+_EXCLUSIVE = "name and selector are mutually exclusive"
+
+
+def validating_policy(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    _policy(spec, problems)
+    validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
+    if not validations and not annotations:
+        for field in ("validations", "auditAnnotations"):
+            problems.required(f"spec.{field}", _ONE_ITEM)
+    for index, validation in enumerate(validations):
+        _validation(validation, f"spec.validations[{index}]", problems)
+    _annotations(annotations, obj.get("metadata", {}).get("name", ""), problems)
+
+
+def mutating_policy(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    _policy(spec, problems)
+    if not spec.get("mutations"):
+        problems.required("spec.mutations", "must contain at least one item")
+
+
+def _policy(spec: Object, problems: Problems) -> None:
+    problems.one_of("spec.failurePolicy", spec.get("failurePolicy"), FAILURE_POLICIES)
+    if spec.get("paramKind") is not None:
+        _param_kind(spec["paramKind"], "spec.paramKind", problems)
+    match = spec.get("matchConstraints")
+    if match is None:
+        problems.required("spec.matchConstraints")
+    else:
+        _match_resources(match, "spec.matchConstraints", problems)
+        if not match.get("resourceRules"):
+            problems.required("spec.matchConstraints.resourceRules")
+    match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", problems)
+    for index, variable in enumerate(spec.get("variables") or ()):
+        _variable(variable, f"spec.variables[{index}]", problems)
+
+
+def _param_kind(kind: Object, path: str, problems: Problems) -> None:
+    version, name = kind.get("apiVersion", ""), kind.get("kind", "")
+    if not version:
+        problems.required(f"{path}.apiVersion")
+    else:
+        _group_version(version, f"{path}.apiVersion", problems)
+    if not name:
+        problems.required(f"{path}.kind")
+    elif wrong := text.dns_1035_label(name.lower()):
+        detail = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
+        problems.invalid(f"{path}.kind", name, detail)
+
+
+def _group_version(value: str, path: str, problems: Problems) -> None:
+    if value.count("/") > 1:
+        problems.invalid(path, value, f"unexpected GroupVersion string: {value}")
+        return
+    group, _, version = value.rpartition("/")
+    if group and (wrong := text.dns_subdomain(group)):
+        problems.invalid(path, group, ",".join(wrong))
+    if not version:
+        problems.invalid(path, value, "version must be specified")
+    elif wrong := text.dns_1035_label(version):
+        problems.invalid(path, version, ",".join(wrong))
+
+
+def _match_resources(match: Object, path: str, problems: Problems) -> None:
+    problems.one_of(f"{path}.matchPolicy", match.get("matchPolicy"), MATCH_POLICIES)
+    for field in ("namespaceSelector", "objectSelector"):
+        if match.get(field) is None:
+            problems.required(f"{path}.{field}")
+        else:
+            label_selector(match[field], f"{path}.{field}", problems)
+    for field in ("resourceRules", "excludeResourceRules"):
+        for index, rule in enumerate(match.get(field) or ()):
+            _named_rule(rule, f"{path}.{field}[{index}]", problems)
+
+
+def _named_rule(rule: Object, path: str, problems: Problems) -> None:
+    names = set()
+    for index, name in enumerate(rule.get("resourceNames") or ()):
+        problems.all_invalid(f"{path}.resourceNames[{index}]", name, text.path_segment(name))
+        if name in names:
+            problems.duplicate(f"{path}.resourceNames[{index}]", name)
+        names.add(name)
+    rule_with_operations(rule, path, problems)
+
+
+def _variable(variable: Object, path: str, problems: Problems) -> None:
+    name = variable.get("name", "")
+    if not name.strip():
+        problems.required(f"{path}.name", "name is not specified")
+    elif not _IDENTIFIER.fullmatch(name):
+        problems.invalid(f"{path}.name", name, "name is not a valid CEL identifier")
+    if not variable.get("expression", "").strip():
+        problems.required(f"{path}.expression", "expression is not specified")
+
+
+def _validation(validation: Object, path: str, problems: Problems) -> None:
+    if not validation.get("expression", "").strip():
+        problems.required(f"{path}.expression", "expression is not specified")
+    computed, message = validation.get("messageExpression", ""), validation.get("message", "")
+    if computed and not computed.strip():
+        problems.invalid(f"{path}.messageExpression", computed, "must be non-empty if specified")
+    if message and not message.strip():
+        problems.invalid(f"{path}.message", message, "message must be non-empty if specified")
+    elif "\n" in message.strip() or "\r" in message.strip():
+        problems.invalid(f"{path}.message", message, "message must not contain line breaks")
+    problems.unless_in(f"{path}.reason", validation.get("reason"), _REASONS)
+
+
+def _annotations(annotations: list[Object], policy: str, problems: Problems) -> None:
+    path = "spec.auditAnnotations"
+    if len(annotations) > _MOST_ANNOTATIONS:
+        detail = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
+        problems.invalid(path, annotations, detail)
+    keys = set()
+    for index, annotation in enumerate(annotations):
+        at, key = f"{path}[{index}]", annotation.get("key", "")
+        if not key:
+            problems.required(f"{at}.key")
+        else:
+            problems.all_invalid(f"{at}.key", key, text.qualified_name(f"{policy}/{key}"))
+        if not annotation.get("valueExpression", "").strip():
+            problems.required(f"{at}.valueExpression", "valueExpression is not specified")
+        if key in keys:
+            problems.duplicate(f"{at}.key", key)
+        keys.add(key)
+
+
+def validating_binding(obj: Object, problems: Problems) -> None:
+    _binding(obj, problems)
+    _actions((obj.get("spec") or {}).get("validationActions") or [], "spec.validationActions", problems)
+
+
+def mutating_binding(obj: Object, problems: Problems) -> None:
+    _binding(obj, problems)
+
+
+def _binding(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    policy = spec.get("policyName", "")
+    if not policy:
+        problems.required("spec.policyName")
+    else:
+        problems.all_invalid("spec.policyName", policy, text.dns_subdomain(policy))
+    if spec.get("paramRef") is not None:
+        _param_ref(spec["paramRef"], "spec.paramRef", problems)
+    if spec.get("matchResources") is not None:
+        _match_resources(spec["matchResources"], "spec.matchResouces", problems)  # upstream's spelling
+
+
+def _param_ref(reference: Object, path: str, problems: Problems) -> None:
+    name, selector = reference.get("name", ""), reference.get("selector")
+    if name:
+        problems.all_invalid(f"{path}.name", name, text.path_segment(name))
+        if selector is not None:
+            problems.forbidden(f"{path}.name", _EXCLUSIVE)
+    if selector is not None:
+        label_selector(selector, f"{path}.selector", problems)
+        if name:
+            problems.forbidden(f"{path}.selector", _EXCLUSIVE)
+    if not name and selector is None:
+        problems.required(path, "one of name or selector must be specified")
+    action = reference.get("parameterNotFoundAction")
+    problems.one_of(f"{path}.parameterNotFoundAction", action, _NOT_FOUND_ACTIONS)
+
+
+def _actions(actions: list[str], path: str, problems: Problems) -> None:
+    seen = set()
+    for index, action in enumerate(actions):
+        problems.unless_in(f"{path}[{index}]", action, _ACTIONS)
+        if action in seen:
+            problems.duplicate(f"{path}[{index}]", action)
+        seen.add(action)
+    if {"Deny", "Warn"} <= seen:
+        problems.invalid(path, actions, _BOTH_TOLD)
+    if not seen:
+        problems.required(path, "at least one validation action is required")

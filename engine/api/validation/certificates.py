@@ -1,0 +1,261 @@
+"""Requests for certificates, and bundles of trust (pkg/apis/certificates/validation).
+
+What a stored object has wrong from before these rules stays allowed: only what a request brings in is told of.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+
+from engine.api.errors import Cause
+from engine.api.types import Object
+from engine.api.validation.differences import difference
+from engine.api.validation.problems import Problems
+from engine.api.validation.signers import signer_name
+
+_USAGES = (
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+)
+_LEGACY = "kubernetes.io/legacy-unknown"
+_SHORTEST = 600  # seconds
+_ALWAYS_TRUE = ("Approved", "Denied", "Failed")
+_STATUSES = ("False", "True", "Unknown")
+_APPROVAL = ("Approved", "Denied")
+_CONDITIONS = "[]certificates.CertificateSigningRequestCondition"
+_BUNDLE_SIZE = 1024 * 1024
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s*(.*?)-----END \1-----", re.DOTALL)
+_HIDDEN = "<value omitted>"
+
+
+def signing_request(obj: Object, problems: Problems) -> None:
+    _signing_request(obj, {}, problems)
+
+
+def signing_request_update(new: Object, old: Object, problems: Problems) -> None:
+    _signing_request(new, old, problems)
+    _kept_conditions(new, old, problems)
+    _approval_kept(new, old, problems)
+    if _certificate(new) != _certificate(old):
+        problems.forbidden("status.certificate", "updates may not set certificate content")
+
+
+def signing_request_status(new: Object, old: Object, problems: Problems) -> None:
+    _signing_request(new, old, problems)
+    _kept_conditions(new, old, problems)
+    _approval_kept(new, old, problems)
+    if _certificate(old) and _certificate(new) != _certificate(old):
+        problems.forbidden("status.certificate", "updates may not modify existing certificate content")
+
+
+def validate_approval(new: Object, old: Object) -> list[Cause]:
+    """The approval subresource: the one place where a request is approved or denied."""
+    problems = Problems()
+    _signing_request(new, old, problems)
+    _kept_conditions(new, old, problems)
+    return problems
+
+
+def _certificate(obj: Object) -> str:
+    return (obj.get("status") or {}).get("certificate") or ""
+
+
+def _conditions(obj: Object, kind: str = "") -> list[Object]:
+    found = (obj.get("status") or {}).get("conditions") or ()
+    return [condition for condition in found if not kind or condition.get("type") == kind]
+
+
+def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if error := _request_error(spec.get("request") or ""):
+        problems.invalid("spec.request", spec.get("request"), error)
+    _usages(spec.get("usages") or [], before.get("usages") or [], problems)
+    signer = spec.get("signerName") or ""
+    if signer == _LEGACY and before.get("signerName") != _LEGACY:
+        problems.invalid("spec.signerName", signer, "the legacy signerName is not allowed via this API version")
+    else:
+        signer_name(signer, "spec.signerName", problems)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < _SHORTEST:
+        detail = "may not specify a duration less than 600 seconds (10 minutes)"
+        problems.invalid("spec.expirationSeconds", seconds, detail)
+    _status_conditions(_conditions(obj), _conditions(old), problems)
+    if _certificate(obj) != _certificate(old) and (error := _certificate_error(_certificate(obj))):
+        problems.invalid("status.certificate", "<certificate data>", error)
+
+
+def _blocks(encoded: str) -> list[tuple[str, str]]:
+    """The PEM blocks in a field of bytes: their types and their contents."""
+    try:
+        return _PEM.findall(base64.b64decode(encoded).decode("latin-1"))
+    except (binascii.Error, ValueError):
+        return []
+
+
+def _request_error(encoded: str) -> str:
+    blocks = _blocks(encoded)
+    if not blocks or blocks[0][0] != "CERTIFICATE REQUEST":
+        return "PEM block type must be CERTIFICATE REQUEST"
+    try:
+        request = x509.load_pem_x509_csr(base64.b64decode(encoded))
+        return "" if request.is_signature_valid else "x509: ECDSA verification failure"
+    except (ValueError, UnsupportedAlgorithm, InvalidSignature):
+        return "asn1: structure error: tags don't match"
+
+
+def _usages(usages: list[str], before: list[str], problems: Problems) -> None:
+    if not usages:
+        problems.required("spec.usages")
+    if all(usage in _USAGES for usage in before):
+        for index, usage in enumerate(usages):
+            problems.unless_in(f"spec.usages[{index}]", usage, _USAGES)
+    if len(set(before)) == len(before):
+        for index in _repeated(usages):
+            problems.duplicate(f"spec.usages[{index}]", usages[index])
+
+
+def _repeated(values: list[str]) -> Iterator[int]:
+    seen = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            yield index
+        seen.add(value)
+
+
+def _status_conditions(found: list[Object], before: list[Object], problems: Problems) -> None:
+    old_kinds, kinds = [item.get("type", "") for item in before], [item.get("type", "") for item in found]
+    both = all(kind in old_kinds for kind in _APPROVAL)
+    repeated = set() if len(set(old_kinds)) < len(old_kinds) else set(_repeated(kinds))
+    for index, (kind, condition) in enumerate(zip(kinds, found, strict=True)):
+        path = f"status.conditions[{index}]"
+        if not kind and "" not in old_kinds:
+            problems.required(f"{path}.type")
+        allowed = ("True",) if kind in _ALWAYS_TRUE else _STATUSES
+        problems.one_of(f"{path}.status", condition.get("status"), allowed)
+        if kind in _APPROVAL and not both and set(_APPROVAL) - {kind} <= set(kinds[:index]):
+            problems.invalid(f"{path}.type", kind, "Approved and Denied conditions are mutually exclusive")
+        if index in repeated:
+            problems.duplicate(f"{path}.type", kind)
+
+
+def _kept_conditions(new: Object, old: Object, problems: Problems) -> None:
+    for kind in _ALWAYS_TRUE:
+        if len(_conditions(new, kind)) < len(_conditions(old, kind)):
+            problems.forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
+
+
+def _approval_kept(new: Object, old: Object, problems: Problems) -> None:
+    """Approval has a subresource of its own: elsewhere its conditions stay as they are."""
+    for kind in _APPROVAL:
+        after, before = _conditions(new, kind), _conditions(old, kind)
+        if len(after) > len(before):
+            problems.forbidden("status.conditions", f'updates may not add a condition of type "{kind}"')
+        elif len(after) == len(before) and after != before:
+            detail = f'updates may not modify a condition of type "{kind}"\n{difference(_CONDITIONS, before, after)}'
+            problems.forbidden("status.conditions", detail)
+
+
+def _certificate_error(encoded: str) -> str:
+    """What is wrong with an issued certificate: it is at least one PEM block, and all of them are certificates."""
+    if not encoded:
+        return ""
+    blocks = _blocks(encoded)
+    if not blocks:
+        return "must contain at least one CERTIFICATE PEM block"
+    for kind, content in blocks:
+        if kind != "CERTIFICATE":
+            return f"only CERTIFICATE PEM blocks are allowed, found {json.dumps(kind)}"
+        if ":" in content:
+            return "no PEM block headers are permitted"
+        if _parsed(content) is None:
+            return "x509: malformed certificate"
+    return ""
+
+
+def _parsed(content: str) -> x509.Certificate | None:
+    try:
+        return x509.load_der_x509_certificate(base64.b64decode(content))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def trust_bundle(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    if spec.get("signerName"):
+        signer_name(spec["signerName"], "spec.signerName", problems)
+    _anchors(spec.get("trustBundle") or "", problems)
+
+
+def trust_bundle_update(new: Object, old: Object, problems: Problems) -> None:
+    spec, before = new.get("spec") or {}, old.get("spec") or {}
+    if spec.get("signerName"):
+        signer_name(spec["signerName"], "spec.signerName", problems)
+    if spec.get("trustBundle") != before.get("trustBundle"):
+        _anchors(spec.get("trustBundle") or "", problems)
+    problems.immutable("spec.signerName", spec.get("signerName") or "", before.get("signerName") or "")
+
+
+def _anchors(bundle: str, problems: Problems) -> None:
+    path = "spec.trustBundle"
+    if len(bundle) > _BUNDLE_SIZE:
+        problems.too_long(path, _BUNDLE_SIZE)
+        return
+    entries: dict[str, list[int]] = {}
+    wrong = False
+    for index, (kind, content) in enumerate(_PEM.findall(bundle)):
+        if error := _anchor_error(kind, content):
+            wrong = True
+            problems.invalid(path, _HIDDEN, f"entry {index} {error}")
+        else:
+            entries.setdefault("".join(content.split()), []).append(index)
+    if wrong:
+        return
+    if not entries:
+        problems.invalid(path, _HIDDEN, "at least one trust anchor must be provided")
+    for indexes in entries.values():
+        if len(indexes) > 1:
+            shown = " ".join(map(str, indexes))
+            problems.invalid(path, _HIDDEN, f"duplicate trust anchor (indices [{shown}])")
+
+
+def _anchor_error(kind: str, content: str) -> str:
+    if kind != "CERTIFICATE":
+        return f"has bad block type: {kind}"
+    if ":" in content:
+        return "has PEM block headers"
+    certificate = _parsed(content)
+    if certificate is None:
+        return "does not parse as X.509"
+    try:
+        constraints = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
+    except x509.ExtensionNotFound:
+        return "does not have the CA bit set"
+    return "" if constraints.ca else "does not have the CA bit set"

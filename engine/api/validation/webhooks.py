@@ -1,0 +1,202 @@
+"""Admission webhooks, and the rules by which they and admission policies match requests.
+
+Sources: pkg/apis/admissionregistration/validation, apiserver pkg/util/webhook/validation.go.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.labels import label_selector
+from engine.api.validation.problems import Problems
+
+FAILURE_POLICIES = ("Fail", "Ignore")
+MATCH_POLICIES = ("Equivalent", "Exact")
+REINVOCATION_POLICIES = ("IfNeeded", "Never")
+_RULE_SCOPES = ("*", "Cluster", "Namespaced")
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_REVIEW_VERSIONS = ("v1", "v1beta1")
+_URL_FORM = "; desired format: https://host[/path]"
+_MOST_CONDITIONS = 64
+
+
+def webhooks(obj: Object, problems: Problems) -> None:
+    """Of a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
+    names = set()
+    for index, webhook in enumerate(obj.get("webhooks") or ()):
+        path, name = f"webhooks[{index}]", webhook.get("name", "")
+        _webhook(webhook, path, problems)
+        _review_versions(webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions", problems)
+        if name and name in names:
+            problems.duplicate(f"{path}.name", name)
+        names.add(name)
+
+
+def _webhook(webhook: Object, path: str, problems: Problems) -> None:
+    _qualified_name(webhook.get("name", ""), f"{path}.name", problems)
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        rule_with_operations(rule, f"{path}.rules[{index}]", problems)
+    problems.unless_in(f"{path}.failurePolicy", webhook.get("failurePolicy"), FAILURE_POLICIES)
+    problems.unless_in(f"{path}.matchPolicy", webhook.get("matchPolicy"), MATCH_POLICIES)
+    if webhook.get("sideEffects") is None:
+        problems.required(f"{path}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}")
+    problems.unless_in(f"{path}.sideEffects", webhook.get("sideEffects"), _SIDE_EFFECTS)
+    timeout = webhook.get("timeoutSeconds")
+    if timeout is not None and not 1 <= timeout <= 30:
+        problems.invalid(f"{path}.timeoutSeconds", timeout, "the timeout value must be between 1 and 30 seconds")
+    for field in ("namespaceSelector", "objectSelector"):
+        label_selector(webhook.get(field), f"{path}.{field}", problems)
+    problems.unless_in(f"{path}.reinvocationPolicy", webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES)
+    _client_config(webhook.get("clientConfig") or {}, f"{path}.clientConfig", problems)
+    match_conditions(webhook.get("matchConditions") or [], f"{path}.matchConditions", problems)
+
+
+def _qualified_name(name: str, path: str, problems: Problems) -> None:
+    if not name:
+        problems.required(path)
+    elif wrong := text.dns_subdomain(name):
+        problems.invalid(path, name, ",".join(wrong))
+    elif name.count(".") < 2:
+        problems.invalid(path, name, "should be a domain with at least three segments separated by dots")
+
+
+def _review_versions(versions: list[str], path: str, problems: Problems) -> None:
+    if not versions:
+        problems.required(path, f"must specify one of {', '.join(_REVIEW_VERSIONS)}")
+        return
+    seen = set()
+    for index, version in enumerate(versions):
+        if version in seen:
+            problems.duplicate(f"{path}[{index}]", version)
+        else:
+            problems.all_invalid(f"{path}[{index}]", version, text.dns_1035_label(version))
+        seen.add(version)
+    if not seen & set(_REVIEW_VERSIONS):
+        problems.invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+
+
+def _client_config(config: Object, path: str, problems: Problems) -> None:
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        problems.required(path, "exactly one of url or service is required")
+    elif url is not None:
+        _url(url, f"{path}.url", problems)
+    else:
+        _service(service or {}, f"{path}.service", problems)
+
+
+def _url(url: str, path: str, problems: Problems) -> None:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        problems.required(path, f"url must be a valid URL: {error}{_URL_FORM}")
+        return
+    user, _, host = parts.netloc.rpartition("@")
+    if parts.scheme != "https":
+        problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
+    if not host:
+        problems.invalid(path, host, f"host must be specified{_URL_FORM}")
+    if user:
+        problems.invalid(path, user, "user information is not permitted in the URL")
+    if parts.fragment:
+        problems.invalid(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        problems.invalid(path, parts.query, "query parameters are not permitted in the URL")
+
+
+def _service(service: Object, path: str, problems: Problems) -> None:
+    for field in ("name", "namespace"):
+        if not service.get(field):
+            problems.required(f"{path}.{field}", f"service {field} is required")
+    port = service.get("port", 443)
+    if wrong := text.port_number(port):
+        problems.invalid(f"{path}.port", port, f"port is not valid: {','.join(wrong)}")
+    _service_path(service.get("path") or "/", f"{path}.path", problems)
+
+
+def _service_path(value: str, path: str, problems: Problems) -> None:
+    if value == "/":
+        return
+    if value == "//":
+        problems.invalid(path, value, "segment[0] may not be empty")
+        return
+    if not value.startswith("/"):
+        problems.invalid(path, value, "must start with a '/'")
+    for index, step in enumerate(value[1:].removesuffix("/").split("/")):
+        if not step:
+            problems.invalid(path, value, f"segment[{index}] may not be empty")
+        else:
+            problems.all_invalid(path, value, (f"segment[{index}]: {why}" for why in text.dns_subdomain(step)))
+
+
+def rule_with_operations(rule: Object, path: str, problems: Problems) -> None:
+    operations = rule.get("operations") or []
+    if not operations:
+        problems.required(f"{path}.operations")
+    _alone(operations, f"{path}.operations", "operations", problems)
+    for index, operation in enumerate(operations):
+        problems.unless_in(f"{path}.operations[{index}]", operation, _OPERATIONS)
+    for field, noun in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
+        values = rule.get(field) or []
+        if not values:
+            problems.required(f"{path}.{field}")
+        _alone(values, f"{path}.{field}", noun, problems)
+    for index, version in enumerate(rule.get("apiVersions") or ()):
+        if not version:
+            problems.required(f"{path}.apiVersions[{index}]")
+    _resources(rule.get("resources") or [], f"{path}.resources", problems)
+    problems.unless_in(f"{path}.scope", rule.get("scope"), _RULE_SCOPES)
+
+
+def _alone(values: list[str], path: str, noun: str, problems: Problems) -> None:
+    if len(values) > 1 and "*" in values:
+        problems.invalid(path, values, f"if '*' is present, must not specify other {noun}")
+
+
+def _resources(resources: list[str], path: str, problems: Problems) -> None:
+    """`*` is all resources without their subresources, `x/*` and `*/y` are all of one side, `*/*` is everything."""
+    if not resources:
+        problems.required(path)
+    all_of_resource: set[str] = set()
+    all_of_subresource: set[str] = set()
+    plain = False
+    for index, name in enumerate(resources):
+        resource, slash, subresource = name.partition("/")
+        if not name:
+            problems.required(f"{path}[{index}]")
+        elif not slash:
+            plain = name != "*"
+        else:
+            if resource in all_of_resource:
+                detail = f"if '{resource}/*' is present, must not specify {name}"
+                problems.invalid(f"{path}[{index}]", name, detail)
+            if subresource in all_of_subresource:
+                detail = f"if '*/{subresource}' is present, must not specify {name}"
+                problems.invalid(f"{path}[{index}]", name, detail)
+            all_of_resource |= {resource} if subresource == "*" else set()
+            all_of_subresource |= {subresource} if resource == "*" else set()
+    if len(resources) > 1 and "*/*" in resources:
+        problems.invalid(path, resources, "if '*/*' is present, must not specify other resources")
+    if plain and "*" in resources:
+        detail = "if '*' is present, must not specify other resources without subresources"
+        problems.invalid(path, resources, detail)
+
+
+def match_conditions(conditions: list[Object], path: str, problems: Problems) -> None:
+    if len(conditions) > _MOST_CONDITIONS:
+        problems.too_many(path, len(conditions), _MOST_CONDITIONS)
+    names = set()
+    for index, condition in enumerate(conditions):
+        at, name = f"{path}[{index}]", condition.get("name", "")
+        if not condition.get("expression", "").strip():
+            problems.required(f"{at}.expression")
+        if not name:
+            problems.required(f"{at}.name")
+            continue
+        problems.all_invalid(f"{at}.name", name, text.qualified_name(name))
+        if name in names:
+            problems.duplicate(f"{at}.name", name)
+        names.add(name)

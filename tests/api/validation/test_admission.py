@@ -1,0 +1,207 @@
+"""Admission webhooks and policies, after upstream's tables (pkg/apis/admissionregistration/validation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import GVK, Object
+from tests.api.objects import problems
+
+_GROUP = "admissionregistration.k8s.io"
+WEBHOOKS = GVK(_GROUP, "v1", "ValidatingWebhookConfiguration")
+POLICY, BINDING = (GVK(_GROUP, "v1", f"ValidatingAdmissionPolicy{suffix}") for suffix in ("", "Binding"))
+MUTATING_BINDING = GVK(_GROUP, "v1", "MutatingAdmissionPolicyBinding")
+
+_RULE = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
+_MATCH = {"resourceRules": [_RULE]}
+
+
+def webhooks(**fields: Any) -> Object:
+    webhook = {
+        "name": "one.example.com",
+        "clientConfig": {"url": "https://example.com/check"},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "rules": [_RULE],
+        **fields,
+    }
+    return {"metadata": {"name": "a"}, "webhooks": [webhook]}
+
+
+def resources(*names: str) -> Object:
+    return webhooks(rules=[{**_RULE, "resources": list(names)}])
+
+
+def url(text: str) -> Object:
+    return webhooks(clientConfig={"url": text})
+
+
+def policy(**spec: Any) -> Object:
+    whole = {"matchConstraints": _MATCH, "validations": [{"expression": "true"}], **spec}
+    return {"metadata": {"name": "a"}, "spec": whole}
+
+
+def binding(**spec: Any) -> Object:
+    return {"metadata": {"name": "a"}, "spec": {"policyName": "a", "validationActions": ["Deny"], **spec}}
+
+
+_RESOURCES = "webhooks[0].rules[0].resources"
+_CONFIG = "webhooks[0].clientConfig"
+_FORM = "; desired format: https://host[/path]"
+CASES: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a webhook": (WEBHOOKS, webhooks(), []),
+    "all of a resource and a part of it": (
+        WEBHOOKS,
+        resources("pods/*", "pods/status", "*/scale", "replicasets/scale"),
+        [
+            f"{_RESOURCES}[1]: Invalid value: \"pods/status\": if 'pods/*' is present, must not specify pods/status",
+            f"{_RESOURCES}[3]: Invalid value: \"replicasets/scale\": if '*/scale' is present, must not specify "
+            "replicasets/scale",
+        ],
+    ),
+    "everything and more": (
+        WEBHOOKS,
+        resources("*/*", "pods"),
+        [f'{_RESOURCES}: Invalid value: ["*/*","pods"]: if \'*/*\' is present, must not specify other resources'],
+    ),
+    "all and one": (
+        WEBHOOKS,
+        resources("*", "pods"),
+        [
+            f'{_RESOURCES}: Invalid value: ["*","pods"]: if \'*\' is present, must not specify other resources '
+            "without subresources"
+        ],
+    ),
+    "all and all their scales": (WEBHOOKS, resources("*", "*/scale"), []),
+    "all operations and one": (
+        WEBHOOKS,
+        webhooks(rules=[{**_RULE, "operations": ["*", "CREATE"], "apiVersions": ["v1", ""]}]),
+        [
+            'webhooks[0].rules[0].operations: Invalid value: ["*","CREATE"]: if \'*\' is present, must not specify '
+            "other operations",
+            "webhooks[0].rules[0].apiVersions[1]: Required value",
+        ],
+    ),
+    "a URL that says too much": (
+        WEBHOOKS,
+        url("http://jane@example.com/a?b=c#d"),
+        [
+            f"{_CONFIG}.url: Invalid value: \"http\": 'https' is the only allowed URL scheme{_FORM}",
+            f'{_CONFIG}.url: Invalid value: "jane": user information is not permitted in the URL',
+            f'{_CONFIG}.url: Invalid value: "d": fragments are not permitted in the URL',
+            f'{_CONFIG}.url: Invalid value: "b=c": query parameters are not permitted in the URL',
+        ],
+    ),
+    "a URL of nobody": (
+        WEBHOOKS,
+        url("https:///a"),
+        [f'{_CONFIG}.url: Invalid value: "": host must be specified{_FORM}'],
+    ),
+    "a path of nothing": (
+        WEBHOOKS,
+        webhooks(clientConfig={"service": {"name": "a", "namespace": "b", "path": "/x//y/", "port": 0}}),
+        [
+            f"{_CONFIG}.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive",
+            f'{_CONFIG}.service.path: Invalid value: "/x//y/": segment[1] may not be empty',
+        ],
+    ),
+    "versions of reviews": (
+        WEBHOOKS,
+        webhooks(admissionReviewVersions=["v9", "v9"]),
+        [
+            'webhooks[0].admissionReviewVersions[1]: Duplicate value: "v9"',
+            'webhooks[0].admissionReviewVersions: Invalid value: ["v9","v9"]: must include at least one of v1, v1beta1',
+        ],
+    ),
+    "a condition without a name": (
+        WEBHOOKS,
+        webhooks(matchConditions=[{"name": "", "expression": " "}]),
+        [
+            "webhooks[0].matchConditions[0].expression: Required value",
+            "webhooks[0].matchConditions[0].name: Required value",
+        ],
+    ),
+    "a policy": (POLICY, policy(), []),
+    "a policy that checks nothing": (
+        POLICY,
+        policy(validations=[]),
+        [
+            f"spec.{field}: Required value: validations or auditAnnotations must contain at least one item"
+            for field in ("validations", "auditAnnotations")
+        ],
+    ),
+    "a policy with parameters of no version": (
+        POLICY,
+        policy(paramKind={"apiVersion": "example.com/", "kind": "my kind"}),
+        [
+            'spec.paramKind.apiVersion: Invalid value: "example.com/": version must be specified',
+            'spec.paramKind.kind: Invalid value: "my kind": may have mixed case, but should otherwise match: a '
+            "DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+            "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+            "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+        ],
+    ),
+    "a message of two lines": (
+        POLICY,
+        policy(validations=[{"expression": "true", "message": "a\nb", "reason": "Teapot", "messageExpression": " "}]),
+        [
+            'spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified',
+            'spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
+            'spec.validations[0].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", '
+            '"RequestEntityTooLarge"',
+        ],
+    ),
+    "a variable that is no identifier": (
+        POLICY,
+        policy(variables=[{"name": "a-b", "expression": ""}]),
+        [
+            'spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier',
+            "spec.variables[0].expression: Required value: expression is not specified",
+        ],
+    ),
+    "an annotation twice": (
+        POLICY,
+        policy(auditAnnotations=[{"key": "k", "valueExpression": "'a'"}, {"key": "k", "valueExpression": ""}]),
+        [
+            "spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified",
+            'spec.auditAnnotations[1].key: Duplicate value: "k"',
+        ],
+    ),
+    "a name of a resource twice": (
+        POLICY,
+        policy(matchConstraints={"resourceRules": [{**_RULE, "resourceNames": ["a", "a"]}]}),
+        ['spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"'],
+    ),
+    "a binding": (BINDING, binding(), []),
+    "a binding that denies and warns": (
+        BINDING,
+        binding(validationActions=["Deny", "Warn", "Warn"]),
+        [
+            'spec.validationActions[2]: Duplicate value: "Warn"',
+            'spec.validationActions: Invalid value: ["Deny","Warn","Warn"]: must not contain both Deny and Warn '
+            "(repeating the same validation failure information in the API response and headers serves no purpose)",
+        ],
+    ),
+    "parameters by name and by label": (
+        BINDING,
+        binding(paramRef={"name": "a", "selector": {}, "parameterNotFoundAction": "Shrug"}),
+        [
+            "spec.paramRef.name: Forbidden: name and selector are mutually exclusive",
+            "spec.paramRef.selector: Forbidden: name and selector are mutually exclusive",
+            'spec.paramRef.parameterNotFoundAction: Unsupported value: "Shrug": supported values: "Allow", "Deny"',
+        ],
+    ),
+    "a mutating binding has no actions": (
+        MUTATING_BINDING,
+        {"metadata": {"name": "a"}, "spec": {"policyName": "a"}},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_admission(name: str) -> None:
+    gvk, value, expected = CASES[name]
+    assert problems(gvk, value) == expected

@@ -1,0 +1,185 @@
+"""Requests for certificates and bundles of trust, after upstream's tables (pkg/apis/certificates/validation)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
+
+from engine.api.types import GVK, Object
+from engine.api.validation import validate_status_update, validate_update
+from engine.api.validation.certificates import validate_approval
+from tests.api.objects import info, prepared, problems
+
+REQUEST = GVK("certificates.k8s.io", "v1", "CertificateSigningRequest")
+BUNDLE = GVK("certificates.k8s.io", "v1", "ClusterTrustBundle")
+
+_NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "jane")])
+_PEM = x509.CertificateSigningRequestBuilder(_NAME).sign(Ed25519PrivateKey.generate(), None).public_bytes(Encoding.PEM)
+_ENCODED = base64.b64encode(_PEM).decode()
+
+
+def request(**spec: Any) -> Object:
+    whole = {"request": _ENCODED, "usages": ["client auth"], "signerName": "example.com/one", **spec}
+    return {"metadata": {"name": "jane"}, "spec": whole}
+
+
+NEW: dict[str, tuple[Object, list[str]]] = {
+    "all is well": (request(), []),
+    "no request": (
+        request(request="aGVsbG8="),
+        ['spec.request: Invalid value: "aGVsbG8=": PEM block type must be CERTIFICATE REQUEST'],
+    ),
+    "no usage": (request(usages=[]), ["spec.usages: Required value"]),
+    "a usage twice, and one that is none": (
+        request(usages=["client auth", "client auth", "flying"]),
+        [
+            'spec.usages[2]: Unsupported value: "flying": supported values: "any", "cert sign", "client auth", '
+            '"code signing", "content commitment", "crl sign", "data encipherment", "decipher only", '
+            '"digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", '
+            '"ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", '
+            '"s/mime", "server auth", "signing", "timestamping"',
+            'spec.usages[1]: Duplicate value: "client auth"',
+        ],
+    ),
+    "the signer of old": (
+        request(signerName="kubernetes.io/legacy-unknown"),
+        [
+            'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via '
+            "this API version"
+        ],
+    ),
+    "a signer without a path": (
+        request(signerName="example.com"),
+        [
+            'spec.signerName: Invalid value: "example.com": must be a fully qualified domain and path of the form '
+            "'example.com/signer-name'"
+        ],
+    ),
+    "too short a life": (
+        request(expirationSeconds=599),
+        ["spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_new_requests(name: str) -> None:
+    value, expected = NEW[name]
+    assert problems(REQUEST, value) == expected
+
+
+def condition(kind: str, status: str = "True", **fields: Any) -> Object:
+    return {"type": kind, "status": status, **fields}
+
+
+def changed(before: Object, after: Object) -> tuple[Object, Object]:
+    old = prepared(REQUEST, request())
+    old["metadata"]["resourceVersion"] = "1"
+    return {**old, "status": after}, {**old, "status": before}
+
+
+_APPROVED, _DENIED = condition("Approved"), condition("Denied")
+STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
+    "an approval where there is none": (
+        {},
+        {"conditions": [_APPROVED]},
+        ['status.conditions: Forbidden: updates may not add a condition of type "Approved"'],
+    ),
+    "a failure that goes away": (
+        {"conditions": [condition("Failed")]},
+        {},
+        ['status.conditions: Forbidden: updates may not remove a condition of type "Failed"'],
+    ),
+    "a failure that is none, twice": (
+        {},
+        {"conditions": [condition("Failed", "False"), condition("Failed")]},
+        [
+            'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
+            'status.conditions[1].type: Duplicate value: "Failed"',
+        ],
+    ),
+    "a certificate that is none": (
+        {},
+        {"certificate": "aGVsbG8="},
+        ['status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block'],
+    ),
+    "a request for a certificate": (
+        {},
+        {"certificate": _ENCODED},
+        [
+            'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found '
+            '"CERTIFICATE REQUEST"'
+        ],
+    ),
+    "another certificate": (
+        {"certificate": "aGVsbG8="},
+        {},
+        ["status.certificate: Forbidden: updates may not modify existing certificate content"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_statuses_of_requests(name: str) -> None:
+    before, after, expected = STATUSES[name]
+    assert [str(cause) for cause in validate_status_update(info(REQUEST), *changed(before, after))] == expected
+
+
+APPROVALS: dict[str, tuple[Object, Object, list[str]]] = {
+    "an approval": ({}, {"conditions": [_APPROVED]}, []),
+    "both": (
+        {},
+        {"conditions": [_APPROVED, _DENIED]},
+        ['status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
+    ),
+    "no longer": (
+        {"conditions": [_APPROVED]},
+        {},
+        ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", APPROVALS)
+def test_approvals(name: str) -> None:
+    before, after, expected = APPROVALS[name]
+    assert [str(cause) for cause in validate_approval(*changed(before, after))] == expected
+
+
+def test_only_the_status_gets_the_certificate() -> None:
+    new, old = changed({}, {"certificate": _ENCODED})
+    assert "status.certificate: Forbidden: updates may not set certificate content" in [
+        str(cause) for cause in validate_update(info(REQUEST), new, old)
+    ]
+
+
+def bundle(text: str) -> Object:
+    return {"metadata": {"name": "a"}, "spec": {"trustBundle": text}}
+
+
+BUNDLES: dict[str, tuple[Object, list[str]]] = {
+    "nothing to trust": (
+        bundle("hello"),
+        ['spec.trustBundle: Invalid value: "<value omitted>": at least one trust anchor must be provided'],
+    ),
+    "a request": (
+        bundle(_PEM.decode()),
+        ['spec.trustBundle: Invalid value: "<value omitted>": entry 0 has bad block type: CERTIFICATE REQUEST'],
+    ),
+    "garbage": (
+        bundle("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"),
+        ['spec.trustBundle: Invalid value: "<value omitted>": entry 0 does not parse as X.509'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_bundles(name: str) -> None:
+    value, expected = BUNDLES[name]
+    assert problems(BUNDLE, value) == expected
