@@ -209,6 +209,50 @@ async def test_an_extender_that_fails_fails_the_attempt_unless_it_is_ignorable(s
     assert [verb for verb, _ in ignored.asked] == ["filter"]
 
 
+MALFORMED: dict[str, Any] = {
+    "a list": [],
+    "a text": "yes",
+    "nodes that are a list": {"Nodes": ["a"]},
+    "nodes without names": {"Nodes": {"items": [{}]}},
+    "names that are a number": {"NodeNames": 7},
+    "reasons that are a list": {"NodeNames": ["a"], "FailedNodes": [7]},
+}
+
+
+@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED)
+async def test_an_answer_that_is_not_of_the_form_is_the_extenders_failure(stage_with: StageWith, answer: Any) -> None:
+    capable = isinstance(answer, dict) and "NodeNames" in answer
+    service = Service(filter=lambda asked: answer)
+    strict = await stage_with(service, filter_verb="filter", node_cache_capable=capable)
+    await strict.add_node("a")
+    await strict.add_pod("p")
+    condition = await strict.condition("p")
+    assert condition["reason"] == "SchedulerError"
+    assert condition["message"].startswith(f"filter of extender {service.url}: ")
+    lenient = await stage_with(
+        Service(filter=lambda asked: answer), filter_verb="filter", node_cache_capable=capable, ignorable=True
+    )
+    await lenient.add_node("a")
+    await lenient.add_pod("p")
+    assert await lenient.bound("p") == "a"
+
+
+SCORES: dict[str, Any] = {
+    "numbers": [1],
+    "a score that is a text": [{"Host": "a", "Score": "high"}],
+    "no list": {"Host": "a"},
+}
+
+
+@pytest.mark.parametrize("answer", SCORES.values(), ids=SCORES)
+async def test_scores_that_are_not_of_the_form_are_left_out(stage_with: StageWith, answer: Any) -> None:
+    stage = await stage_with(Service(prioritize=lambda asked: answer), prioritize_verb="prioritize", weight=1)
+    for name in ("a", "b"):
+        await stage.add_node(name)
+    await stage.add_pod("p")
+    assert await stage.bound("p") in ("a", "b")
+
+
 async def test_an_extender_hears_of_pods_that_ask_for_what_it_manages(stage_with: StageWith) -> None:
     service = Service(filter=only("b"))
     managed = frozenset(("example.com/gpu",))

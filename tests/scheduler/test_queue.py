@@ -38,7 +38,12 @@ def hint(event: ClusterEvent, plugin: str, answer: QueueingHint = QueueingHint.Q
     return event, plugin, lambda pod, old, new: answer
 
 
+def broken(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    raise ValueError("a bug")
+
+
 HINTS: Hints = [
+    (NODE_ADD, "Broken", broken),
     hint(NODE_ADD, "Fit"),
     hint(ASSIGNED_POD_DELETE, "Fit"),
     hint(ASSIGNED_POD_ADD, "Affinity"),
@@ -102,6 +107,22 @@ async def test_a_hint_may_say_that_an_event_does_not_help(queue: SchedulingQueue
     await fail(queue, "Affinity")
     queue.move_all(NODE_ADD, None, None)
     assert place(queue, "p") == "unschedulable"
+
+
+async def test_a_hint_that_fails_does_not_keep_the_pod_waiting(queue: SchedulingQueue) -> None:
+    queue.add(waiting("p"))
+    await fail(queue, "Broken")
+    queue.move_all(NODE_ADD, None, None)
+    assert place(queue, "p") == "backoff"
+
+
+async def test_a_hint_that_fails_does_not_lose_a_pod_in_flight(queue: SchedulingQueue) -> None:
+    queue.add(waiting("p"))
+    queued = await queue.pop()
+    queue.move_all(NODE_ADD, None, None)
+    queued.unschedulable_plugins = {"Broken": None}
+    queue.add_unschedulable(queued)
+    assert place(queue, "p") == "backoff"
 
 
 async def test_any_of_the_plugins_may_bring_a_pod_back(queue: SchedulingQueue) -> None:

@@ -7,7 +7,8 @@ Source: upstream's pkg/scheduler/extender.go. The types of that API have no JSON
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -95,7 +96,12 @@ class Extender:
     # -- the calls
 
     async def filter(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Filtered:
-        result = await self._send(self._configuration.filter_verb, self._arguments(pod, nodes))
+        verb = self._configuration.filter_verb
+        result = await self._ask(verb, self._arguments(pod, nodes))
+        with self._reading(verb):
+            return self._filtered(result, nodes)
+
+    def _filtered(self, result: Mapping[str, Any], nodes: Sequence[NodeInfo]) -> Filtered:
         if problem := result.get("error"):
             raise ExtenderError(str(problem))
         failed, unresolvable = result.get("failednodes") or {}, result.get("failedandunresolvablenodes") or {}
@@ -114,14 +120,16 @@ class Extender:
 
     async def prioritize(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
         """Scores of 0 to 10 by node."""
-        listed = await self._send(self._configuration.prioritize_verb, self._arguments(pod, nodes))
+        verb = self._configuration.prioritize_verb
+        listed = await self._send(verb, self._arguments(pod, nodes))
         if not isinstance(listed, list):
             raise ExtenderError(f"extender {self.name} gave no list of host priorities")
-        return {str(item.get("host", "")): int(item.get("score") or 0) for item in map(_folded, listed)}
+        with self._reading(verb):
+            return {str(item.get("host", "")): int(item.get("score") or 0) for item in map(_folded, listed)}
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         arguments = {"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name}
-        result = await self._send(self._configuration.bind_verb, arguments)
+        result = await self._ask(self._configuration.bind_verb, arguments)
         if problem := result.get("error"):
             raise ExtenderError(str(problem))
 
@@ -139,15 +147,34 @@ class Extender:
         }
         arguments: Object = {"Pod": pod.pod, "NodeNameToVictims": None, "NodeNameToMetaVictims": None}
         arguments["NodeNameToMetaVictims" if meta else "NodeNameToVictims"] = proposed
-        result = await self._send(self._configuration.preempt_verb, arguments)
-        left = result.get("nodenametometavictims") or {}
-        return {node: _victims(_folded(value or {})) for node, value in left.items()}
+        verb = self._configuration.preempt_verb
+        result = await self._ask(verb, arguments)
+        with self._reading(verb):
+            left = result.get("nodenametometavictims") or {}
+            return {node: _victims(_folded(value or {})) for node, value in left.items()}
 
     def _arguments(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Object:
         if self._configuration.node_cache_capable:
             return {"Pod": pod.pod, "Nodes": None, "NodeNames": [node.name for node in nodes]}
         listed = {"metadata": {}, "items": [node.node for node in nodes]}
         return {"Pod": pod.pod, "Nodes": listed, "NodeNames": None}
+
+    async def _ask(self, verb: str, arguments: Object) -> Mapping[str, Any]:
+        """Send what is to be answered by an object."""
+        value = await self._send(verb, arguments)
+        if value is not None and not isinstance(value, dict):
+            raise ExtenderError(f"{verb} of extender {self.name}: the answer is no object")
+        return value or {}
+
+    @contextmanager
+    def _reading(self, verb: str) -> Iterator[None]:
+        """What is not of the form of an answer is the extender's error."""
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as failure:
+            raise ExtenderError(
+                f"{verb} of extender {self.name}: not as the answer should be: {failure!r}"
+            ) from failure
 
     async def _send(self, verb: str, arguments: Object) -> Any:
         """POST to the extender; an object comes back with its keys in lower case."""

@@ -7,6 +7,7 @@ rests until an event comes that, by the hint of a plugin which rejected it, may 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any
@@ -35,6 +36,8 @@ from engine.scheduler.queue.in_flight import InFlight
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.queue.queued_pod import Move, QueuedPod
 from engine.scheduler.queue.unschedulable import UnschedulablePods
+
+log = logging.getLogger(__name__)
 
 MAX_IN_UNSCHEDULABLE = 5 * 60.0
 FLUSH_PERIOD = 30.0
@@ -261,7 +264,7 @@ class SchedulingQueue:
         for plugin, hint in self._asked_about(event, queued.pod.scheduler_name):
             if plugin not in rejectors:
                 continue
-            if hint(queued.pod, old, new) is QueueingHint.SKIP:
+            if _ask(hint, plugin, queued.pod, old, new) is QueueingHint.SKIP:
                 continue
             if plugin in queued.pending_plugins:
                 return Strategy.IMMEDIATELY, plugin
@@ -384,3 +387,12 @@ class SchedulingQueue:
                 for node in self.nominator.nominated_nodes()
             },
         }
+
+
+def _ask(hint: HintFunction, plugin: str, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """A hint that fails must neither keep the pod waiting nor stop what told of the event."""
+    try:
+        return hint(pod, old, new)
+    except Exception:
+        log.exception("queueing hint of %s for pod %s", plugin, pod.key)
+        return QueueingHint.QUEUE
