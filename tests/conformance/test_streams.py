@@ -157,6 +157,16 @@ def test_a_port_where_nothing_listens_is_refused(home: Home, namespace: str, box
     assert "error: lost connection to pod" in said
 
 
+def test_the_proxy_of_nodes(kubectl: Kubectl, namespace: str, box: str) -> None:
+    node = kubectl("get", "pod", "box", "-o", "jsonpath={.spec.nodeName}").ok()
+    root = f"/api/v1/nodes/{node}/proxy"
+    assert kubectl("get", "--raw", f"{root}/healthz").ok() == "ok"
+    assert '"name":"box"' in kubectl("get", "--raw", f"{root}/pods").ok()
+    assert kubectl("get", "--raw", f"{root}/nothing").err == (
+        "Error from server (NotFound): the server could not find the requested resource\n"
+    )
+
+
 def test_the_proxy_of_pods_and_services(kubectl: Kubectl, namespace: str, box: str) -> None:
     root = f"/api/v1/namespaces/{namespace}"
     kubectl("expose", "pod", "box", "--port=8080", "--target-port=80", "--selector=run=box").ok()

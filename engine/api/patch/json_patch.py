@@ -56,7 +56,7 @@ def unprocessable() -> ApiError:
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     """The document after one operation. The whole of it can be tested and replaced, and nothing else."""
     kind = operation.get("op")
-    if kind not in _OPERATIONS:
+    if not isinstance(kind, str) or kind not in _OPERATIONS:
         raise _Failed
     path = _pointer(operation.get("path"))
     if kind == "remove":

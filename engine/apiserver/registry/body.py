@@ -22,6 +22,7 @@ from engine.apiserver.protobuf import decode_body
 from engine.trace import Hop
 
 ACCEPTED = (JSON, YAML, PROTOBUF)
+_TOO_DEEP = "exceeded max depth"  # in the words of Go's encoding/json, whose limit is 10000
 _MAX_WARNINGS_BYTES = 4096
 
 
@@ -44,7 +45,9 @@ def read_yaml(text: bytes) -> Any:
     try:
         value = yaml.load(text, _YamlLoader)  # a safe loader: it makes plain values only
         return orjson.loads(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
-    except (yaml.YAMLError, orjson.JSONEncodeError) as error:
+    except RecursionError:
+        raise bad_request(f"error converting YAML to JSON: yaml: {_TOO_DEEP}") from None
+    except (yaml.YAMLError, orjson.JSONEncodeError, ValueError) as error:
         raise bad_request(f"error converting YAML to JSON: yaml: {error}") from None
 
 
@@ -52,8 +55,17 @@ def read_json(text: bytes, *, strict: bool = True) -> Any:
     """Raises ApiError 400."""
     try:
         return load_json(text) if strict else orjson.loads(text)
+    except RecursionError:
+        raise bad_request(_TOO_DEEP) from None
     except ValueError as error:
-        raise bad_request(syntax_error(text) or f"json: {error}") from None
+        raise bad_request(_syntax_error(text) or f"json: {error}") from None
+
+
+def _syntax_error(text: bytes) -> str | None:
+    try:
+        return syntax_error(text)
+    except RecursionError:
+        return _TOO_DEEP
 
 
 def read_value(definitions: Definitions, request: Request, *, strict: bool = True) -> Any:

@@ -10,13 +10,15 @@ import asyncio
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from engine.api.errors import bad_request, not_found, unavailable
-from engine.api.types import ENDPOINTS, PODS, SERVICES, Object
+from engine.api.errors import PlainTextError, bad_request, not_found, unavailable
+from engine.api.types import ENDPOINTS, NODES, PODS, SERVICES, Object
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.streaming import StreamError, Target
 
+_KUBELET = 10250
+_HEALTH = ("healthz", "healthz/ping", "healthz/log", "healthz/syncloop")
 _TIMEOUT = 30.0
 # Of one connection, not of the message.
 _HOP_BY_HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade", "content-length", "date"))
@@ -41,8 +43,28 @@ class PodProxy:
         elif resource == SERVICES:
             place = await self._service(call, name, port)
         else:
-            raise unavailable("nodes serve no proxy: a kubelet's own endpoints are not simulated")
+            return await self._node(call, name)
         return await self._ask(call, place)
+
+    async def _node(self, call: Call, name: str) -> Response:
+        """What a kubelet itself serves: its health and its Pods (pkg/kubelet/server); it has no other endpoint here."""
+        node = await self._find("nodes", "", name)
+        if node is None:
+            raise not_found(NODES, name)
+        if self._backend.world.streams.find(name) is None:
+            addresses = (node.get("status") or {}).get("addresses") or ()
+            where = next((each["address"] for each in addresses if each["type"] == "InternalIP"), name)
+            refused = f"dial tcp {where}:{_KUBELET}: connect: connection refused"
+            raise unavailable(f"error trying to reach service: {refused}")
+        path = "/".join(call.info.parts)
+        if path in _HEALTH:
+            return Response(200, b"ok", {"content-type": "text/plain; charset=utf-8"})
+        pods = self._backend.resources.get("", "v1", "pods")
+        if path.rstrip("/") == "pods" and pods is not None:
+            cache = await self._backend.caches.started(pods)
+            items = list(cache.objects("", name))
+            return Response(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items})
+        raise PlainTextError(404, "404 page not found")
 
     async def _find(self, resource: str, namespace: str, name: str) -> Object | None:
         info = self._backend.resources.get("", "v1", resource)

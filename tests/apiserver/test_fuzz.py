@@ -1,0 +1,52 @@
+"""A short run of `python -m tests.fuzz`, and what longer ones have brought to light."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import NODES
+from engine.api.wire import JSON, JSON_PATCH, YAML, Request
+from engine.apiserver.server import ApiServer
+from engine.client import Client
+from engine.clock import VirtualClock
+from tests.apiserver.conftest import ADMIN
+from tests.fuzz.run import fuzz
+
+PATH = "/api/v1/namespaces/default/configmaps"
+
+
+async def test_random_requests_break_nothing(virtual_clock: VirtualClock) -> None:
+    report = await fuzz(virtual_clock, requests=1500, seed=7)
+    assert report.problems == []
+    assert report.sent == 1500
+    assert report.codes[201] > 50  # not all of it is refused
+
+
+BROKE_IT = {
+    "deep JSON": ("POST", JSON, b"[" * 20_000, "exceeded max depth"),
+    "deep YAML": ("POST", YAML, b"[" * 900 + b"]" * 900, "error converting YAML to JSON: yaml: "),
+    "a deep JSON patch": ("PATCH", JSON_PATCH, b"[" * 20_000, "exceeded max depth"),
+    "an operation that is no text": (
+        "PATCH", JSON_PATCH, b'[{"op": {}, "path": "/a"}]',
+        "the server rejected our request due to an error in our request",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "kind", "body", "message"), BROKE_IT.values(), ids=BROKE_IT.keys())
+async def test_bodies_that_broke_it_once(server: ApiServer, method: str, kind: str, body: bytes, message: str) -> None:
+    path = "/api/v1/namespaces/default" if method == "PATCH" else PATH
+    answer = await server.handle(Request(method, path, headers={"content-type": kind}, body=body, certificate=ADMIN))
+    assert answer.status in (400, 422)
+    assert answer.body["message"].startswith(message)
+
+
+async def test_a_node_that_does_not_answer_through_the_proxy(server: ApiServer, client: Client) -> None:
+    await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})
+    with pytest.raises(ApiError) as caught:
+        await client.request("GET", "/api/v1/nodes/n1/proxy/healthz")
+    assert caught.value.code == 503
+    assert caught.value.message == "error trying to reach service: dial tcp n1:10250: connect: connection refused"
+    with pytest.raises(ApiError, match='nodes "n2" not found'):
+        await client.request("GET", "/api/v1/nodes/n2/proxy/healthz")

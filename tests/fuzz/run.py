@@ -1,0 +1,143 @@
+"""Send requests, one after the other, to an API server in this process, and note what should never have come of one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api.types import NAMESPACES, SERVICE_ACCOUNTS
+from engine.api.wire import ClientCertificate, Request, Response
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import VirtualClock
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.fuzz.requests import Requests
+
+TIMEOUT = 300.0  # model seconds
+# 5xx that the real server gives too, by the beginning of the message.
+REAL = (
+    "resourceVersion should not be set on objects to be created",
+    "the server is currently unable to handle the request",
+    "failed to create typed patch object",
+    "expected a slice, but received",
+    "expected a map, but received",
+    "resourceVersion: Invalid value",
+    "no endpoints available for service",
+    "no service port",
+    "error trying to reach service",
+    "Too large resource version",
+    "strconv.ParseUint",
+    "invalid resource version",
+)
+
+
+@dataclass
+class Report:
+    sent: int = 0
+    codes: dict[int, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+class _Tracebacks(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.seen: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.seen.append(self.format(record))
+
+
+async def fuzz(clock: VirtualClock, *, requests: int, seed: int, most_problems: int = 20) -> Report:
+    world = World.create(clock=clock, seed=seed)
+    store = await SqliteStore.open(None, clock=clock)
+    server = ApiServer(world, store)
+    await server.start()
+    await _prepare(server)
+    report, source, tracebacks = Report(), Requests(seed), _Tracebacks()
+    logging.getLogger().addHandler(tracebacks)
+    try:
+        for _ in range(requests):
+            request = source.next()
+            before = store.revision
+            problem = await _send(server, world, request, report) or _changed(request, report, store.revision - before)
+            if tracebacks.seen:
+                problem = problem or tracebacks.seen[0]
+                tracebacks.seen.clear()
+            if problem:
+                report.problems.append(f"{_shown(request)}\n  {problem}")
+                if len(report.problems) >= most_problems:
+                    break
+    finally:
+        logging.getLogger().removeHandler(tracebacks)
+        await server.stop()
+        await store.close()
+    return report
+
+
+async def _prepare(server: ApiServer) -> None:
+    """What most objects need: a namespace besides the default one, and accounts for Pods."""
+    admin = ClientCertificate("kubernetes-admin", ("system:masters",))
+    client = Client(InProcessTransport(server, admin), user_agent="fuzz")
+    await client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fuzz"}})
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    for namespace in ("default", "fuzz", "kube-node-lease"):
+        await client.create(SERVICE_ACCOUNTS, account, namespace=namespace)
+
+
+_last: list[Response] = []
+
+
+async def _send(server: ApiServer, world: World, request: Request, report: Report) -> str:
+    """What is wrong with the answer; "" for nothing."""
+    report.sent += 1
+    _last.clear()
+    try:
+        async with world.clock.timeout(TIMEOUT):
+            response = await server.handle(request)
+    except TimeoutError:
+        return f"no answer within {TIMEOUT:.0f} s"
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error}"
+    _last.append(response)
+    report.codes[response.status] = report.codes.get(response.status, 0) + 1
+    for stream in (response.events, response.stream):
+        if stream is not None:
+            await stream.aclose()
+    message = _message(response)
+    if response.status >= 500 and not message.startswith(REAL):
+        return f"{response.status}: {message}"
+    return ""
+
+
+def _changed(request: Request, report: Report, writes: int) -> str:
+    """Whether a request wrote that was refused, that only reads, or that was to be tried only."""
+    if not writes or not _last:
+        return ""
+    if _last[0].status >= 400 and request.method != "DELETE":  # a collection is deleted until one is refused
+        return f"wrote though it was refused with {_last[0].status}: {_message(_last[0])}"
+    if request.method in ("GET", "HEAD"):
+        return "wrote though it only reads"
+    if request.query.get("dryRun") == ["All"]:
+        return "wrote though it was a dry run"
+    return ""
+
+
+def _message(response: Response) -> str:
+    body: Any = response.body
+    if isinstance(body, dict):
+        return str(body.get("message", ""))
+    return body.decode(errors="replace") if isinstance(body, bytes) else ""
+
+
+def _shown(request: Request) -> str:
+    who = request.certificate.common_name if request.certificate else "nobody"
+    return f"{request.method} {request.path} {request.query} {request.headers} by {who}\n  {request.body!r}"
+
+
+def run(*, requests: int, seed: int) -> Report:
+    clock = VirtualClock()
+    with asyncio.Runner(loop_factory=clock.new_event_loop) as runner:
+        return runner.run(fuzz(clock, requests=requests, seed=seed))
