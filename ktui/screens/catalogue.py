@@ -36,6 +36,7 @@ CATALOGUE = (
     Entry("objects", "2", "Objects", "any resource, live", "ktui.screens.objects:ObjectsScreen"),
     Entry("store", "3", "Store", "etcd's keys and their revisions", "ktui.screens.store:StoreScreen"),
     Entry("scheduler", "6", "Scheduler", "who waits, and why which node", "ktui.screens.scheduler:SchedulerScreen"),
+    Entry("nodes", "7", "Nodes", "kubelets at work, and their Pods as tiles", "ktui.screens.nodes:NodesScreen"),
     Entry("tree", "9", "Tree", "workloads by owner, down to containers", "ktui.screens.tree:TreeScreen"),
 )
 SCREENS = {entry.name: entry.title for entry in CATALOGUE}

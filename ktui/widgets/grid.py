@@ -17,8 +17,9 @@ from textual.strip import Strip
 
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
+from ktui.models.tiles import Tiles
 from ktui.widgets.ink import inks, style
-from ktui.widgets.line import Line, fit_middle
+from ktui.widgets.line import Line, fit, fit_middle
 
 WIDEST = 60
 NARROWEST = 16
@@ -204,8 +205,17 @@ class Grid(ScrollView, can_focus=True):
     def _put_cells(self, line: Line, cells: Sequence[str], style: Style) -> None:
         column = 1
         for cell, width in zip(cells, self._fitted, strict=False):
-            line.put(column, fit_middle(cell, width), style)
+            if isinstance(cell, Tiles):
+                self._put_tiles(line, column, cell, width, style)
+            else:
+                line.put(column, fit_middle(cell, width), style)
             column += width + self._gap
+
+    def _put_tiles(self, line: Line, column: int, tiles: Tiles, width: int, style: Style) -> None:
+        line.put(column, fit(tiles, width), style)
+        shown = len(tiles) if len(tiles) <= width else width - 1
+        for offset, tone in enumerate(tiles.tones[:shown]):
+            line.put(column + offset, tiles[offset], self._style(tone))
 
     def _empty_line(self, y: int, width: int) -> Strip:
         line = Line(width)

@@ -19,7 +19,7 @@ NOW = datetime(2026, 1, 1, 0, 0, 30, tzinfo=UTC)
 
 @pytest.fixture
 def model() -> SchedulerModel:
-    answers, model = recorded.inside(), SchedulerModel()
+    answers, model = recorded.inside_answers(), SchedulerModel()
     model.take(
         {
             "queue": answers[f"{VIEWS}/queue?limit=300"],
@@ -31,7 +31,7 @@ def model() -> SchedulerModel:
 
 
 def attempts_on(pod: str) -> Any:
-    return recorded.inside()[f"{VIEWS}/decision?nodes=60&pod={pod}"]
+    return recorded.inside_answers()[f"{VIEWS}/decision?nodes=60&pod={pod}"]
 
 
 def text_of(pod: str, which: int = 0, *, width: int = 90, raw: bool = True) -> str:
@@ -42,7 +42,7 @@ def test_pods_that_wait_come_first_and_each_pod_once(model: SchedulerModel) -> N
     rows = {row.key: row.cells for row in model.rows(now=NOW)}
     assert list(rows)[:2] == ["default/gated", "default/gpu-0"]
     assert rows["default/gated"] == ("gated", "◷ gated", "", "0", "22s")
-    assert rows["default/gpu-0"] == ("gpu-0", "✖ fits 0/3 nodes", "", "2", "1s")
+    assert rows["default/gpu-0"] == ("gpu-0", "✖ fits 0/3 nodes", "", "2", "2s")
     assert rows["default/urgent-0"] == ("urgent-0", "✓ bound", "node-2", "2", "6s")
     assert len(model.rows()) == len({row.key for row in model.rows()})
 
@@ -103,10 +103,10 @@ def test_a_rejection_by_a_plugin_that_filters_no_node_has_its_column() -> None:
 @pytest.mark.parametrize(
     ("pod", "which", "sentence"),
     [
-        pytest.param("default/probed", 0, "node-2 with 393 points, 2 more than node-3", id="a lead"),
+        pytest.param(SPREAD, 0, "node-2 with 672 points, 5 more than node-3", id="a lead"),
         pytest.param("default/urgent-0", 0, "node-2 is the one node of 3 that fits", id="no choice"),
         pytest.param("default/urgent-0", 1, "0/3 nodes are available: 1 Insufficient cpu", id="none"),
-        pytest.param(SPREAD, 0, "one of 3 equals with", id="a tie"),
+        pytest.param("default/probed", 0, "one of 2 equals with", id="a tie"),
     ],
 )
 def test_the_verdict_in_a_sentence(pod: str, which: int, sentence: str) -> None:
@@ -114,14 +114,14 @@ def test_the_verdict_in_a_sentence(pod: str, which: int, sentence: str) -> None:
 
 
 def test_what_put_the_winner_ahead() -> None:
-    attempt = attempts_on("default/probed")["decisions"][0]
+    attempt = attempts_on(SPREAD)["decisions"][0]
     scores = {row["node"]: row["total"] for row in attempt["scores"]}
     assert sum(points for _, points in why_ahead(attempt)) >= max(scores.values()) - sorted(scores.values())[-2]
 
 
 def test_the_tables_of_an_attempt() -> None:
     text = text_of(SPREAD)
-    assert "node-3 ◄" in text
+    assert "node-2 ◄" in text
     assert "Spread ×2" in text
     assert "→100" in text
     assert "Σ" in text

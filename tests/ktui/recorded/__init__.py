@@ -20,7 +20,7 @@ def spans() -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in SPANS.read_bytes().splitlines()]
 
 
-def inside() -> dict[str, Any]:
+def inside_answers() -> dict[str, Any]:
     """What the screens ask that look inside components, with the answers."""
     answers: dict[str, Any] = orjson.loads(INSIDE.read_bytes())
     return answers
@@ -37,7 +37,7 @@ class RecordedTransport:
     """Gives the recorded answers; all else it leaves unanswered, like an engine that hangs."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Any] = orjson.loads(ANSWERS.read_bytes()) | inside()
+        self._answers: dict[str, Any] = orjson.loads(ANSWERS.read_bytes()) | inside_answers()
 
     async def send(self, request: Request) -> Response:
         answer = self._answers.get(question(request))

@@ -15,7 +15,7 @@ from engine.clock import VirtualClock
 from engine.cluster import Cluster
 from engine.config import ClusterConfig
 from engine.kubectl.main import run
-from ktui.feeds.objects import TABLE
+from ktui.feeds.objects import PAGE, TABLE
 from ktui.feeds.store import MOST_KEYS
 from tests.ktui.recorded import ANSWERS, SPANS, question
 
@@ -47,13 +47,13 @@ def shortened(span: dict[str, Any]) -> dict[str, Any]:
 
 
 async def ask(client: Client) -> dict[str, Any]:
-    table = {"accept": TABLE}
+    table, page = {"accept": TABLE}, {"limit": [str(PAGE)]}
     pods = (await client.list(PODS, namespace="default")).items
     pod = pods[0]["metadata"]["name"]
     keys = {"prefix": [PREFIX], "limit": [str(MOST_KEYS)]}
     requests = [
-        Request("GET", PODS.path(), {}, table),
-        Request("GET", DEPLOYMENTS.path(), {}, table),
+        Request("GET", PODS.path(), page, table),
+        Request("GET", DEPLOYMENTS.path(), page, table),
         Request("GET", PODS.path("default", pod)),
         Request("GET", f"{STORE}/keys", keys),
         Request("GET", f"{STORE}/value", {"key": [f"{PREFIX}default/{pod}"]}),

@@ -18,6 +18,7 @@ from engine.clock import VirtualClock
 from engine.cluster import Cluster
 from engine.config import ClusterConfig
 from engine.kubectl.main import run
+from ktui.feeds import nodes as nodes_feed
 from ktui.feeds import scheduler as scheduler_feed
 from tests.ktui.recorded import INSIDE, question
 
@@ -61,7 +62,7 @@ async def main(clock: VirtualClock) -> None:
         await clock.sleep(AFTER_SECONDS)
         recorder = Recorder(client.transport)
         await ask(Client(recorder, user_agent="ktui"))
-        INSIDE.write_bytes(orjson.dumps(recorder.answers, option=orjson.OPT_INDENT_2))
+        INSIDE.write_bytes(orjson.dumps(recorder.answers))
         print(f"{len(recorder.answers)} answers")
 
 
@@ -82,6 +83,8 @@ async def ask(client: Client) -> None:
     waiting = [pod["pod"] for place in ("active", "backoff", "unschedulable") for pod in overview["queue"][place]]
     for pod in dict.fromkeys([*waiting, *(attempt["pod"] for attempt in overview["attempts"]["decisions"])]):
         await scheduler_feed.decision(client, pod)
+    for node in await nodes_feed.node_map(client):
+        await nodes_feed.kubelet(client, node["name"])
 
 
 if __name__ == "__main__":
