@@ -50,12 +50,18 @@ def uses(pod: Object) -> list[Use]:
     requests = [_request(container) for container in containers]
     total = _annotated(pod)
     if total is None:
-        return [Use(container, IDLE, asked) for container, asked in zip(containers, requests, strict=True)]
+        return [_idling(container, asked) for container, asked in zip(containers, requests, strict=True)]
     whole = sum(asked.value for asked in requests)
     return [
         Use(container, _share(total, asked.value, whole, len(containers)), asked)
         for container, asked in zip(containers, requests, strict=True)
     ]
+
+
+def _idling(container: Object, asked: Quantity) -> Use:
+    """Nobody who only idles runs into its limit."""
+    use = Use(container, IDLE, asked)
+    return use if use.limit is None else use._replace(used=min(IDLE, use.limit))
 
 
 def _share(total: Quantity, part: int, whole: int, count: int) -> Quantity:

@@ -48,6 +48,9 @@ def test_ranking(active: list[Object], order: list[str]) -> None:
 def test_use_is_shared_as_requests_are() -> None:
     assert [str(use.used) for use in uses(using("p", "300Mi", containers=3))] == ["100Mi"] * 3
     assert [str(use.used) for use in uses(using("p", "nonsense", containers=2))] == ["16Mi"] * 2
+    small = using("p", "")
+    small["spec"]["containers"][0]["resources"] = {"limits": {"memory": "8Mi"}}
+    assert [str(use.used) for use in uses(small)] == ["8Mi"], "nobody who only idles runs into its limit"
     assert is_critical(using("p", "", priority=2_000_001_000))
 
 
