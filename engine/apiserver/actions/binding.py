@@ -49,7 +49,7 @@ class BindingAction:
             pod["metadata"]["resourceVersion"] = ""
             return pod
 
-        await self._writer.update(call, options, assign, rules=lambda new, old: [], admitted=True)
+        await self._writer.update(call, options, assign, tracked=True, rules=lambda new, old: [], admitted=True)
         return SUCCESS
 
 

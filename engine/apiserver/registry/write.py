@@ -175,6 +175,8 @@ class Writer:
             raise conflict(info.gvr, call.info.name)
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         carry_over(info, new, old)
+        if not tracked:  # before admission and strategy: what the server changes belongs to no manager
+            new = self._owned(call, new, old, options=options)
         attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
         if not admitted:
             await self._mutate(call, attributes)
@@ -185,7 +187,7 @@ class Writer:
         try:
             with call.span(Hop.SCHEMA):
                 await self._world.latency.pause("schema")
-                new = self._complete_changed(call, new, old, options=options, tracked=tracked, rules=rules)
+                self._complete_changed(call, new, old, rules=rules)
                 attributes.object = new
             if not admitted:
                 await self._validate(call, attributes)
@@ -203,9 +205,7 @@ class Writer:
             elif hook is not None:
                 hook.after_success(new, old)
 
-    def _complete_changed(
-        self, call: Call, new: Object, old: Object, *, options: WriteOptions, tracked: bool, rules: Rules | None
-    ) -> Object:
+    def _complete_changed(self, call: Call, new: Object, old: Object, *, rules: Rules | None) -> None:
         info, subresource = call.gvr_resource, call.info.subresource
         if rules is not None:
             if subresource in _SPEC_PARTS and new.get("spec") != old.get("spec"):
@@ -220,8 +220,10 @@ class Writer:
             causes = validate_update(info, new, old)
         if causes:
             raise invalid(info.gvk, new["metadata"].get("name", ""), causes)
-        if tracked:
-            return new
+
+    def _owned(self, call: Call, new: Object, old: Object, *, options: WriteOptions) -> Object:
+        """`new`, and in its managedFields who changed what."""
+        info, subresource = call.gvr_resource, call.info.subresource
         if "managedFields" not in new["metadata"] and "managedFields" in old["metadata"]:
             new["metadata"]["managedFields"] = old["metadata"]["managedFields"]
         if same_but_revision(new, old):
