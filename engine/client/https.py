@@ -12,7 +12,7 @@ import base64
 import os
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -51,6 +51,20 @@ class HttpsTransport:
             return await _response(request, answer)
         except (aiohttp.ClientError, OSError) as error:
             raise _unreachable(self.connection.server, request, error) from error
+
+    async def forward(
+        self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        """Somebody else's request, sent with this client's credentials; the answer is theirs to read."""
+        session = await self._open()
+        return await session.request(
+            method,
+            URL(self.connection.server + target, encoded=True),
+            data=body or None,
+            headers={**self._headers, **headers},
+            allow_redirects=False,
+            server_hostname=self._name(),
+        )
 
     async def connect(self, request: Request, protocols: Sequence[str]) -> HttpSocket:
         """Open a WebSocket with the first of the subprotocols that the server speaks. Raises ApiError."""

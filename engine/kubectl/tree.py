@@ -59,7 +59,10 @@ SECTIONS = {
         _entry("attach", "Attach to a running container", "exec:ATTACH"),
         _entry("exec", "Execute a command in a container", "exec:EXEC"),
         _entry("port-forward", "Forward one or more local ports to a pod", "port_forward:COMMAND"),
+        _entry("proxy", "Run a proxy to the Kubernetes API server", "proxy:COMMAND"),
+        _entry("cp", "Copy files and directories to and from containers", "cp:COMMAND"),
         _entry("auth", "Inspect authorization", "auth:COMMAND"),
+        _entry("debug", "Create debugging sessions for troubleshooting workloads and nodes", "debug:COMMAND"),
         _entry("events", "List events", "events:COMMAND"),
     ),
     "Advanced Commands": (

@@ -215,3 +215,18 @@ def test_the_channels_of_other_clients_end_with_their_connections(home: Home, na
         check=False,
     )
     assert ran.stdout.splitlines() == ["HTTP/1.1 200 OK True", "None True"], ran.stderr
+
+
+def test_ours_copies_folders_there_and_back(
+    home: Home, kubectl: Kubectl, namespace: str, box: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    (tmp_path / "a" / "one").write_text("1\n")
+    (tmp_path / "a" / "deep" / "two").write_bytes(bytes(range(256)) * 300)
+    home.ktui("cp", "-n", namespace, "-c", "main", str(tmp_path / "a"), f"{box}:/tmp/there", check=True)
+    assert kubectl("exec", box, "-c", "main", "--", "cat", "/tmp/there/one").ok() == "1\n"
+    back = home.ktui("cp", "-n", namespace, "-c", "main", f"{box}:/tmp/there", str(tmp_path / "back"), check=True)
+    assert back.err == "tar: removing leading '/' from member names\n"
+    assert (tmp_path / "back" / "deep" / "two").read_bytes() == (tmp_path / "a" / "deep" / "two").read_bytes()
+    missing = home.ktui("cp", "-n", namespace, str(tmp_path / "nope"), f"{box}:/tmp")
+    assert (missing.code, missing.err) == (1, f"error: {tmp_path}/nope doesn't exist in local filesystem\n")

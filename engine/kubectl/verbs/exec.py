@@ -40,7 +40,11 @@ async def attach(session: Session) -> None:
         )
     name = "/".join(session.arguments)
     pod = await _running(session, name, "attach to")
-    container = container_of(session, pod)
+    await attach_to(session, pod, container_of(session, pod))
+
+
+async def attach_to(session: Session, pod: Object, container: str) -> None:
+    """Talk to what runs in a container. Raises Exit, CommandError."""
     if session.flags.on("stdin") and not session.flags.on("quiet"):
         session.err("If you don't see a command prompt, try pressing enter.")
     await _stream(session, pod, "attach", {"container": [container]})
