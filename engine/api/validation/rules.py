@@ -17,6 +17,7 @@ from engine.api.resource_table import (
     NETWORKING,
     NODE,
     RBAC,
+    RESOURCE,
     SCHEDULING,
     STORAGE,
 )
@@ -29,6 +30,7 @@ from engine.api.validation import (
     core,
     cron_jobs,
     definitions,
+    devices,
     endpoints,
     events,
     extensions,
@@ -170,7 +172,21 @@ _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
     (FLOWCONTROL, "FlowSchema"): Rules(flow_control.flow_schema, status=flow_control.status),
     (FLOWCONTROL, "PriorityLevelConfiguration"): Rules(flow_control.priority_level, status=flow_control.status),
 }
-_RULES: Mapping[tuple[str, str], Rules] = {**_PODS_WORKLOADS, **_CONFIGURATION, **_NETWORK_STORAGE, **_EXTENSIONS}
+_DEVICES: Mapping[tuple[str, str], Rules] = {
+    (RESOURCE, "DeviceClass"): Rules(devices.device_class),
+    (RESOURCE, "ResourceClaim"): Rules(
+        devices.resource_claim, devices.resource_claim_update, devices.resource_claim_status
+    ),
+    (RESOURCE, "ResourceClaimTemplate"): Rules(devices.resource_claim_template, devices.resource_claim_update),
+    (RESOURCE, "ResourceSlice"): Rules(devices.resource_slice, devices.resource_slice_update),
+}
+_RULES: Mapping[tuple[str, str], Rules] = {
+    **_PODS_WORKLOADS,
+    **_CONFIGURATION,
+    **_NETWORK_STORAGE,
+    **_EXTENSIONS,
+    **_DEVICES,
+}
 _PLAIN = Rules()
 
 

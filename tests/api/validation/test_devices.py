@@ -1,0 +1,151 @@
+"""Claims to devices and slices of them, after upstream's tables (pkg/apis/resource/validation)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from engine.api.types import GVK, Object
+from engine.api.validation import validate_status_update, validate_update
+from tests.api.objects import info, prepared, problems
+
+CLAIM, TEMPLATE, CLASS, SLICE = (
+    GVK("resource.k8s.io", "v1", kind)
+    for kind in ("ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice")
+)
+
+
+def claim(*requests: Object, **devices: Any) -> Object:
+    return {
+        "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"devices": {"requests": list(requests), **devices}},
+    }
+
+
+def exactly(name: str = "one", **fields: Any) -> Object:
+    return {"name": name, "exactly": {"deviceClassName": "gpu", **fields}}
+
+
+def published(**spec: Any) -> Object:
+    whole = {"driver": "gpu.example.com", "pool": {"name": "a", "resourceSliceCount": 1}, **spec}
+    return {"metadata": {"name": "a"}, "spec": whole}
+
+
+_REQUEST = "spec.devices.requests[0]"
+_REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+_PLACES = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+CASES: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a claim": (CLAIM, claim(exactly()), []),
+    "a request for nothing": (
+        CLAIM,
+        claim({"name": "one"}),
+        [f"{_REQUEST}: Required value: exactly one of `exactly` or `firstAvailable` is required"],
+    ),
+    "a request of no class": (
+        CLAIM,
+        claim(exactly(deviceClassName="")),
+        [f"{_REQUEST}.exactly.deviceClassName: Required value"],
+    ),
+    "all, and how many": (
+        CLAIM,
+        claim(exactly(allocationMode="All", count=2)),
+        [f"{_REQUEST}.exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'"],
+    ),
+    "fewer than none": (
+        CLAIM,
+        claim(exactly(count=-1)),
+        [f"{_REQUEST}.exactly.count: Invalid value: -1: must be greater than zero"],
+    ),
+    "a way to allocate that there is not": (
+        CLAIM,
+        claim(exactly(allocationMode="Some")),
+        [f'{_REQUEST}.exactly.allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"'],
+    ),
+    "a name twice": (
+        CLAIM,
+        claim(exactly(), exactly()),
+        ['spec.devices.requests[1]: Duplicate value: "one"'],
+    ),
+    "a constraint on what is not requested": (
+        CLAIM,
+        claim(exactly(), constraints=[{"requests": ["two"], "matchAttribute": "gpu.example.com/model"}]),
+        [f'spec.devices.constraints[0].requests[0]: Invalid value: "two": {_REFERENCE}'],
+    ),
+    "a constraint on an attribute of nobody": (
+        CLAIM,
+        claim(exactly(), constraints=[{"matchAttribute": "model"}]),
+        ['spec.devices.constraints[0].matchAttribute: Invalid value: "model": must include a domain'],
+    ),
+    "a configuration of nothing": (
+        CLAIM,
+        claim(exactly(), config=[{"requests": ["one"]}]),
+        ["spec.devices.config[0].opaque: Required value"],
+    ),
+    "a template": (
+        TEMPLATE,
+        {"metadata": {"name": "a", "namespace": "default"}, "spec": {"spec": claim({"name": "one"})["spec"]}},
+        ["spec.spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required"],
+    ),
+    "a class that selects by nothing": (
+        CLASS,
+        {"metadata": {"name": "a"}, "spec": {"selectors": [{}]}},
+        ["spec.selectors[0].cel: Required value"],
+    ),
+    "a slice": (SLICE, published(nodeName="node-1"), []),
+    "a slice of nowhere": (SLICE, published(), [f"spec: Required value: {_PLACES}"]),
+    "a slice of one node and of all": (
+        SLICE,
+        published(nodeName="node-1", allNodes=True),
+        [f'spec: Invalid value: "{{`nodeName`, `allNodes`}}": {_PLACES}, but multiple fields are set'],
+    ),
+    "a pool of no slices": (
+        SLICE,
+        published(allNodes=True, pool={"name": "", "generation": -1}),
+        [
+            "spec.pool.name: Required value",
+            "spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero",
+            "spec.pool.generation: Invalid value: -1: must be greater than or equal to zero",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_new_objects(name: str) -> None:
+    gvk, value, expected = CASES[name]
+    assert problems(gvk, value) == expected
+
+
+def stored(gvk: GVK, value: Object) -> Object:
+    obj = prepared(gvk, value)
+    obj["metadata"]["resourceVersion"] = "1"
+    return obj
+
+
+def test_a_claim_stays_as_it_was_made() -> None:
+    old = stored(CLAIM, claim(exactly()))
+    new = copy.deepcopy(old)
+    new["spec"]["devices"]["requests"][0]["exactly"]["count"] = 2
+    causes = [str(cause) for cause in validate_update(info(CLAIM), new, old)]
+    assert [
+        cause.startswith("spec: Invalid value: ") and cause.endswith(": field is immutable") for cause in causes
+    ] == [True]
+
+
+def test_a_claim_is_reserved_once_it_is_allocated() -> None:
+    old = stored(CLAIM, claim(exactly()))
+    new = {**old, "status": {"reservedFor": [{"resource": "pods", "name": "web", "uid": ""}]}}
+    assert [str(cause) for cause in validate_status_update(info(CLAIM), new, old)] == [
+        "status.reservedFor[0].uid: Required value",
+        "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
+    ]
+
+
+def test_a_slice_stays_with_its_driver() -> None:
+    old = stored(SLICE, published(nodeName="node-1"))
+    new = {**old, "spec": {**old["spec"], "driver": "other.example.com"}}
+    assert [str(cause) for cause in validate_update(info(SLICE), new, old)] == [
+        'spec.driver: Invalid value: "other.example.com": field is immutable'
+    ]
