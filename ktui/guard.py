@@ -1,13 +1,24 @@
-"""A worker that fails is told of, and never takes the app down."""
+"""What goes wrong in a worker or in a widget is told of, and never takes the app down.
+
+Textual ends the message loop of a widget whose handler raises: it would stand there, deaf, and a screen with it. A
+guarded one goes on with the next message.
+"""
 
 from __future__ import annotations
 
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.worker import Worker, WorkerState
 
 
 class Guarded(MessagePump):
-    """For whatever starts workers with `exit_on_error=False`: says what went wrong in them."""
+    """For screens and widgets of ours, and for whatever starts workers with `exit_on_error=False`."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            self.app._handle_exception(error)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error

@@ -54,6 +54,7 @@ class FlowModel:
         self._writes: deque[tuple[float, str]] = deque(maxlen=20)  # clients' writes: when, and which trace
         self.has_model_time = False
         self.show = set(show)
+        self._words: tuple[str, ...] = ()
         self.chains = chains
         self._exchanges = Exchanges()
         self._blocks: deque[Block] = deque()
@@ -79,6 +80,7 @@ class FlowModel:
                 for block in self._blocks
                 if not block.noise or block.noise in self.show
                 for row in block.shown(chains=self.chains)
+                if not self._words or _says(row, self._words)
             ]
         return self._rows
 
@@ -87,6 +89,16 @@ class FlowModel:
         self.show ^= {noise}
         self.version += 1
         return noise in self.show
+
+    @property
+    def filter(self) -> str:
+        """Words that a row must say, each with a `!` in front for not."""
+        return " ".join(self._words)
+
+    @filter.setter
+    def filter(self, text: str) -> None:
+        self._words = tuple(text.lower().split())
+        self.version += 1
 
     def toggle_chains(self) -> bool:
         self.chains = not self.chains
@@ -327,6 +339,11 @@ def _put(known: OrderedDict[str, Any], key: str, value: Any, most: int) -> None:
     known[key] = value
     if len(known) > most:
         known.popitem(last=False)
+
+
+def _says(row: FlowRow, words: tuple[str, ...]) -> bool:
+    said = f"{row.text} {row.note} {row.outcome if not row.ok else ''}".lower()
+    return all((word[1:] not in said) if word.startswith("!") else (word in said) for word in words)
 
 
 def _joined(names: str, name: str) -> str:

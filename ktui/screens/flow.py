@@ -10,7 +10,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from ktui.feeds import inspection
 from ktui.models.exchange import Span
@@ -72,9 +72,11 @@ class FlowScreen(FrameScreen):
             with Vertical():
                 yield FlowCanvas(self.live, id="flow")
                 yield Static("", id="following")
+                yield Input(placeholder="pods  ·  web  ·  conflict  ·  !lease", id="flow-filter", compact=True)
             yield Inspector(id="inspector")
 
     def on_mount(self) -> None:
+        self.query_one("#flow-filter").display = False
         self.focus_body()
         self.set_interval(TICK_SECONDS, self._tick)
         self.query_one(Inspector).show([])
@@ -146,12 +148,16 @@ class FlowScreen(FrameScreen):
             self.action_escape()
             return
         self.pinned = trace
-        self.canvas.show(FlowModel(show=self.live.show, chains=self.live.chains))
+        model = FlowModel(show=self.live.show, chains=self.live.chains)
+        model.filter = self.live.filter
+        self.canvas.show(model)
         self._feed_pinned()
 
     def action_escape(self) -> None:
         """Close the detail, unpin, follow the end."""
-        if self.has_class("inspecting"):
+        if self._close_filter():
+            pass
+        elif self.has_class("inspecting"):
             self.remove_class("inspecting")
         elif self.pinned:
             self.pinned = ""
@@ -166,6 +172,28 @@ class FlowScreen(FrameScreen):
         trace = self.live.traces.get(self.pinned, [])
         if len(trace) > model.seen:
             model.add(trace[model.seen :])
+
+    # -- the filter
+
+    def action_filter(self) -> None:
+        field = self.query_one("#flow-filter", Input)
+        field.display = True
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.live.filter = event.value
+        if self.pinned:
+            self.canvas.model.filter = event.value
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.input.display = bool(event.value)
+        self.focus_body()
+
+    def _close_filter(self) -> bool:
+        """Says whether it was open."""
+        field = self.query_one("#flow-filter", Input)
+        was_open, field.value, field.display = bool(field.display), "", False
+        return was_open
 
     # -- what is hidden
 
@@ -199,6 +227,8 @@ class FlowScreen(FrameScreen):
         parts = []
         if not canvas.following:
             parts.append(Text(f"stopped at a line, {canvas.missed} newer · End to follow", f"bold {accent}"))
+        if model.filter:
+            parts.append(Text(f"/{model.filter}", accent))
         if self.pinned:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
         hidden = [f"{model.hidden[noise]} {noise} ({noise[0]})" for noise in NOISES if noise not in model.show]

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from ktui.guard import Guarded
 from ktui.models.completion import common
 
 HISTORY = 500
@@ -18,7 +19,7 @@ HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --repl
 Complete = Callable[[str], Awaitable[list[str]]]
 
 
-class CommandLine(Vertical):
+class CommandLine(Guarded, Vertical):
     """Hidden until it is opened; tells what was typed."""
 
     DEFAULT_CSS = """

@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
+from ktui.guard import Guarded
 from ktui.models.link import Link
 
 
@@ -41,7 +42,7 @@ class LinkLine(Static, can_focus=True):
         self.action_follow()
 
 
-class DetailPane(VerticalScroll):
+class DetailPane(Guarded, VerticalScroll):
     """`show` replaces what is shown; what is copied of it is `copied`."""
 
     DEFAULT_CSS = """

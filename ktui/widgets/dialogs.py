@@ -24,7 +24,7 @@ class Question(ModalScreen[str]):
     }
     Question Label { width: auto; max-width: 70; margin-bottom: 1; }
     Question Horizontal { width: auto; height: auto; }
-    Question Button { margin-right: 2; min-width: 10; padding: 0 1; }
+    Question Button { margin-right: 1; min-width: 8; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "answer('')", "Back"),

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from ktui.guard import Guarded
 from ktui.models.flow import FlowModel
 from ktui.models.flow_rows import FlowRow
 from ktui.widgets.flow_painter import FlowPainter, Geometry
@@ -31,7 +32,7 @@ EMPTY = (
 )
 
 
-class FlowCanvas(ScrollView, can_focus=True):
+class FlowCanvas(Guarded, ScrollView, can_focus=True):
     """Shows a model's rows. Follows the end until the cursor leaves it."""
 
     DEFAULT_CSS = """

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from ktui.guard import Guarded
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.tiles import Tiles
@@ -27,7 +28,7 @@ GAP = 3
 NARROW_GAP = 2
 
 
-class Grid(ScrollView, can_focus=True):
+class Grid(Guarded, ScrollView, can_focus=True):
     """Rows under a head. The cursor stays on its key when rows come, go or move."""
 
     DEFAULT_CSS = """

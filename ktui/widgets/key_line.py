@@ -15,6 +15,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
+from ktui.guard import Guarded
 from ktui.widgets.ink import inks
 
 GAP = "  "
@@ -33,7 +34,7 @@ class Key:
         return len(self.key) + len(self.word) + 1
 
 
-class KeyLine(Widget):
+class KeyLine(Guarded, Widget):
     DEFAULT_CSS = """
     KeyLine { height: 1; dock: bottom; background: $surface; color: $foreground; }
     """

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from ktui.guard import Guarded
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
@@ -20,7 +21,7 @@ from ktui.widgets.ink import inks
 HINT = "web  ·  !web  ·  -l app=web  ·  status=Running"
 
 
-class TablePane(Vertical):
+class TablePane(Guarded, Vertical):
     """Give it rows with `show`; it filters and sorts them. `view` says how."""
 
     DEFAULT_CSS = """

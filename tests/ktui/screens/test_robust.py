@@ -1,0 +1,96 @@
+"""What a terminal, a person and a broken widget can do to the screen without ending it."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.filter import Monochrome
+from textual.widgets import Input, TextArea
+
+from engine.api.types import GVR
+from ktui.app import KtuiApp
+from ktui.screens.editor import Editor
+from ktui.screens.flow import FlowScreen
+from ktui.session import Session
+from ktui.widgets.flow_canvas import FlowCanvas
+from ktui.widgets.grid import Grid
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import Driver
+
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+
+
+async def test_a_paste_of_five_thousand_lines_is_saved(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "mine"}}, namespace="default")
+        await driver.command("edit cm/mine")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        text = driver.find(TextArea)
+        text.move_cursor(text.document.end)
+        lines = "data:\n" + "".join(f"  key-{number}: value {number}\n" for number in range(5_000))
+        text.post_message(events.Paste(lines))
+        await driver.until(lambda: "key-4999" in text.text)
+        await driver.press("ctrl+s")
+        await driver.until(lambda: not isinstance(driver.app.screen, Editor))
+        found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        assert len(found["data"]) == 5_000
+
+
+async def test_a_paste_into_the_command_line_stays_one_line(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("colon")
+        line = driver.find(Input, "#command")
+        line.post_message(events.Paste("get pods\nget nodes\n"))
+        await driver.until(lambda: line.value == "get pods")
+
+
+async def test_wide_and_combining_characters_keep_the_columns(show: Show) -> None:
+    async with show() as driver:
+        wide = {"metadata": {"name": "mine"}, "data": {"k": "日本語 e\u0301 👩‍👩‍👧"}}
+        await driver.client.create(CONFIG_MAPS, wide, namespace="default")
+        await driver.command("cm")
+        await driver.until(lambda: any(row.key == "default/mine" for row in driver.find(Grid).rows))
+        driver.find(Grid).move_to("default/mine")
+        await driver.press("y")
+        await driver.sees("日本語")
+
+
+async def test_a_widget_that_fails_is_told_of_and_the_screen_stays(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = KtuiApp(session)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("nodes 3/3")
+        monkeypatch.setattr(type(app), "is_headless", property(lambda self: False))
+        app.screen.call_later(_fail)
+        await driver.sees("ktui erred", "ZeroDivisionError")
+        monkeypatch.undo()
+        await driver.press("2", "1")
+        assert isinstance(app.screen, FlowScreen)
+
+
+def _fail() -> None:
+    raise ZeroDivisionError("a widget's own fault")
+
+
+async def test_no_color_is_honoured(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = KtuiApp(session)
+    async with app.run_test():
+        assert any(isinstance(filter, Monochrome) for filter in app._filters)
+
+
+async def test_the_flow_shows_only_what_the_filter_says(show: Show) -> None:
+    async with show() as driver:
+        for name in ("apple", "pear"):
+            await driver.client.create(CONFIG_MAPS, {"metadata": {"name": name}}, namespace="default")
+        await driver.sees("cm/apple", "cm/pear")
+        await driver.press("slash")
+        await driver.type("pear")
+        await driver.press("enter")
+        await driver.misses("POST cm/apple")
+        await driver.sees("cm/pear", "/pear")
+        assert all("pear" in row.text for row in driver.find(FlowCanvas).model.rows)
+        await driver.press("escape")
+        await driver.sees("cm/apple", "cm/pear")
