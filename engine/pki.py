@@ -119,9 +119,10 @@ class Authority:
             .not_valid_before(now - timedelta(minutes=5))
             .not_valid_after(min(now + validity, self._certificate.not_valid_after_utc))
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(_key_usage(usages), critical=True)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
+        if _KEY_USAGES & set(usages):  # one that allows the key nothing would forbid it everything
+            builder = builder.add_extension(_key_usage(usages), critical=True)
         if purposes := [_PURPOSES[usage] for usage in usages if usage in _PURPOSES]:
             builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
         for extension in asked.extensions:
@@ -181,6 +182,18 @@ _PURPOSES = {
     "timestamping": ExtendedKeyUsageOID.TIME_STAMPING,
     "ocsp signing": ExtendedKeyUsageOID.OCSP_SIGNING,
     "any": ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
+}
+
+
+_KEY_USAGES = {
+    "signing",
+    "digital signature",
+    "content commitment",
+    "key encipherment",
+    "data encipherment",
+    "key agreement",
+    "cert sign",
+    "crl sign",
 }
 
 

@@ -89,6 +89,23 @@ async def test_an_approved_request_is_signed(world: World) -> None:
         assert timedelta(hours=1) <= life <= timedelta(hours=1, minutes=6)
 
 
+@pytest.mark.parametrize(
+    ("usages", "signs"),
+    [
+        pytest.param(["client auth"], None, id="nothing said of the key"),
+        pytest.param(["client auth", "digital signature"], True, id="the key signs"),
+        pytest.param(["client auth", "key encipherment"], False, id="the key does not"),
+    ],
+)
+async def test_what_the_key_may_do(world: World, usages: list[str], signs: bool | None) -> None:
+    async with running(world, config=served(world.clock.now())) as cluster:
+        await request(cluster.admin, asked("jane"), CLIENT, usages)
+        await approve(cluster)
+        certificate = x509.load_pem_x509_certificate(base64.b64decode((await answered(cluster))["certificate"]))
+        found = [each.value for each in certificate.extensions if isinstance(each.value, x509.KeyUsage)]
+        assert [each.digital_signature for each in found] == ([] if signs is None else [signs])
+
+
 NODE_NAMES = (x509.DNSName("node-1"), x509.IPAddress(ip_address("172.18.0.2")))
 
 
