@@ -42,7 +42,7 @@ from ktui.models.routes import (
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
 from ktui.places import Places
-from ktui.screens.catalogue import CATALOGUE, SCREENS
+from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
 from ktui.screens.frame import FrameScreen
 from ktui.screens.help import Help
 from ktui.screens.output import Output
@@ -64,6 +64,7 @@ class KtuiApp(Guarded, Steered, Places):
     CSS_PATH: ClassVar[Path] = Path(__file__).parent / "app.tcss"
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {entry.name: entry.make for entry in CATALOGUE}
     DEFAULT_MODE = "flow"
+    tabs: ClassVar[tuple[Entry, ...]] = CATALOGUE  # what stands below the bar
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -36,7 +36,6 @@ from textual.widgets import Static
 from ktui.guard import Guarded
 from ktui.models.link import Link
 from ktui.models.summary import ClusterSummary
-from ktui.screens.catalogue import CATALOGUE
 from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.detail_pane import DetailPane
@@ -90,12 +89,13 @@ class FrameScreen(Guarded, Screen[None]):
         raise NotImplementedError
 
     def _tabs(self) -> Text:
-        """The names of the screens; closer together where there is little room."""
-        pad = "" if self.app.size.width < NARROW_BELOW else " "
-        tabs = [
-            Text(f"{pad}{entry.key} {entry.title}{pad}", "reverse bold" if entry.name == self.mode else "")
-            for entry in CATALOGUE
-        ]
+        """The names of the screens: closer together where there is little room, and then without the last ones."""
+        width = self.app.size.width
+        pad = "" if width < NARROW_BELOW else " "
+        words = {entry.name: f"{pad}{entry.key} {entry.title}{pad}" for entry in self.ktui.tabs}
+        while len(words) > 1 and sum(len(word) + 1 for word in words.values()) - 1 > width:
+            words.pop(next(name for name in reversed(words) if name != self.mode))
+        tabs = [Text(word, "reverse bold" if name == self.mode else "") for name, word in words.items()]
         return Text(" ").join(tabs)
 
     def on_resize(self) -> None:

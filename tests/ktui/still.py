@@ -11,6 +11,7 @@ from engine.client import Client
 from engine.world import World
 from ktui.app import KtuiApp
 from ktui.models.summary import ClusterSummary
+from ktui.screens.catalogue import Entry
 from ktui.screens.frame import FrameScreen
 from ktui.session import Session
 from tests.ktui import recorded
@@ -29,8 +30,14 @@ SUMMARY = ClusterSummary(
 )
 
 
+# All screens that there are to be: one that comes does not change the pictures of all others.
+TABS = ("Flow", "Objects", "Store", "Watches", "Controllers", "Scheduler", "Nodes", "Dashboard", "Tree")
+
+
 class StillApp(KtuiApp):
     """Its engine answers what was recorded and no more."""
+
+    tabs = tuple(Entry(title.lower(), str(key), title, "", "") for key, title in enumerate(TABS, start=1))
 
     def __init__(self) -> None:
         client = Client(recorded.RecordedTransport(), user_agent="ktui")
