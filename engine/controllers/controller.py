@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, ClassVar
 
 from engine.api.errors import ApiError
@@ -246,6 +247,7 @@ class Controller:
         self._last.append(
             {
                 "key": key,
+                "object": span.object,
                 "start": span.start,
                 "trace": span.trace_id,
                 "span": span.id,
@@ -258,7 +260,9 @@ class Controller:
         )
 
     def _look(self, parameters: Mapping[str, str]) -> Any:
-        """The view `controllers/NAME`; newest reconciles first."""
+        """The view `controllers/NAME`; newest reconciles first, `last` of them."""
+        last = parameters.get("last", "")
+        most = int(last) if last.isascii() and last.isdigit() else len(self._last)
         waiting = self.queue.waiting()
         return {
             "name": self.title,
@@ -277,7 +281,7 @@ class Controller:
             },
             "reconciles": self._reconciles,
             "errors": self._errors,
-            "last": [{**each, "start": _stamp(each["start"])} for each in reversed(self._last)],
+            "last": [{**each, "start": _stamp(each["start"])} for each in islice(reversed(self._last), most)],
         }
 
 

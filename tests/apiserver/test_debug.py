@@ -92,6 +92,9 @@ async def test_the_open_watches(client: Client) -> None:
 async def test_views_are_what_components_offer(client: Client, world: World) -> None:
     world.views.offer("scheduler/queue", lambda parameters: {"active": [], "asked": parameters})
     assert "scheduler/queue" in (await get(client, "views"))["views"]
+    world.views.offer("other", lambda parameters: 1)
+    shown = (await get(client, "views", under="scheduler/", limit="3"))["shown"]
+    assert shown == {"scheduler/queue": {"active": [], "asked": {"under": "scheduler/", "limit": "3"}}}
     assert await get(client, "views/scheduler/queue", limit="3") == {"active": [], "asked": {"limit": "3"}}
     with pytest.raises(ApiError, match='view "nothing" not found'):
         await get(client, "views/nothing")

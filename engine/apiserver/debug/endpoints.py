@@ -9,7 +9,7 @@
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
 | watches | every cache with its ring and its open watches |
 | nodes | every Node with its Pods as states: the node map |
-| views, views/NAME | the views that components offer |
+| views, views/NAME | the views that components offer; with `under` all of a kind at once |
 | store/... | see `debug.store`, `debug.etcd` and `debug.members` |
 """
 
@@ -70,7 +70,7 @@ class DebugEndpoints:
             case ["nodes"]:
                 return Response(200, {"nodes": await self._node_map.take()})
             case ["views"]:
-                return Response(200, {"views": list(self._backend.world.views)})
+                return self._views(request)
             case ["views", *name]:
                 return self._view("/".join(name), request)
             case [""]:
@@ -115,6 +115,16 @@ class DebugEndpoints:
             details = {"kind": "payloads", "name": span}
             raise ApiError(404, "NotFound", f'payload "{span}" not found', details=details)
         return Response(200, found)
+
+    def _views(self, request: Request) -> Response:
+        """The names; with `under` what all views show whose names begin so."""
+        views, under = self._backend.world.views, request.parameter("under")
+        if not under:
+            return Response(200, {"views": list(views)})
+        parameters = {key: values[0] for key, values in request.query.items() if values}
+        return Response(
+            200, {"shown": {name: views.look(name, parameters) for name in views if name.startswith(under)}}
+        )
 
     def _view(self, name: str, request: Request) -> Response:
         parameters = {key: values[0] for key, values in request.query.items() if values}
