@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 
 from ktui.cli import main
 from ktui.store_printers import ENDPOINT_HEADERS
-from tests.engine_process import TIMEOUT, Home
+from tests.engine_process import TIMEOUT, Home, Ran
 
 MAPS = "/registry/configmaps/default/"
 
@@ -38,6 +38,25 @@ def document(home: Home, *words: str) -> dict[str, Any]:
     found = json.loads(home.ktui("store", *words, "-w", "json").ok())
     assert isinstance(found, dict)
     return found
+
+
+Here = Callable[..., Ran]
+
+
+@pytest.fixture
+def here(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
+    """`ktui store` in this process: a new one for each question would cost more than all else here."""
+
+    def run(*words: str) -> Ran:
+        monkeypatch.setenv("KTUI_HOME", str(home.path))
+        monkeypatch.setattr(sys, "argv", ["ktui", "store", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        printed = capfd.readouterr()
+        return Ran(printed.out, printed.err, ended.value.code)
+
+    return run
 
 
 def test_get_prints_key_and_value_by_turns(home: Home) -> None:
@@ -174,29 +193,22 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],
 )
-def test_what_cannot_be_done_is_said_as_etcdctl_does(
-    home: Home, words: str, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In this process: a new one for each row would cost more than all else here."""
-    monkeypatch.setenv("KTUI_HOME", str(home.path))
-    monkeypatch.setattr(sys, "argv", ["ktui", "store", *words.split()])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    printed = capsys.readouterr()
-    assert (ended.value.code, printed.out, printed.err) == (code, "", f"Error: {message}\n")
+def test_what_cannot_be_done_is_said_as_etcdctl_does(here: Here, words: str, code: int, message: str) -> None:
+    ran = here(*words.split())
+    assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
 
 
-def test_a_key_that_is_empty_is_none(home: Home) -> None:
-    ran = home.ktui("store", "get", "")
+def test_a_key_that_is_empty_is_none(here: Here) -> None:
+    ran = here("get", "")
     assert (ran.code, ran.out, ran.err) == (1, "", "Error: etcdserver: key is not provided\n")
 
 
-def test_get_in_hexadecimal(home: Home) -> None:
+def test_get_in_hexadecimal(here: Here) -> None:
     key = "".join(f"\\x{byte:02x}" for byte in f"{MAPS}one".encode())
-    assert home.ktui("store", "get", f"{MAPS}one", "--keys-only", "--hex").ok() == f"{key}\n\n"
+    assert here("get", f"{MAPS}one", "--keys-only", "--hex").ok() == f"{key}\n\n"
 
 
-def test_leases_and_what_hangs_on_them(home: Home) -> None:
+def test_leases_and_what_hangs_on_them(home: Home, here: Here) -> None:
     """Events live on a lease of an hour and a minute."""
     event = home.path / "event.json"
     involved = {"kind": "ConfigMap", "name": "one", "namespace": "default"}
@@ -204,24 +216,25 @@ def test_leases_and_what_hangs_on_them(home: Home) -> None:
         json.dumps({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "told"}, "involvedObject": involved})
     )
     home.kubectl("create", "-f", str(event)).ok()
-    found = document(home, "lease", "list")
+    event.unlink()
+    found = json.loads(here("lease", "list", "-w", "json").ok())
     assert list(found) == ["cluster_id", "member_id", "revision", "raft_term", "leases"]
     (lease,) = [each["id"] for each in found["leases"]]
-    assert home.ktui("store", "lease", "list").ok() == f"found 1 leases\n{lease:016x}\n"
-    life = document(home, "lease", "timetolive", f"{lease:x}", "--keys")
+    assert here("lease", "list").ok() == f"found 1 leases\n{lease:016x}\n"
+    life = json.loads(here("lease", "timetolive", f"{lease:x}", "--keys", "-w", "json").ok())
     assert list(life) == [*list(found)[:4], "id", "ttl", "granted-ttl", "keys"]
     assert [b64decode(key).decode() for key in life["keys"]] == ["/registry/events/default/told"]
     assert 0 < life["ttl"] <= life["granted-ttl"]
-    assert document(home, "lease", "timetolive", f"{lease:x}")["keys"] is None
-    shown = home.ktui("store", "lease", "timetolive", f"{lease:x}", "--keys").ok()
+    assert json.loads(here("lease", "timetolive", f"{lease:x}", "-w", "json").ok())["keys"] is None
+    shown = here("lease", "timetolive", f"{lease:x}", "--keys").ok()
     assert shown.startswith(f"lease {lease:016x} granted with TTL({life['granted-ttl']}s), remaining(")
     assert shown.endswith("s), attached keys([/registry/events/default/told])\n")
-    assert home.ktui("store", "lease", "timetolive", "1234").ok() == "lease 0000000000001234 already expired\n"
+    assert here("lease", "timetolive", "1234").ok() == "lease 0000000000001234 already expired\n"
 
 
-def test_no_alarms(home: Home) -> None:
-    assert home.ktui("store", "alarm", "list").ok() == ""
-    assert document(home, "alarm", "list") == {}
+def test_no_alarms(here: Here) -> None:
+    assert here("alarm", "list").ok() == ""
+    assert here("alarm", "list", "-w", "json").ok() == "{}\n"
 
 
 def watch(home: Home, *words: str, lines: int) -> list[str]:
