@@ -1,4 +1,4 @@
-"""Admission webhooks and policies, after upstream's tables (pkg/apis/admissionregistration/validation)."""
+"""Admission webhooks and policies, and aggregated APIs, after upstream's tables of their validation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.api.objects import problems
 _GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = GVK(_GROUP, "v1", "ValidatingWebhookConfiguration")
 POLICY, BINDING = (GVK(_GROUP, "v1", f"ValidatingAdmissionPolicy{suffix}") for suffix in ("", "Binding"))
+API = GVK("apiregistration.k8s.io", "v1", "APIService")
 MUTATING_BINDING = GVK(_GROUP, "v1", "MutatingAdmissionPolicyBinding")
 
 _RULE = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
@@ -45,6 +46,11 @@ def policy(**spec: Any) -> Object:
 
 def binding(**spec: Any) -> Object:
     return {"metadata": {"name": "a"}, "spec": {"policyName": "a", "validationActions": ["Deny"], **spec}}
+
+
+def api(**spec: Any) -> Object:
+    whole = {"group": "example.com", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10, **spec}
+    return {"metadata": {"name": f"{whole['version']}.{whole['group']}"}, "spec": whole}
 
 
 _RESOURCES = "webhooks[0].rules[0].resources"
@@ -192,6 +198,24 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.paramRef.selector: Forbidden: name and selector are mutually exclusive",
             'spec.paramRef.parameterNotFoundAction: Unsupported value: "Shrug": supported values: "Allow", "Deny"',
         ],
+    ),
+    "an API of no group": (
+        API,
+        api(group="", version="v2"),
+        ["spec.group: Required value: only v1 may have an empty group and it better be legacy kube"],
+    ),
+    "a local API with trust in itself": (
+        API,
+        api(caBundle="aGVsbG8=", insecureSkipTLSVerify=True),
+        [
+            'spec.caBundle: Invalid value: "5 bytes": local APIServices may not have a caBundle',
+            "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify",
+        ],
+    ),
+    "an API at no port": (
+        API,
+        api(service={"namespace": "a", "name": "b", "port": 0}),
+        ["spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive"],
     ),
     "a mutating binding has no actions": (
         MUTATING_BINDING,
