@@ -1,0 +1,49 @@
+"""`ktui --screen`, `ktui --attach` and `ktui keys`: what the words of the command line become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from ktui.application import app
+from ktui.commands import UsageError
+from ktui.commands.screen import attached, show
+
+KUBECONFIG = {
+    "current-context": "here",
+    "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+    "clusters": [{"name": "here", "cluster": {"server": "https://127.0.0.1:6443"}}],
+    "users": [{"name": "me", "user": {"token": "secret"}}],
+}
+
+
+def test_a_screen_that_there_is_not() -> None:
+    with pytest.raises(UsageError, match='there is no screen "flwo"; there are flow, objects, store'):
+        show(name="default", profile="instant", ephemeral=True, screen="flwo")
+
+
+async def test_attach_takes_the_address_given_and_the_credentials_of_the_kubeconfig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config"
+    file.write_text(yaml.safe_dump(KUBECONFIG))
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    session = attached("https://elsewhere:1234", "default")
+    assert session.name == "elsewhere:1234"
+    assert (session.begin, session.stop_engine) == (None, None)
+    await session.client.close()
+
+
+def test_attach_without_credentials_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("KTUI_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="no such file or directory"):
+        attached("https://elsewhere:1234", "default")
+
+
+def test_keys_prints_what_the_config_file_takes() -> None:
+    printed = CliRunner().invoke(app, ["keys"]).stdout
+    assert yaml.safe_load(printed)["keys"]["objects.edit"] == "e"
