@@ -1,0 +1,61 @@
+"""The ring buffer of one resource, with the cursor of every stream that reads from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.text import Text
+from textual.widgets import Static
+
+from ktui.models.watches import Ring
+from ktui.widgets.ink import inks
+from ktui.widgets.line import fit
+
+
+class WatchRing(Static):
+    DEFAULT_CSS = """
+    WatchRing { height: 3; width: 1fr; padding: 0 1; background: $surface; text-wrap: nowrap; }
+    """
+
+    def show(self, ring: Ring | None) -> None:
+        if ring is None:
+            self.update(Text("The ring of the stream under the cursor is drawn here.", "dim"))
+        else:
+            self.update(Text("\n").join(ring_lines(ring, max(40, self.size.width), inks(self.app))))
+
+
+def ring_lines(ring: Ring, width: int, colours: Mapping[str, str]) -> list[Text]:
+    """What it holds; the ring itself, oldest left; below it a mark for the streams at each place."""
+    used = len(ring.revisions)
+    head = Text.assemble(
+        (f"{ring.resource}  ", "bold"),
+        f"ring {used} of {ring.size} changes",
+        (f" · a watch from before rev {ring.oldest} gets 410 Expired and lists again", "dim"),
+    )
+    head.truncate(width, overflow="ellipsis")
+    left, right = f"{ring.revisions[0] if used else ring.oldest} ▕", f"▏ {ring.newest}"
+    cells = max(10, width - len(left) - len(right))
+    filled = min(cells, max(int(used > 0), round(used / max(1, ring.size) * cells)))
+    body = Text(left).append("█" * filled, colours.get("lane-api-server", "")).append("░" * (cells - filled), "dim")
+    return [head, body.append(right), _marks(ring, len(left), cells, width, colours)]
+
+
+def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str, str]) -> Text:
+    places: dict[int, list[str]] = {}
+    for name, cursor in ring.cursors:
+        places.setdefault(ring.place(cursor, cells), []).append(name)
+    line = Text()
+    for place, names in sorted(places.items()):
+        mark = f"✖ {len(names)} fell out" if place < 0 else f"▲{_crowd(names)}"
+        column = 0 if place < 0 else start + place
+        if column < line.cell_len:  # no room: the mark before tells of a neighbour already
+            continue
+        line.append(" " * (column - line.cell_len))
+        line.append(fit(mark, max(1, width - column)), colours.get("error" if place < 0 else "accent", ""))
+        line.append(" ")
+    line.rstrip()
+    return line
+
+
+def _crowd(names: list[str]) -> str:
+    return f" {names[0]}" if len(names) == 1 else f" {len(names)} streams: {', '.join(dict.fromkeys(names))}"

@@ -1,0 +1,113 @@
+"""The Watches screen's rows and its ring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.models.watches import WatchesModel, is_out_of_the_ring, lag, resource_of, state, who
+from ktui.widgets.stream_details import stream_parts
+from ktui.widgets.watch_ring import ring_lines
+
+
+def watcher(number: int = 1, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": number, "user": "system:node:node-1", "userAgent": "kubelet", "namespace": "",
+        "selector": {"fields": "spec.nodeName=node-1"}, "cursor": 20, "sent": 2, "bytes": 2048, "buffered": 0,
+        "ageSeconds": 5.0, **changes,
+    }  # fmt: skip
+
+
+def cache(
+    *watchers: dict[str, Any], size: int = 10, revisions: tuple[int, ...] = (10, 20, 30), cut_off: int = 0
+) -> Any:
+    ring = {
+        "size": size, "used": len(revisions), "oldest": revisions[0] - 1, "newest": revisions[-1],
+        "revisions": list(revisions),
+    }  # fmt: skip
+    return {"prefix": "/registry/pods", "ring": ring, "cutOff": cut_off, "watchers": list(watchers)}
+
+
+def informer(lists: int) -> dict[str, Any]:
+    return {
+        "resource": "pods", "objects": 3, "handlers": 1, "synced": True, "resourceVersion": "30", "lists": lists,
+        "watches": lists,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("user", "agent", "name"),
+    [
+        ("system:node:node-1", "kubelet", "kubelet node-1"),
+        ("system:kube-scheduler", "kube-scheduler", "kube-scheduler"),
+        ("kubernetes-admin", "kubectl/v1.37.1 (linux/amd64)", "kubectl (kubernetes-admin)"),
+        ("system:serviceaccount:kube-system:job-controller", "x", "job-controller"),
+    ],
+)
+def test_who_watches(user: str, agent: str, name: str) -> None:
+    assert who({"user": user, "userAgent": agent}) == name
+
+
+@pytest.mark.parametrize(
+    ("prefix", "resource"),
+    [
+        ("/registry/pods", "pods"),
+        ("/registry/services/specs", "services"),
+        ("/registry/apps.x.io/webs", "webs"),
+        ("/registry/minions", "nodes"),
+    ],
+)
+def test_the_resource_of_a_cache(prefix: str, resource: str) -> None:
+    assert resource_of({"prefix": prefix}) == resource
+
+
+@pytest.mark.parametrize(("buffered", "words"), [(0, "✓ in step"), (64, "◐ 64 wait"), (900, "✖ to be cut off")])
+def test_how_a_stream_fares(buffered: int, words: str) -> None:
+    assert state(cache(), watcher(buffered=buffered))[0] == words
+
+
+def test_the_lag_is_what_the_ring_has_after_the_cursor() -> None:
+    assert [lag(cache(), watcher(cursor=cursor)) for cursor in (5, 10, 25, 30)] == [3, 2, 1, 0]
+
+
+def test_a_cursor_that_fell_out_of_a_full_ring_would_get_410() -> None:
+    full = cache(size=3)
+    assert is_out_of_the_ring(full, watcher(cursor=5))
+    assert not is_out_of_the_ring(full, watcher(cursor=9))
+    assert not is_out_of_the_ring(cache(), watcher(cursor=5))
+
+
+def test_the_ring_has_a_mark_for_every_stream() -> None:
+    pods = cache(watcher(), watcher(2, user="system:kube-scheduler", userAgent="kube-scheduler", cursor=30), size=3)
+    lines = [line.plain for line in ring_lines(WatchesModel([pods]).ring(pods), 80, {})]
+    assert "ring 3 of 3 changes" in lines[0]
+    assert lines[1].startswith("10 ▕█")
+    assert lines[1].endswith("█▏ 30")
+    assert "▲ kubelet node-1" in lines[2]
+    assert max(map(len, lines[1:])) <= 80
+    fallen = cache(watcher(cursor=1), size=3)
+    assert "✖ 1 fell out" in ring_lines(WatchesModel([fallen]).ring(fallen), 80, {})[2].plain
+
+
+def test_a_relist_and_a_stream_cut_off_are_noticed() -> None:
+    model, name = WatchesModel(), "informers/kube-scheduler"
+    model.take({"caches": [cache()], "informers": {name: [informer(1)]}, "queues": {}}, now="12:00:00")
+    assert not model.told
+    model.take({"caches": [cache(cut_off=1)], "informers": {name: [informer(2)]}, "queues": {}}, now="12:00:01")
+    assert list(model.told) == [
+        "12:00:01 kube-scheduler listed pods again (410 or lost)",
+        "12:00:01 pods: 1 too slow, cut off",
+    ]
+
+
+def test_the_slowest_stream_comes_first_and_shows_its_informer() -> None:
+    slow = watcher(2, user="system:kube-scheduler", userAgent="kube-scheduler", buffered=7)
+    pods = cache(watcher(), slow)
+    model = WatchesModel([pods], {"informers/kube-scheduler": [informer(1)]})
+    assert [row.cells[0] for row in model.rows(wide=True)] == ["kube-scheduler", "kubelet node-1"]
+    assert model.rows(wide=True)[1].cells[2] == "spec.nodeName=node-1"
+    assert model.find("/registry/pods 2") == (pods, slow)
+    text = "\n".join(part.plain for part in stream_parts(model, pods, slow, colours={}))
+    for words in ("◐ 7 wait", "3 objects kept at rev 30", "1 lists, 1 watches"):
+        assert words in text
