@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.kubelet.runtime.shell.commands import archive, clock, condition, files, network, output, system, text
+from engine.kubelet.runtime.shell.commands import (
+    archive,
+    clock,
+    condition,
+    fields,
+    files,
+    network,
+    output,
+    system,
+    text,
+)
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
 
 UTILITIES: Mapping[str, Command] = {
     **output.COMMANDS,
     **clock.COMMANDS,
+    **fields.COMMANDS,
     **files.COMMANDS,
     **text.COMMANDS,
     **system.COMMANDS,
