@@ -156,3 +156,25 @@ async def test_an_idle_day_of_heartbeats_ends_within_bounds(virtual_clock: Virtu
     assert status.db_size < 4 << 20  # of more than 7 MB that were written
     assert store.revision - store.compact_revision > 60
     await store.close()
+
+
+async def test_a_store_opens_where_nothing_that_lives_is_newer_than_the_compaction(
+    virtual_clock: VirtualClock, tmp_path: Path
+) -> None:
+    """k3s-io/kine issue 311: such a store came up at an older revision, and its watches failed."""
+    store = await SqliteStore.open(tmp_path / "store.db", clock=virtual_clock, retention=Retention(automatic=False))
+    await put(store, b"/a")
+    for _ in range(20):
+        await put(store, b"/b")
+    newest = (await store.txn([], [DeleteRange(b"/b")])).revision
+    await store.compact(newest)
+    await virtual_clock.sleep(1)
+    await store.close()
+    store = await SqliteStore.open(tmp_path / "store.db", clock=virtual_clock, retention=Retention(automatic=False))
+    assert (store.revision, store.compact_revision) == (newest, newest)
+    watcher = await store.watch(b"/", b"0", start_revision=newest)
+    (deletion,) = (await anext(watcher)).events
+    assert (deletion.type, deletion.kv.key, deletion.kv.mod_revision) == ("DELETE", b"/b", newest)
+    assert await put(store, b"/a") == newest + 1
+    assert [event.kv.key for event in (await anext(watcher)).events] == [b"/a"]
+    await store.close()
