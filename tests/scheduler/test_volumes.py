@@ -454,6 +454,14 @@ def test_volume_limits_of_nodes() -> None:
     assert bench.reasons(NodeVolumeLimits, user("c2", "c3", "c4")) == {"a": full, "b": full}
 
 
+def test_a_limit_follows_what_the_csi_driver_says() -> None:
+    there = [user("c0", name="there", node_name="a")]
+    bench = Bench(NODES, there, others=[*LIMITED, limited("a", 1)])
+    assert bench.reasons(NodeVolumeLimits, user("c1"))["a"] == "node(s) exceed max volume count"
+    bench.framework.handle.lister = Bench(others=[*LIMITED, limited("a", 2)]).framework.handle.lister
+    assert bench.reasons(NodeVolumeLimits, user("c1"))["a"] == ""
+
+
 def test_a_limit_of_nought_lets_no_volume_in() -> None:
     bench = Bench(NODES, others=[*LIMITED, limited("a", 0)])
     assert bench.reasons(NodeVolumeLimits, user("c0")) == {"a": "node(s) exceed max volume count", "b": ""}

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from engine.api.types import GVR, Object
-from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
+from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
 from engine.scheduler.plugins.migrated_volumes import migrated_driver
 from engine.scheduler.plugins.volume_binding import after_claim
 from engine.scheduler.pod_info import PodInfo
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.handle import Handle
 
 CSI_NODES = GVR("storage.k8s.io", "v1", "csinodes")
 VOLUME_ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
@@ -38,6 +46,10 @@ class LimitState:
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
 
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._known: dict[str, tuple[Object | None, dict[str, int]]] = {}  # limits of nodes, and whence they are
+
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         wanted = self._drivers(pod)
         if not wanted or not self.handle.lister(CSI_NODES).list():
@@ -46,14 +58,29 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return PreFilterResult()
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        kept = state.read(self.name, LimitState)
-        limits, wanted = self._limits(node.name), kept.wanted
-        limited = [limits[driver] for driver in wanted.values() if driver in limits]
-        there = kept.attachments.get(node.name, {})
-        # No more than this can be attached; mostly that is few enough, whatever it is.
-        if not limited or len(node.used_claims) + len(there) + len(wanted) <= min(limited):
-            return SUCCESS
-        return TOO_MANY if self.over_limit(state, pod, node) else SUCCESS
+        crowded = self._may_be_over(state.read(self.name, LimitState), [node])
+        return TOO_MANY if crowded and self.over_limit(state, pod, node) else SUCCESS
+
+    def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        kept, nodes = state.read(self.name, LimitState), snapshot.nodes
+        failed = np.zeros(len(rows), np.bool_)
+        for index in self._may_be_over(kept, [nodes[row] for row in rows.tolist()]):
+            failed[index] = bool(self.over_limit(state, pod, nodes[rows[index]]))
+        return Verdicts.where(failed, TOO_MANY)
+
+    def _may_be_over(self, kept: LimitState, nodes: list[NodeInfo]) -> list[int]:
+        """Which of the nodes have to be counted in full: most have room for more than can be attached, whatever it
+        is."""
+        of_node, known = self.handle.lister(CSI_NODES).get, self._known
+        drivers, attached, more = frozenset(kept.wanted.values()), kept.attachments, len(kept.wanted)
+        found = []
+        for index, node in enumerate(nodes):
+            csi_node, entry = of_node(node.name), known.get(node.name)
+            limits = entry[1] if entry is not None and entry[0] is csi_node else self._limits(node.name)
+            there = len(node.used_claims) + len(attached.get(node.name, ())) + more
+            if limits and any(there > limits[driver] for driver in drivers if driver in limits):
+                found.append(index)
+        return found
 
     def over_limit(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> dict[str, tuple[int, int]]:
         """Of each driver that the node would have too many volumes of: how many, and how many it may have."""
@@ -67,10 +94,14 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return {d: (counts[d], limits[d]) for d in added if d in limits and counts[d] > limits[d]}
 
     def _limits(self, node_name: str) -> dict[str, int]:
+        """How many volumes the node attaches of each driver that sets a limit."""
         found = self.handle.lister(CSI_NODES).get(node_name)
-        drivers = ((found or {}).get("spec") or {}).get("drivers") or ()
-        counts = ((driver["name"], (driver.get("allocatable") or {}).get("count")) for driver in drivers)
-        return {name: count for name, count in counts if count is not None}
+        known = self._known.get(node_name)
+        if known is None or known[0] is not found:
+            drivers = ((found or {}).get("spec") or {}).get("drivers") or ()
+            counts = ((driver["name"], (driver.get("allocatable") or {}).get("count")) for driver in drivers)
+            known = self._known[node_name] = found, {name: count for name, count in counts if count is not None}
+        return known[1]
 
     def _used(self, node: NodeInfo) -> Drivers:
         """What the pods on the node use."""
