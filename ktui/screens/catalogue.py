@@ -45,6 +45,9 @@ CATALOGUE = (
     ),
     Entry("scheduler", "6", "Scheduler", "who waits, and why which node", "ktui.screens.scheduler:SchedulerScreen"),
     Entry("nodes", "7", "Nodes", "kubelets at work, and their Pods as tiles", "ktui.screens.nodes:NodesScreen"),
+    Entry(
+        "dashboard", "8", "Dashboard", "rates, depths and counts over time", "ktui.screens.dashboard:DashboardScreen"
+    ),
     Entry("tree", "9", "Tree", "workloads by owner, down to containers", "ktui.screens.tree:TreeScreen"),
 )
 SCREENS = {entry.name: entry.title for entry in CATALOGUE}

@@ -1,0 +1,130 @@
+"""The Dashboard's figures over time: gauges as they are, counters as rates per second of the model."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ktui.models.grid_row import GridRow
+
+Json = Mapping[str, Any]
+TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
+EVERY_SECONDS = 1.0  # of this machine, between two samples
+KEPT = 240
+SPARK_CELLS = 24
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+# Of each figure: what it is called, its unit ("/s" for a rate), and what it tells.
+FIGURES: Mapping[str, tuple[str, str]] = {
+    "pods ready": ("", "Pods that are ready or done"),
+    "pods starting": ("", "Pods that are not ready yet"),
+    "pods failing": ("", "Pods that failed, or whose containers cannot run"),
+    "nodes ready": ("", "Nodes that report themselves healthy"),
+    "revisions": ("/s", "writes to etcd, in a second of the model"),
+    "watch events": ("/s", "changes that the watch caches took in"),
+    "streams": ("", "open watches"),
+    "streams cut off": ("/s", "watches that were too slow"),
+    "reconciles": ("/s", "keys that controllers worked off"),
+    "keys in line": ("", "in the work queues of all controllers"),
+    "keys to retry": ("", "that failed and wait for another try"),
+    "reconcile errors": ("/s", "reconciles that failed"),
+    "scheduling attempts": ("/s", "Pods that the scheduler tried to place"),
+    "pods in queue": ("", "that wait for the scheduler, gated ones too"),
+    "store size": (" KiB", "what etcd has on disk"),
+    "round trip": (" ms", "what the API server takes to answer this screen, on this machine"),
+}
+
+
+@dataclass(slots=True)
+class DashboardModel:
+    series: dict[str, deque[float]] = field(default_factory=dict)
+    _last: dict[str, float] = field(default_factory=dict)
+    _last_at: float | None = None
+    _model_at: float = 0.0
+
+    def take(self, sample: Json) -> bool:
+        """Take a sample, unless the last one is too fresh; says whether it did."""
+        if self._last_at is not None and sample["at"] - self._last_at < EVERY_SECONDS:
+            return False
+        model_now = sample["status"]["clock"]["monotonic"]
+        values, elapsed = dict(figures(sample)), model_now - self._model_at
+        for name, value in values.items():
+            if FIGURES[name][0] == "/s":
+                if name not in self._last:
+                    continue
+                value = max(0.0, value - self._last[name]) / elapsed if elapsed > 0 else 0.0
+            self.series.setdefault(name, deque(maxlen=KEPT)).append(value)
+        self._last, self._last_at, self._model_at = values, sample["at"], model_now
+        return True
+
+    def rows(self) -> list[GridRow]:
+        return [_row(name, self.series[name]) for name in FIGURES if self.series.get(name)]
+
+
+def figures(sample: Json) -> Iterator[tuple[str, float]]:
+    """The sample's raw values, counters as they stand."""
+    status, metrics = sample["status"], totals(sample["metrics"])
+    pods, nodes = status.get("pods") or {}, status.get("nodes") or {}
+    yield "pods ready", pods.get("ready", 0)
+    yield "pods starting", pods.get("waiting", 0)
+    yield "pods failing", pods.get("failed", 0)
+    yield "nodes ready", nodes.get("ready", 0)
+    yield "revisions", status["revision"]
+    yield "watch events", metrics.get("apiserver_watch_cache_events_received_total", 0)
+    yield "streams", metrics.get("apiserver_registered_watchers", 0)
+    yield "streams cut off", metrics.get("apiserver_terminated_watchers_total", 0)
+    queues = [shown["queue"] for shown in sample["controllers"].values()]
+    yield "reconciles", sum(shown["reconciles"] for shown in sample["controllers"].values())
+    yield "keys in line", sum(queue["depth"] for queue in queues)
+    yield "keys to retry", sum(bool(waiting["retries"]) for queue in queues for waiting in queue["waiting"])
+    yield "reconcile errors", sum(shown["errors"] for shown in sample["controllers"].values())
+    if sample["attempts"] is not None:
+        yield "scheduling attempts", sample["attempts"]["total"]
+    if sample["queue"] is not None:
+        counts = sample["queue"]["counts"]
+        yield "pods in queue", counts["active"] + counts["backoff"] + counts["unschedulable"]
+    yield "store size", metrics.get("apiserver_storage_size_bytes", 0) / 1024
+    yield "round trip", sample["roundTripMs"]
+
+
+def totals(metrics: str) -> dict[str, float]:
+    """The sum of each metric over its labels, of a page in Prometheus' text format."""
+    sums: dict[str, float] = {}
+    for line in metrics.splitlines():
+        if line and not line.startswith("#"):
+            sample, _, value = line.rpartition(" ")
+            name = sample.partition("{")[0]
+            sums[name] = sums.get(name, 0.0) + float(value)
+    return sums
+
+
+def figure_text(name: str, value: float) -> str:
+    text = f"{value:,.1f}" if value != int(value) and value < 1000 else f"{value:,.0f}"
+    return f"{text}{FIGURES[name][0]}"
+
+
+def spark(values: Sequence[float], cells: int) -> str:
+    """The last values as blocks, the highest the whole block."""
+    shown = list(values)[-cells:]
+    most = max(shown, default=0.0)
+    return "".join(BLOCKS[max(int(value > 0), round(value / most * 8)) if most else 0] for value in shown).rjust(cells)
+
+
+def plot(values: Sequence[float], *, width: int, height: int) -> list[str]:
+    """The last values as columns over `height` lines, the uppermost first."""
+    shown = list(values)[-width:]
+    most = max(shown, default=0.0)
+    eighths = [max(int(value > 0), round(value / most * height * 8)) if most else 0 for value in shown]
+    return [
+        "".join(BLOCKS[max(0, min(8, level - line * 8))] for level in eighths).rjust(width)
+        for line in reversed(range(height))
+    ]
+
+
+def _row(name: str, values: Sequence[float]) -> GridRow:
+    now = values[-1]
+    tone = "error" if now and name in ("pods failing", "keys to retry", "reconcile errors", "streams cut off") else ""
+    cells = (name, figure_text(name, now), figure_text(name, max(values)), spark(values, SPARK_CELLS))
+    return GridRow(name, cells, tone or "foreground")

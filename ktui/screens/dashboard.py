@@ -1,0 +1,84 @@
+"""Dashboard: rates, depths and counts as sparklines, and the one under the cursor as a plot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from ktui.feeds import dashboard as dashboard_feed
+from ktui.models.dashboard import EVERY_SECONDS, FIGURES, TITLES, DashboardModel, figure_text, plot
+from ktui.screens.polled import PolledScreen
+from ktui.widgets.detail_pane import DetailPane
+from ktui.widgets.grid import Grid
+from ktui.widgets.ink import inks
+from ktui.widgets.table_pane import TablePane
+
+TALLEST = 16
+
+
+class DashboardScreen(PolledScreen):
+    mode = "dashboard"
+    purpose = (
+        "Dashboard: the cluster in figures, sampled once a second while this screen is looked at. Rates are per second "
+        "of the model's clock, so that speed and pause do not bend them."
+    )
+    DEFAULT_CSS = """
+    DashboardScreen #plot { width: 45%; }
+    DashboardScreen.narrow #plot { width: 100%; height: 40%; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = DashboardModel()
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal():
+            yield TablePane("Figures", empty="The first sample is being taken …", id="figures")
+            yield DetailPane(id="plot")
+
+    def focus_body(self) -> None:
+        self.query_one(TablePane).grid.focus()
+
+    async def ask(self) -> Any:
+        session = self.ktui.session
+        return await dashboard_feed.sample(session.client, session.world.clock)
+
+    def take(self, value: Any) -> None:
+        self.model.take(value)
+
+    def draw(self) -> None:
+        pane, detail = self.query_one(TablePane), self.query_one(DetailPane)
+        pane.problem = self.problem
+        pane.show(TITLES, self.model.rows())
+        values = self.model.series.get(pane.key)
+        if not values:
+            detail.show([])
+            return
+        width = max(20, detail.scrollable_content_region.width - 2)
+        height = max(4, min(TALLEST, detail.size.height - 6))
+        colour = inks(self.app).get("lane-api-server", "")
+        lines = [Text(line, colour) for line in plot(values, width=width, height=height)]
+        head = Text.assemble((pane.key, "bold"), f"  now {figure_text(pane.key, values[-1])}")
+        about = Text(FIGURES[pane.key][1], "dim")
+        seconds = min(len(values), width) * EVERY_SECONDS
+        foot = Text(
+            f"the top is {figure_text(pane.key, max(list(values)[-width:]))} · {seconds:.0f} s are shown", "dim"
+        )
+        detail.show([head, about, *lines, foot], copied=f"{pane.key}\t" + "\t".join(f"{value:g}" for value in values))
+
+    def on_grid_chosen(self, _: Grid.Chosen) -> None:
+        """Enter leads to where the figure comes from."""
+        key = self.query_one(TablePane).key
+        mode = next((mode for words, mode in SOURCES.items() if words in key), "")
+        if mode:
+            self.ktui.switch_mode(mode)
+
+
+SOURCES = {
+    "pods in queue": "scheduler", "scheduling": "scheduler", "pods": "objects", "nodes": "nodes", "revisions": "store",
+    "store": "store", "watch": "watches", "streams": "watches", "reconcile": "controllers", "keys": "controllers",
+    "round trip": "flow",
+}  # fmt: skip
