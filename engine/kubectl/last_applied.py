@@ -26,15 +26,21 @@ def original(obj: Object) -> Object | None:
     return value if isinstance(value, dict) else {}
 
 
-def modified(obj: Object) -> Object:
-    """The object with itself in the annotation, as it is sent."""
-    bare = copy_object(obj)
-    metadata = bare.setdefault("metadata", {})
+def bare(obj: Object) -> Object:
+    """The object without the annotation."""
+    copy = copy_object(obj)
+    metadata = copy.setdefault("metadata", {})
     annotations = dict(metadata.get("annotations") or {})
     annotations.pop(ANNOTATION, None)
     metadata["annotations"] = annotations
-    sent = copy_object(bare)
-    sent["metadata"]["annotations"] = {**annotations, ANNOTATION: compact(bare) + "\n"}
+    return copy
+
+
+def modified(obj: Object) -> Object:
+    """The object with itself in the annotation, as it is sent."""
+    sent = bare(obj)
+    text = compact(sent) + "\n"
+    sent["metadata"]["annotations"] = {**sent["metadata"]["annotations"], ANNOTATION: text}
     return sent
 
 

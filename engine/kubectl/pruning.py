@@ -48,34 +48,41 @@ async def prune(
     report: Report,
 ) -> None:
     """Delete what bears the last-applied annotation and is not among the uids `seen`."""
+    for resource, obj in await candidates(session, resources, namespaces, seen):
+        try:
+            await remove(session, resource, obj, dry_run=dry_run, report=report)
+        except ApiError as error:
+            raise _failed(resource, error) from error
+
+
+async def candidates(
+    session: Session, resources: Collection[Resource], namespaces: Iterable[str], seen: Collection[str]
+) -> list[tuple[Resource, Object]]:
+    """What would be pruned, those in namespaces first. Raises CommandError."""
     chosen = list(resources) or await _default(session)
-    for namespace in namespaces:
-        for resource in chosen:
-            if resource.namespaced:
-                await _prune(session, resource, namespace, seen=seen, dry_run=dry_run, report=report)
-    for resource in chosen:
-        if not resource.namespaced:
-            await _prune(session, resource, "", seen=seen, dry_run=dry_run, report=report)
+    places = [(resource, namespace) for namespace in namespaces for resource in chosen if resource.namespaced]
+    places += [(resource, "") for resource in chosen if not resource.namespaced]
+    found: list[tuple[Resource, Object]] = []
+    for resource, namespace in places:
+        try:
+            listed = await session.list(resource, namespace, labelSelector=session.flags.text("selector"))
+        except ApiError as error:
+            raise _failed(resource, error) from error
+        for obj in listed:
+            metadata = obj["metadata"]
+            if last_applied.ANNOTATION in (metadata.get("annotations") or {}) and metadata.get("uid") not in seen:
+                found.append((resource, obj))
+    return found
+
+
+def _failed(resource: Resource, error: ApiError) -> CommandError:
+    scope = "namespaced" if resource.namespaced else "nonNamespaced"
+    kind = f"{resource.gvr.group}/{resource.gvr.version}, Kind={resource.kind}"
+    return CommandError(f"error pruning {scope} object {kind}: {error.message}")
 
 
 async def _default(session: Session) -> list[Resource]:
     return [await session.discovery.for_kind(session.client, kind) for kind in DEFAULT]
-
-
-async def _prune(
-    session: Session, resource: Resource, namespace: str, *, seen: Collection[str], dry_run: str, report: Report
-) -> None:
-    scope = "namespaced" if resource.namespaced else "nonNamespaced"
-    selector = session.flags.text("selector")
-    try:
-        for obj in await session.list(resource, namespace, labelSelector=selector):
-            metadata = obj["metadata"]
-            applied = last_applied.ANNOTATION in (metadata.get("annotations") or {})
-            if applied and metadata.get("uid") not in seen:
-                await remove(session, resource, obj, dry_run=dry_run, report=report)
-    except ApiError as error:
-        kind = f"{resource.gvr.group}/{resource.gvr.version}, Kind={resource.kind}"
-        raise CommandError(f"error pruning {scope} object {kind}: {error.message}") from error
 
 
 async def remove(session: Session, resource: Resource, obj: Object, *, dry_run: str, report: Report) -> None:

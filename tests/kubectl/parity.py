@@ -26,6 +26,8 @@ _VARYING = (
     (re.compile(r"(?<=AGE) +"), "  "),
     (re.compile(r"(?<=AGE) +"), "  "),
     (re.compile(r"\bX509SHA256=[0-9a-f]{64}\b"), "X509SHA256=ID"),
+    (re.compile(r"/tmp/(LIVE|MERGED)-\d+"), r"\1"),
+    (re.compile(r"^((?:---|\+\+\+) \S+)\t.*$", re.MULTILINE), r"\1"),
     (re.compile(r" +$", re.MULTILINE), ""),
 )
 

@@ -12,7 +12,7 @@ from engine.api.errors import ApiError
 from engine.api.patch import three_way_merge_patch, three_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
-from engine.kubectl import last_applied, yaml
+from engine.kubectl import last_applied, pruning, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.flags import Flag, Type
@@ -24,16 +24,22 @@ from engine.kubectl.session import Session
 
 MASK_BEFORE, MASK_AFTER = "*** (before)", "*** (after)"
 SAME = "***"
+SERVER_SIDE = "kubectl"  # who applies on the server's side unless another is named
 
 
 @dataclass(slots=True)
 class _Differ:
     session: Session
-    found: bool = False
-    names: list[str] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, None] = field(default_factory=dict)  # uids
+    namespaces: dict[str, None] = field(default_factory=dict)
 
     async def __call__(self, info: Info) -> None:
         live = await self._live(info)
+        if live is not None:
+            self.seen[live["metadata"]["uid"]] = None
+        if info.resource.namespaced:
+            self.namespaces[info.namespace] = None
         merged = await self._merged(info, live)
         if not self.session.flags.on("show-managed-fields"):
             live = without_managed_fields(live) if live is not None else None
@@ -53,13 +59,14 @@ class _Differ:
     async def _merged(self, info: Info, live: Object | None) -> Object:
         """What the object would be, by a dry run."""
         flags = self.session.flags
-        query = {"dryRun": "All", "fieldManager": flags.text("field-manager")}
+        server_side = flags.on("server-side") and not flags.given("field-manager")
+        query = {"dryRun": "All", "fieldManager": SERVER_SIDE if server_side else flags.text("field-manager")}
         if flags.on("server-side"):
             force = flags.on("force-conflicts")
             return await self.session.patch(
                 info.resource, info.name, info.namespace, info.object, APPLY_PATCH, force=force, **query
             )
-        modified = last_applied.modified(info.object)
+        modified = last_applied.bare(info.object)  # what changes is shown, not what is remembered of it
         if live is None:
             path = self.session.path_of(info.resource, info.namespace)
             created: Object = await self.session.request("POST", path, query=query, body=modified)
@@ -71,17 +78,23 @@ class _Differ:
             patch, content_type = three_way_strategic_patch(original, modified, live, schema), STRATEGIC_PATCH
         return await self.session.patch(info.resource, info.name, info.namespace, patch, content_type, **query)
 
-    def _show(self, info: Info, live: Object | None, merged: Object) -> None:
+    async def show_pruned(self) -> None:
+        """What apply would prune: objects that were applied, bear the labels, and are in the manifests no more."""
+        allowed = await pruning.allowed(self.session, self.session.flags.many("prune-allowlist"))
+        for resource, obj in await pruning.candidates(self.session, allowed, self.namespaces, self.seen):
+            metadata = obj["metadata"]
+            info = Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
+            self._show(info, obj, None)
+
+    def _show(self, info: Info, live: Object | None, merged: Object | None) -> None:
         gvk = info.resource.gvk
         group = [gvk.group] if gvk.group else []
         name = ".".join([*group, gvk.version, gvk.kind, info.namespace, info.name])
         before = yaml.dump(live).splitlines(keepends=True) if live is not None else []
-        after = yaml.dump(merged).splitlines(keepends=True)
+        after = yaml.dump(merged).splitlines(keepends=True) if merged is not None else []
         lines = list(difflib.unified_diff(before, after, f"LIVE/{name}", f"MERGED/{name}"))
         if lines:
-            self.found = True
-            self.session.out(f"diff -u -N LIVE/{name} MERGED/{name}")
-            self.session.stdout.writelines(lines)
+            self.shown[name] = f"diff -u -N LIVE/{name} MERGED/{name}\n{''.join(lines)}"
 
 
 def _masked(live: Object | None, merged: Object) -> tuple[Object | None, Object]:
@@ -108,7 +121,11 @@ async def run(session: Session) -> None:
     selection.fetch = False
     differ = _Differ(session)
     await visit(session, selection, differ)
-    if differ.found:
+    if session.flags.on("prune"):
+        await differ.show_pruned()
+    for name in sorted(differ.shown):  # as diff goes through two folders
+        session.stdout.write(differ.shown[name])
+    if differ.shown:
         raise Exit(1)
 
 
@@ -124,6 +141,8 @@ COMMAND = Command(
         *field_manager("kubectl-client-side-apply"),
         Flag("concurrency", Type.INT, default=1, help="How many objects at once."),
         Flag("force-conflicts", Type.BOOL, help="Take over fields that other managers own (server-side only)."),
+        Flag("prune", Type.BOOL, help="Show what apply would prune, too."),
+        Flag("prune-allowlist", Type.ARRAY, help="A kind to prune, GROUP/VERSION/KIND; by default the usual ones."),
         Flag("server-side", Type.BOOL, help="Let the server merge."),
         Flag("show-managed-fields", Type.BOOL, help="Keep managedFields in the comparison."),
         Flag("show-secrets", Type.BOOL, help="Show the data of Secrets."),
