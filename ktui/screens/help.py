@@ -59,13 +59,18 @@ class Help(ModalScreen[None]):
         focused = self._about.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
-        yield self._table("everywhere", dict(self._rows(self.app.BINDINGS)))
+        yield self._table("everywhere", {**self._screens(), **dict(self._rows(self.app.BINDINGS))})
         yield self._table("reading", dict(LEGEND))
         yield Text.assemble(
             ("after :  ", "bold"),
             "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
-            "theme NAME, up, q",
+            "theme NAME, ns NAME, export svg|text|mermaid, tour, up, q; Tab completes",
         )
+
+    def _screens(self) -> dict[str, str]:
+        """The keys of the screens, in a row."""
+        tabs = self._about.ktui.tabs
+        return {f"{tabs[0].key} … {tabs[-1].key}": ", ".join(entry.title for entry in tabs)}
 
     def _shared(self) -> Iterator[BindingType]:
         """The keys of all screens, as far as this one has a use for them."""
@@ -78,14 +83,14 @@ class Help(ModalScreen[None]):
     @staticmethod
     def _rows(bindings: list[BindingType]) -> Iterator[tuple[str, str]]:
         for binding in bindings:
-            if isinstance(binding, Binding) and binding.description:
+            if isinstance(binding, Binding) and binding.description and not (binding.id or "").startswith("screen."):
                 keys = [binding.key_display] if binding.key_display else [_word(key) for key in binding.key.split(",")]
                 yield " ".join(key or "" for key in keys), binding.tooltip or binding.description
 
     @staticmethod
     def _table(title: str, rows: dict[str, str]) -> Table:
         table = Table(
-            title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1)
+            title=f"\n{title}", title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1)
         )
         table.add_column(style="bold", min_width=14, no_wrap=True)
         table.add_column(ratio=1)

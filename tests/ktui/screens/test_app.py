@@ -55,7 +55,7 @@ async def test_screens_resources_and_themes_by_name(show: Show) -> None:
 
 @pytest.mark.parametrize("screen", ["1", "2", "3"])
 async def test_help_names_every_key(show: Show, screen: str) -> None:
-    async with show(size=(120, 60)) as driver:
+    async with show(size=(120, 100)) as driver:
         await driver.press(screen, "question_mark")
         assert isinstance(driver.app.screen, Help)
         await driver.sees("this screen", "moving", "everywhere", "reading", "Esc closes", "pause the engine's clock")
