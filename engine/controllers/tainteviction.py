@@ -12,7 +12,6 @@ from engine.client import NORMAL, object_key
 from engine.controllers.conditions import conditions_of, without_condition
 from engine.controllers.controller import Controller
 from engine.controllers.nodelifecycle.controller import NODE_INDEX, by_node_name
-from engine.controllers.pods import parse_time
 from engine.controllers.taints import NO_EXECUTE, find_toleration, taints_of
 
 DISRUPTION_TARGET = "DisruptionTarget"
@@ -22,9 +21,9 @@ def no_execute(node: Object | None) -> list[Object]:
     return [taint for taint in taints_of(node or {}) if taint["effect"] == NO_EXECUTE]
 
 
-def evict_at(pod: Object, taints: list[Object], now: datetime) -> datetime | None:
-    """When the Pod has to go: now for a taint that it does not tolerate, after the shortest of its tolerations' times
-    else; None if it may stay."""
+def evict_at(pod: Object, taints: list[Object], now: datetime, *, since: datetime) -> datetime | None:
+    """When the Pod has to go: now for a taint that it does not tolerate; else the shortest of its tolerations' times
+    after `since`, when it was first seen with such taints; None if it may stay."""
     if not taints:
         return None
     tolerations = pod["spec"].get("tolerations") or []
@@ -38,8 +37,7 @@ def evict_at(pod: Object, taints: list[Object], now: datetime) -> datetime | Non
     ]
     if not seconds:
         return None
-    added = [parse_time(taint["timeAdded"]) for taint in taints if taint.get("timeAdded")]
-    return max(added, default=now) + timedelta(seconds=min(seconds))
+    return since + timedelta(seconds=min(seconds))
 
 
 class TaintEvictionController(Controller):
@@ -53,7 +51,7 @@ class TaintEvictionController(Controller):
         self._nodes = self.lister(NODES)
         self._pods = self.lister(PODS)
         self.index(PODS, NODE_INDEX, by_node_name)
-        self._marked: dict[str, str] = {}  # Pods whose time runs, by key, with their uid
+        self._marked: dict[str, tuple[str, datetime]] = {}  # Pods whose time runs, by key: their uid, and since when
         self.watch(NODES, self._node_changed)
         self.watch(PODS, self._pod_changed)
 
@@ -77,14 +75,16 @@ class TaintEvictionController(Controller):
             return
         now = self.clock.now()
         taints = no_execute(self._nodes.get(pod["spec"].get("nodeName", "")))
-        due = evict_at(pod, taints, now)
+        uid, since = self._marked.get(key, ("", now))
+        since = since if uid == pod["metadata"]["uid"] else now
+        due = evict_at(pod, taints, now, since=since)
         self.note(desired={"evictAt": due.isoformat() if due else None}, actual={"taints": taints})
         if due is None:
             if self._marked.pop(key, None) is not None:
                 self.recorder.event(pod, NORMAL, "TaintManagerEviction", f"Cancelling deletion of Pod {key}")
             return
         if due > now:
-            self._marked[key] = pod["metadata"]["uid"]
+            self._marked[key] = pod["metadata"]["uid"], since
             self.queue.add_after(key, (due - now).total_seconds())
             return
         await self._evict(key, pod)

@@ -45,7 +45,14 @@ class TtlController(Controller):
             before, self._boundary = self._boundary, self._step(len(self._nodes))
             if before != self._boundary:
                 return [node["metadata"]["name"] for node in self._nodes.list()]
-        return [new["metadata"]["name"]] if new is not None else []
+        return [new["metadata"]["name"]] if new is not None and self._found(new) != self._wanted else []
+
+    @property
+    def _wanted(self) -> str:
+        return str(BOUNDARIES[self._boundary].seconds)
+
+    def _found(self, node: Object) -> str | None:
+        return (node["metadata"].get("annotations") or {}).get(ANNOTATION)
 
     def _step(self, size: int) -> int:
         boundary = self._boundary
@@ -59,8 +66,7 @@ class TtlController(Controller):
         node = self._nodes.get(key)
         if node is None:
             return
-        wanted = str(BOUNDARIES[self._boundary].seconds)
-        found = (node["metadata"].get("annotations") or {}).get(ANNOTATION)
+        wanted, found = self._wanted, self._found(node)
         self.note(desired=wanted, actual=found)
         if found != wanted:
             await self.client.patch(NODES, key, {"metadata": {"annotations": {ANNOTATION: wanted}}})

@@ -113,6 +113,8 @@ async def test_pods_of_a_silent_node_are_moved_after_their_patience(world: World
         assert 99 <= cluster.now - silent_at <= 110
         marked = f"Marking for deletion Pod default/{first['metadata']['name']}"
         assert marked in await cluster.events("TaintManagerEviction")
+        await world.clock.sleep(50)
+        assert len(await cluster.events("TaintManagerEviction")) == 1, "the next one's patience begins with itself"
 
 
 async def test_when_no_node_answers_nobody_is_driven_off(world: World) -> None:
