@@ -13,6 +13,7 @@ from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
 from engine.api.types import GVK, SERVICES, Object, copy_object
+from engine.apiserver import flow_control
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.registry.metadata import fill_for_create
@@ -21,7 +22,7 @@ NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
 _MANAGER = "kube-apiserver"
 
 
-def objects(*, service_ip: str, host: str, port: int) -> Iterator[Object]:
+def objects(*, service_ip: str, host: str, port: int, now: str) -> Iterator[Object]:
     """All of them, in the order in which they are made."""
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -30,6 +31,7 @@ def objects(*, service_ip: str, host: str, port: int) -> Iterator[Object]:
     yield from policy_objects.roles()
     yield from policy_objects.role_bindings()
     yield from _priority_classes()
+    yield from flow_control.objects(now)
     yield _service(service_ip, port)
     yield _endpoints(host, port)
     yield _endpoint_slice(host, port)
@@ -118,7 +120,8 @@ def _gvk(obj: Object) -> GVK:
 async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) -> int:
     """Make what is not there; returns how many that were."""
     missing: list[tuple[ResourceInfo, str, str, Object]] = []
-    for obj in objects(service_ip=service_ip, host=host, port=port):
+    now = backend.world.clock.timestamp()
+    for obj in objects(service_ip=service_ip, host=host, port=port, now=now):
         info = backend.resources.by_kind(_gvk(obj))
         if info is None:
             continue
@@ -157,9 +160,12 @@ async def keep(backend: Backend, wanted: Object, fields: tuple[str, ...]) -> Non
 
 
 def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:
+    status = obj.get("status")
     fill_for_create(obj, uid=backend.uids.uid(), now=backend.world.clock.timestamp())
     prepare_for_create(info, obj)
     apply_defaults(info, obj)
+    if status is not None:
+        obj["status"] = status
     schema = backend.definitions.kind(info.gvk)
     if schema is None:
         return obj
