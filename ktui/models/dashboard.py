@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
 EVERY_SECONDS = 1.0  # of this machine, between two samples
 KEPT = 240
-SPARK_CELLS = 24
+SPARK_CELLS = 14
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 # Of each figure: what it is called, its unit ("/s" for a rate), and what it tells.

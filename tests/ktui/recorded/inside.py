@@ -18,6 +18,7 @@ from engine.clock import VirtualClock
 from engine.cluster import Cluster
 from engine.config import ClusterConfig
 from engine.kubectl.main import run
+from ktui.feeds import inside as inside_feed
 from ktui.feeds import nodes as nodes_feed
 from ktui.feeds import scheduler as scheduler_feed
 from tests.ktui.recorded import INSIDE, question
@@ -85,6 +86,9 @@ async def ask(client: Client) -> None:
         await scheduler_feed.decision(client, pod)
     for node in await nodes_feed.node_map(client):
         await nodes_feed.kubelet(client, node["name"])
+    await inside_feed.watches(client)
+    for shown in (await inside_feed.controllers(client)).values():
+        await inside_feed.controller(client, shown["name"])
 
 
 if __name__ == "__main__":
