@@ -11,6 +11,8 @@ from ktui.models.watches import Ring
 from ktui.widgets.ink import inks
 from ktui.widgets.line import fit
 
+NARROWEST_NAME = 8
+
 
 class WatchRing(Static):
     DEFAULT_CSS = """
@@ -41,18 +43,18 @@ def ring_lines(ring: Ring, width: int, colours: Mapping[str, str]) -> list[Text]
 
 
 def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str, str]) -> Text:
+    """A mark for every place where a stream is; behind it who that is, where there is room before the next."""
     places: dict[int, list[str]] = {}
     for name, cursor in ring.cursors:
         places.setdefault(ring.place(cursor, cells), []).append(name)
-    line = Text()
-    for place, names in sorted(places.items()):
-        mark = f"✖ {len(names)} fell out" if place < 0 else f"▲{_crowd(names)}"
-        column = 0 if place < 0 else start + place
-        if column < line.cell_len:  # no room: the mark before tells of a neighbour already
-            continue
-        line.append(" " * (column - line.cell_len))
-        line.append(fit(mark, max(1, width - column)), colours.get("error" if place < 0 else "accent", ""))
-        line.append(" ")
+    fallen = places.pop(-1, [])
+    line = Text(f"✖ {len(fallen)} fell out " if fallen else "", colours.get("error", ""))
+    marks = sorted((max(start + place, line.cell_len), names) for place, names in places.items())
+    for (column, names), following in zip(marks, [*(mark[0] for mark in marks[1:]), width], strict=False):
+        line.append(" " * (column - line.cell_len)).append("▲", colours.get("accent", ""))
+        room = following - column - 2
+        if room >= NARROWEST_NAME or following == width:
+            line.append(fit(_crowd(names), max(1, room)), colours.get("accent", ""))
     line.rstrip()
     return line
 
