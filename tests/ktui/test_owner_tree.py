@@ -12,7 +12,12 @@ from ktui.models.owner_tree import OwnerTree, state_of
 
 
 def obj(name: str, owner: str = "", **rest: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "default", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": "default",
+        "uid": name,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
     if owner:
         metadata["ownerReferences"] = [{"uid": owner, "controller": True}]
     return {"metadata": metadata, "spec": {}, "status": {}, **rest}

@@ -16,7 +16,7 @@ from tests.scheduler.devices import DRIVER, claim, device, device_class, publish
 from tests.scheduler.objects import node
 
 NODE = node("n1", labels={"rack": "1"})
-EVERY = {"allocationMode": "All"}
+EVERY: dict[str, Any] = {"allocationMode": "All"}
 TAINT = {"key": "broken", "effect": "NoSchedule"}
 SAME = [{"requests": [], "matchAttribute": f"{DRIVER}/numa"}]
 DIFFERENT = [{"requests": [], "distinctAttribute": f"{DRIVER}/numa"}]

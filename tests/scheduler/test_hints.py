@@ -403,7 +403,8 @@ def claim(name: str, namespace: str = "default") -> Object:
     return {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": namespace}, "spec": {}}
 
 
-EBS, GCE = {"awsElasticBlockStore": {"volumeID": "a"}}, {"gcePersistentDisk": {"pdName": "a"}}
+EBS: dict[str, Any] = {"awsElasticBlockStore": {"volumeID": "a"}}
+GCE: dict[str, Any] = {"gcePersistentDisk": {"pdName": "a"}}
 RBD = {"rbd": {"monitors": ["a", "b"], "pool": "foo", "image": "bar"}}
 ISCSI = {"iscsi": {"targetPortal": "127.0.0.1:3260", "iqn": "iqn.2016", "lun": 0}}
 
