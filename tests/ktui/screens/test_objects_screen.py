@@ -82,7 +82,7 @@ async def test_sorting_by_a_column_and_in_reverse(show: Show) -> None:
 
 async def test_wide_shows_the_columns_of_o_wide(show: Show) -> None:
     async with show(size=(200, 60)) as driver:
-        await driver.command("nodes")
+        await driver.command("node")
         await driver.sees("node-1", "Ready")
         assert "INTERNAL-IP" not in driver.picture
         await driver.press("w")
@@ -282,7 +282,7 @@ async def test_what_cannot_be_scaled_or_restarted_is_said(show: Show) -> None:
 
 async def test_a_node_is_cordoned_and_uncordoned(show: Show) -> None:
     async with show() as driver:
-        await driver.command("nodes")
+        await driver.command("node")
         await driver.until(lambda: driver.find(Grid).key == "/node-1")
         await driver.press("u")
         await driver.sees("node/node-1 cordoned", "SchedulingDisabled")
