@@ -126,3 +126,15 @@ async def test_a_request_from_outside_that_brings_a_trace_is_a_hop_of_it(server:
     hops = {span.hop: span for span in world.tracer.recent if span.trace_id == trace}
     assert (hops[Hop.CLIENT].parent, hops[Hop.CLIENT].component) == (parent, "operator")
     assert hops[Hop.STORE].parent == hops[Hop.CLIENT].id
+
+
+async def test_a_binding_goes_through_the_chain_once_and_in_order(
+    client: Client, world: World, default_account: Object
+) -> None:
+    """A step behind its place would be taken for another request."""
+    await client.create(PODS, pod(), namespace="default")
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "web"}, "target": {"name": "node-1"}}
+    with world.tracer.span(Hop.SCHEDULER, component="default-scheduler", verb="bind") as bind:
+        await client.create(PODS, binding, namespace="default", name="web", subresource="binding")
+    spans = [span for span in world.tracer.recent if span.parent == bind.id and span.hop < 8]
+    assert [span.hop for span in spans] == [2, 3, 4, 5, 6, 7]

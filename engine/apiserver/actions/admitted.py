@@ -5,6 +5,8 @@ The object that is admitted is the one of the request, not the one that the subr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.api.types import Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
@@ -13,8 +15,17 @@ from engine.apiserver.registry.options import WriteOptions
 from engine.trace import Hop
 
 
-async def admit_create(backend: Backend, call: Call, obj: Object, options: WriteOptions) -> None:
-    """Let plugins change `obj`, which is the request's own, and accept it. Raises the ApiError of who refuses."""
+def accept(obj: Object) -> None:
+    """Of an object that has no rules before it is admitted."""
+
+
+async def admit_create(
+    backend: Backend, call: Call, obj: Object, options: WriteOptions, *, check: Callable[[Object], None] = accept
+) -> None:
+    """Let plugins change `obj`, which is the request's own, check it, and let plugins accept it.
+
+    Raises the ApiError of who refuses, or of `check`.
+    """
     info = call.info
     obj.setdefault("metadata", {})
     attributes = Attributes(
@@ -32,6 +43,9 @@ async def admit_create(backend: Backend, call: Call, obj: Object, options: Write
     with call.span(Hop.MUTATING_ADMISSION) as span:
         await backend.world.latency.pause("mutating-admission")
         await backend.admission.mutate(attributes, span)
+    with call.span(Hop.SCHEMA):
+        await backend.world.latency.pause("schema")
+        check(obj)
     with call.span(Hop.VALIDATING_ADMISSION) as span:
         await backend.world.latency.pause("validating-admission")
         await backend.admission.validate(attributes, span)

@@ -28,9 +28,7 @@ class BindingAction:
         value = read_value(self._backend.definitions, call.request)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
         name = call.info.name
-        await admit_create(self._backend, call, binding, options)
-        if causes := _causes(binding):
-            raise invalid(BINDING, name, causes)
+        await admit_create(self._backend, call, binding, options, check=lambda obj: _check(name, obj))
         node = binding["target"]["name"]
 
         def assign(old: Object) -> Object:
@@ -51,6 +49,11 @@ class BindingAction:
 
         await self._writer.update(call, options, assign, tracked=True, rules=lambda new, old: [], admitted=True)
         return SUCCESS
+
+
+def _check(name: str, binding: Object) -> None:
+    if causes := _causes(binding):
+        raise invalid(BINDING, name, causes)
 
 
 def _clears_nomination(version: str) -> bool:

@@ -134,7 +134,7 @@ class Writer:
         `transform` gets the frozen object and returns a private one, decoded and defaulted; it is called again when
         another write came between. `tracked` says that it has kept managedFields itself (server-side apply). `rules`
         stand in place of the kind's own preparation and validation (a subresource that is neither spec nor status).
-        `admitted` says that admission has seen what makes the change (a Binding).
+        `admitted` says that schema and admission have seen what makes the change (a Binding).
         Raises ApiError 404, 409.
         """
         for _ in range(UPDATE_ATTEMPTS):
@@ -185,11 +185,13 @@ class Writer:
             hook.begin_update(new, old)
         written: Object | None = None
         try:
-            with call.span(Hop.SCHEMA):
-                await self._world.latency.pause("schema")
+            if admitted:
                 self._complete_changed(call, new, old, rules=rules)
-                attributes.object = new
-            if not admitted:
+            else:
+                with call.span(Hop.SCHEMA):
+                    await self._world.latency.pause("schema")
+                    self._complete_changed(call, new, old, rules=rules)
+                    attributes.object = new
                 await self._validate(call, attributes)
             call.warnings.extend(warnings_on_update(info, new, old))
             if same_but_revision(new, old):
