@@ -18,6 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import RichLog
 
 from ktui.guard import Guarded
+from ktui.screens.catalogue import CATALOGUE
 from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
 
@@ -57,7 +58,13 @@ class Output(Guarded, ModalScreen[int]):
     Output > Vertical { height: 6; max-height: 50%; border: round $primary; background: $surface; }
     Output RichLog { height: 1fr; padding: 0 1; background: $surface; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close"),
+        *(
+            Binding(entry.key, f"go('{entry.name}')", f"{entry.title} screen", show=False, id=f"screen.{entry.name}")
+            for entry in CATALOGUE
+        ),
+    ]
 
     def __init__(self, title: str, command: Command) -> None:
         super().__init__()
@@ -104,3 +111,8 @@ class Output(Guarded, ModalScreen[int]):
     def action_leave(self) -> None:
         self.workers.cancel_node(self)
         self.dismiss(0)
+
+    async def action_go(self, mode: str) -> None:
+        """Leave for another screen."""
+        self.action_leave()
+        await self.app.run_action(f"app.show_mode('{mode}')")

@@ -75,6 +75,10 @@ async def test_kubectl_s_words_print_into_a_pane(show: Show) -> None:
         await driver.sees("the server doesn't have a resource type", "✖ exit code 1")
         await driver.press("q")
         assert isinstance(driver.app.screen, FlowScreen)
+        await driver.command("get nodes")
+        await driver.sees("✓ done")
+        await driver.press("2")
+        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
 
 
 async def test_a_watch_goes_on_until_escape_ends_it(show: Show) -> None:
