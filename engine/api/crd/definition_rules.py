@@ -16,6 +16,7 @@ from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
+from engine.api.validation.webhook_client import client_config
 
 _SCOPES = ("Cluster", "Namespaced")
 _STRATEGIES = ("None", "Webhook")
@@ -78,6 +79,14 @@ def _name(spec: Object, field: str) -> Any:
     return spec.get("names", {}).get(field)
 
 
+def _is_url(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    return bool(parts.scheme and parts.netloc)
+
+
 def _approval(obj: Object, problems: Problems) -> None:
     """Groups of the Kubernetes community need its approval (KEP-1111)."""
     group = obj.get("spec", {}).get("group", "")
@@ -85,11 +94,10 @@ def _approval(obj: Object, problems: Problems) -> None:
         return
     value = (obj["metadata"].get("annotations") or {}).get(_APPROVAL, "")
     at = f"metadata.annotations[{_APPROVAL}]"
-    parts = urlsplit(value)
     needed = f'protected groups must have approval annotation "{_APPROVAL}"'
     if not value:
         problems.required(at, f"{needed}, see {_KEP}")
-    elif not value.startswith("unapproved") and not (parts.scheme and parts.netloc):
+    elif not value.startswith("unapproved") and not _is_url(value):
         problems.invalid(at, value, f'{needed} with either a URL or a reason starting with "unapproved", see {_KEP}')
 
 
@@ -301,37 +309,9 @@ def _conversion(conversion: Object, problems: Problems) -> None:
     at = f"{path}.webhookClientConfig"
     if client is None:
         problems.required(at, "required when strategy is set to Webhook")
-    elif ("url" in client) == ("service" in client):
-        problems.required(at, "exactly one of url or service is required")
-    elif "url" in client:
-        _url(client["url"], f"{at}.url", problems)
     else:
-        _service(client["service"], f"{at}.service", problems)
+        client_config(client, at, problems)
     _review_versions((webhook or {}).get("conversionReviewVersions") or [], problems)
-
-
-def _url(url: str, path: str, problems: Problems) -> None:
-    form = "; desired format: https://host[/path]"
-    parts = urlsplit(url)
-    if parts.scheme != "https":
-        problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{form}")
-    if not parts.netloc:
-        problems.invalid(path, parts.netloc, f"host must be specified{form}")
-    if parts.username is not None:
-        problems.invalid(path, parts.username, "user information is not permitted in the URL")
-    if parts.fragment:
-        problems.invalid(path, parts.fragment, "fragments are not permitted in the URL")
-    if parts.query:
-        problems.invalid(path, parts.query, "query parameters are not permitted in the URL")
-
-
-def _service(service: Object, path: str, problems: Problems) -> None:
-    for field in ("name", "namespace"):
-        if not service.get(field):
-            problems.required(f"{path}.{field}", f"service {field} is required")
-    port = service.get("port", 443)
-    for wrong in text.port_number(port):
-        problems.invalid(f"{path}.port", port, f"port is not valid: {wrong}")
 
 
 def _review_versions(versions: list[str], problems: Problems) -> None:

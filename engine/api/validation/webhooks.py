@@ -5,12 +5,11 @@ Sources: pkg/apis/admissionregistration/validation, apiserver pkg/util/webhook/v
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
+from engine.api.validation.webhook_client import client_config
 
 FAILURE_POLICIES = ("Fail", "Ignore")
 MATCH_POLICIES = ("Equivalent", "Exact")
@@ -19,7 +18,6 @@ _RULE_SCOPES = ("*", "Cluster", "Namespaced")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
-_URL_FORM = "; desired format: https://host[/path]"
 _MOST_CONDITIONS = 64
 
 
@@ -50,7 +48,7 @@ def _webhook(webhook: Object, path: str, problems: Problems) -> None:
     for field in ("namespaceSelector", "objectSelector"):
         label_selector(webhook.get(field), f"{path}.{field}", problems)
     problems.unless_in(f"{path}.reinvocationPolicy", webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES)
-    _client_config(webhook.get("clientConfig") or {}, f"{path}.clientConfig", problems)
+    client_config(webhook.get("clientConfig") or {}, f"{path}.clientConfig", problems)
     match_conditions(webhook.get("matchConditions") or [], f"{path}.matchConditions", problems)
 
 
@@ -76,60 +74,6 @@ def _review_versions(versions: list[str], path: str, problems: Problems) -> None
         seen.add(version)
     if not seen & set(_REVIEW_VERSIONS):
         problems.invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
-
-
-def _client_config(config: Object, path: str, problems: Problems) -> None:
-    url, service = config.get("url"), config.get("service")
-    if (url is None) == (service is None):
-        problems.required(path, "exactly one of url or service is required")
-    elif url is not None:
-        _url(url, f"{path}.url", problems)
-    else:
-        _service(service or {}, f"{path}.service", problems)
-
-
-def _url(url: str, path: str, problems: Problems) -> None:
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        problems.required(path, f"url must be a valid URL: {error}{_URL_FORM}")
-        return
-    user, _, host = parts.netloc.rpartition("@")
-    if parts.scheme != "https":
-        problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
-    if not host:
-        problems.invalid(path, host, f"host must be specified{_URL_FORM}")
-    if user:
-        problems.invalid(path, user, "user information is not permitted in the URL")
-    if parts.fragment:
-        problems.invalid(path, parts.fragment, "fragments are not permitted in the URL")
-    if parts.query:
-        problems.invalid(path, parts.query, "query parameters are not permitted in the URL")
-
-
-def _service(service: Object, path: str, problems: Problems) -> None:
-    for field in ("name", "namespace"):
-        if not service.get(field):
-            problems.required(f"{path}.{field}", f"service {field} is required")
-    port = service.get("port", 443)
-    if wrong := text.port_number(port):
-        problems.invalid(f"{path}.port", port, f"port is not valid: {','.join(wrong)}")
-    _service_path(service.get("path") or "/", f"{path}.path", problems)
-
-
-def _service_path(value: str, path: str, problems: Problems) -> None:
-    if value == "/":
-        return
-    if value == "//":
-        problems.invalid(path, value, "segment[0] may not be empty")
-        return
-    if not value.startswith("/"):
-        problems.invalid(path, value, "must start with a '/'")
-    for index, step in enumerate(value[1:].removesuffix("/").split("/")):
-        if not step:
-            problems.invalid(path, value, f"segment[{index}] may not be empty")
-        else:
-            problems.all_invalid(path, value, (f"segment[{index}]: {why}" for why in text.dns_subdomain(step)))
 
 
 def rule_with_operations(rule: Object, path: str, problems: Problems) -> None:

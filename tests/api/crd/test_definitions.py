@@ -279,3 +279,26 @@ def test_a_version_that_objects_are_stored_in_stays() -> None:
         'status.storedVersions[0]: Invalid value: "v1beta1": missing from spec.versions; v1beta1 was'
     )
     assert GROUP not in wrong
+
+
+def test_what_is_no_url_is_said_and_breaks_nothing() -> None:
+    made = definition({"type": "object"})
+    client = {"url": "https://[", "caBundle": ""}
+    made["spec"]["conversion"] = {
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+    }
+    [wrong] = _wrong(made)
+    assert wrong.startswith("spec.conversion.webhookClientConfig.url: Required value: url must be a valid URL: ")
+    client["url"] = "http://me@"
+    assert _wrong(made) == [
+        "spec.conversion.webhookClientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme; "
+        "desired format: https://host[/path]",
+        'spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; '
+        "desired format: https://host[/path]",
+        'spec.conversion.webhookClientConfig.url: Invalid value: "me": user information is not permitted in the URL',
+    ]
+    protected = definition({"type": "object"})
+    protected["spec"]["group"] = "example.k8s.io"
+    protected["metadata"]["annotations"] = {"api-approved.kubernetes.io": "https://["}
+    assert any('with either a URL or a reason starting with "unapproved"' in each for each in _wrong(protected))

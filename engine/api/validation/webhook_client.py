@@ -1,0 +1,69 @@
+"""Where a webhook is called: of admission and of a definition's conversion alike.
+
+Source: apiserver pkg/util/webhook validation.go (ValidateWebhookURL, ValidateWebhookService).
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.problems import Problems
+
+_URL_FORM = "; desired format: https://host[/path]"
+
+
+def client_config(config: Object, path: str, problems: Problems) -> None:
+    """Exactly one of a URL and a Service, and that one right."""
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        problems.required(path, "exactly one of url or service is required")
+    elif url is not None:
+        _url(url, f"{path}.url", problems)
+    else:
+        _service(service or {}, f"{path}.service", problems)
+
+
+def _url(url: str, path: str, problems: Problems) -> None:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        problems.required(path, f"url must be a valid URL: {error}{_URL_FORM}")
+        return
+    user, _, host = parts.netloc.rpartition("@")
+    if parts.scheme != "https":
+        problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
+    if not host:
+        problems.invalid(path, host, f"host must be specified{_URL_FORM}")
+    if "@" in parts.netloc:
+        problems.invalid(path, user, "user information is not permitted in the URL")
+    if parts.fragment:
+        problems.invalid(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        problems.invalid(path, parts.query, "query parameters are not permitted in the URL")
+
+
+def _service(service: Object, path: str, problems: Problems) -> None:
+    for field in ("name", "namespace"):
+        if not service.get(field):
+            problems.required(f"{path}.{field}", f"service {field} is required")
+    port = service.get("port", 443)
+    if wrong := text.port_number(port):
+        problems.invalid(f"{path}.port", port, f"port is not valid: {','.join(wrong)}")
+    _service_path(service.get("path") or "/", f"{path}.path", problems)
+
+
+def _service_path(value: str, path: str, problems: Problems) -> None:
+    if value == "/":
+        return
+    if value == "//":
+        problems.invalid(path, value, "segment[0] may not be empty")
+        return
+    if not value.startswith("/"):
+        problems.invalid(path, value, "must start with a '/'")
+    for index, step in enumerate(value[1:].removesuffix("/").split("/")):
+        if not step:
+            problems.invalid(path, value, f"segment[{index}] may not be empty")
+        else:
+            problems.all_invalid(path, value, (f"segment[{index}]: {why}" for why in text.dns_subdomain(step)))
