@@ -11,6 +11,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,27 +28,28 @@ from engine.trace.tracer import Tracer
 KEPT = 500_000
 BATCH_SECONDS = 0.5
 UNWRITTEN_MOST = 50_000
-ROWS_AT_ONCE = 2_000  # under load spans come as fast as they are written: they must not gather in memory
+SPANS_AT_ONCE = 2_000  # under load spans come as fast as they are written: they must not gather in memory
 
+# A row holds what one batch has of a trace, not one span: a request has a dozen, and rows and indexes cost more than
+# what is in them. `number` counts spans; a row has that of its last.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS spans (
+DROP TABLE IF EXISTS spans;
+CREATE TABLE IF NOT EXISTS runs (number INTEGER PRIMARY KEY, trace TEXT NOT NULL, body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS runs_by_trace ON runs (trace);
+CREATE TABLE IF NOT EXISTS starts (
     number INTEGER PRIMARY KEY,
-    trace TEXT NOT NULL,
-    parent TEXT NOT NULL,
-    hop INTEGER NOT NULL,
     object TEXT NOT NULL,
-    body BLOB NOT NULL
+    hop INTEGER NOT NULL,
+    trace TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS spans_by_trace ON spans (trace);
-CREATE INDEX IF NOT EXISTS spans_by_object ON spans (object, hop);
+CREATE INDEX IF NOT EXISTS starts_by_object ON starts (object, hop);
 """
-_INSERT = "INSERT INTO spans (trace, parent, hop, object, body) VALUES (?, ?, ?, ?, ?)"
-_PRUNE = "DELETE FROM spans WHERE number <= (SELECT max(number) FROM spans) - ?"
-_BY_TRACE = "SELECT body FROM spans WHERE trace = ? ORDER BY number"
-# The newest write that made the object, for one that no client has written: a Pod, a ReplicaSet.
-_NEWEST_BIRTH = "SELECT trace, body FROM spans WHERE object = ? AND hop = 7 ORDER BY number DESC LIMIT 200"
-# The newest request of a client about the object: the keystroke that its story starts with.
-_NEWEST_ROOT = "SELECT trace, body FROM spans WHERE object = ? AND hop = 1 ORDER BY number DESC LIMIT 200"
+_INSERT_RUN = "INSERT INTO runs (number, trace, body) VALUES (?, ?, ?)"
+_INSERT_START = "INSERT INTO starts (number, object, hop, trace) VALUES (?, ?, ?, ?)"
+_PRUNE = ("DELETE FROM runs WHERE number <= ?", "DELETE FROM starts WHERE number <= ?")
+_NEWEST = "SELECT max(number) FROM runs"
+_BY_TRACE = "SELECT body FROM runs WHERE trace = ? ORDER BY number"
+_BY_OBJECT = "SELECT trace FROM starts WHERE object = ? AND hop = ? ORDER BY number DESC LIMIT 1"
 
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
@@ -67,12 +69,14 @@ class TraceSource(Protocol):
         ...
 
 
-def _is_keystroke(span: dict[str, Any]) -> bool:
-    return bool(span["hop"] == Hop.CLIENT and span["verb"] in WRITES and span["outcome"] == "ok")
+def _is_keystroke(span: Span) -> bool:
+    """A client's request about the object: what its story starts with."""
+    return span.hop is Hop.CLIENT and span.verb in WRITES and span.outcome == "ok"
 
 
-def _is_birth(span: dict[str, Any]) -> bool:
-    return bool(span["hop"] == Hop.STORE and span["verb"] == "create" and span["outcome"] == "ok")
+def _is_birth(span: Span) -> bool:
+    """The write that made the object, for one that no client has written: a Pod, a ReplicaSet."""
+    return span.hop is Hop.STORE and span.verb == "create" and span.outcome == "ok"
 
 
 class RecentTraces:
@@ -87,9 +91,33 @@ class RecentTraces:
     async def find(self, object: str) -> str:
         for starts in (_is_keystroke, _is_birth):
             for span in reversed(self._tracer.recent):
-                if span.object == object and starts(span.to_json()):
+                if span.object == object and starts(span):
                     return span.trace_id
         return ""
+
+
+class _Batch:
+    """Rows of some spans; `number` is that of the span before."""
+
+    def __init__(self, number: int) -> None:
+        self.first = self.number = number
+        self.starts: list[tuple[int, str, int, str]] = []
+        self._runs: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, span: Span) -> None:
+        self.number += 1
+        self._runs.setdefault(span.trace_id, []).append(span.to_json())
+        if _is_keystroke(span) or _is_birth(span):
+            self.starts.append((self.number, span.object, int(span.hop), span.trace_id))
+
+    def runs(self) -> Iterator[tuple[int, str, bytes]]:
+        number = self.first
+        for trace, spans in self._runs.items():
+            number += len(spans)
+            yield number, trace, kept_json(spans, default=str)
+
+    def __len__(self) -> int:
+        return self.number - self.first
 
 
 async def _open(file: Path) -> aiosqlite.Connection:
@@ -121,6 +149,7 @@ class TraceArchive:
         self._writing = asyncio.Lock()
         self._tasks = Supervisor("trace-archive")
         self._database: aiosqlite.Connection | None = None
+        self._number = 0  # of the newest span in a batch
 
     async def start(self) -> None:
         with self._clock.hold():
@@ -133,6 +162,8 @@ class TraceArchive:
                 _log.warning("%s is damaged (%s): set aside as %s.damaged", self._file, error, self._file.name)
                 await asyncio.to_thread(_set_aside, self._file)
                 self._database = await _open(self._file)
+            for (newest,) in await self._database.execute_fetchall(_NEWEST):
+                self._number = newest or 0
         self._tracer.add_sink(self._keep)
         self._tasks.spawn(self._write_batches(), "writer")
 
@@ -160,49 +191,48 @@ class TraceArchive:
             await self._clock.sleep(BATCH_SECONDS)
 
     async def _write(self) -> None:
-        assert self._database is not None
         async with self._writing:
             left = len(self._unwritten)  # not those that come meanwhile, or who asks would wait for ever
             while left > 0 and self._unwritten:
-                rows: list[tuple[str, str, int, str, bytes]] = []
-                while self._unwritten and len(rows) < ROWS_AT_ONCE:
-                    span = self._unwritten.popleft()
-                    body = kept_json(span.to_json(), default=str)
-                    rows.append((span.trace_id, span.parent, int(span.hop), span.object, body))
-                    if len(rows) % 200 == 0:
+                batch = _Batch(self._number)
+                while self._unwritten and len(batch) < SPANS_AT_ONCE:
+                    batch.add(self._unwritten.popleft())
+                    if len(batch) % 200 == 0:
                         await self._clock.sleep(0)  # lets others run
-                left -= len(rows)
+                left -= len(batch)
+                self._number = batch.number  # also of one whose insert is cut off by the stop: the next commit has it
                 with self._clock.hold():
-                    await self._insert(self._database, rows)
+                    await self._insert(batch)
 
-    async def _insert(self, database: aiosqlite.Connection, rows: list[tuple[str, str, int, str, bytes]]) -> None:
+    async def _insert(self, batch: _Batch) -> None:
         """A batch that finds no room is lost: a full disk must stop neither the writer nor the cluster's stop."""
+        assert self._database is not None
         try:
-            await database.executemany(_INSERT, rows)
-            await database.execute(_PRUNE, (KEPT,))
-            await database.commit()
+            await self._database.executemany(_INSERT_RUN, batch.runs())
+            await self._database.executemany(_INSERT_START, batch.starts)
+            for statement in _PRUNE:
+                await self._database.execute(statement, (batch.number - KEPT,))
+            await self._database.commit()
         except sqlite3.OperationalError as error:
             if not self.dropped:
                 _log.warning("cannot write %s: %s", self._file, error)
-            self.dropped += len(rows)
+            self.dropped += len(batch)
             with suppress(sqlite3.OperationalError):
-                await database.rollback()
+                await self._database.rollback()
 
     async def spans(self, trace_id: str) -> list[dict[str, Any]]:
         assert self._database is not None
         await self._write()
         with self._clock.hold():
             rows = await self._database.execute_fetchall(_BY_TRACE, (trace_id,))
-        return [orjson.loads(row[0]) for row in rows]
+        return [span for (body,) in rows for span in orjson.loads(body)]
 
     async def find(self, object: str) -> str:
         assert self._database is not None
         await self._write()
-        with self._clock.hold():
-            keystrokes = await self._database.execute_fetchall(_NEWEST_ROOT, (object,))
-            births = await self._database.execute_fetchall(_NEWEST_BIRTH, (object,))
-        for rows, starts in ((keystrokes, _is_keystroke), (births, _is_birth)):
-            for trace, body in rows:
-                if starts(orjson.loads(body)):
-                    return str(trace)
+        for hop in (Hop.CLIENT, Hop.STORE):
+            with self._clock.hold():
+                rows = await self._database.execute_fetchall(_BY_OBJECT, (object, int(hop)))
+            for (trace,) in rows:
+                return str(trace)
         return ""

@@ -125,7 +125,7 @@ class Span:
             "traceId": self.trace_id,
             "parent": self.parent,
             "hop": int(self.hop),
-            "lane": str(self.lane),
+            "lane": self.lane.value,
             "component": self.component,
             "verb": self.verb,
             "object": self.object,
