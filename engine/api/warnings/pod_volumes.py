@@ -21,8 +21,9 @@ class _File(NamedTuple):
 def volume_warnings(volumes: Sequence[Object], path: str) -> Iterator[str]:
     for index, volume in enumerate(volumes):
         at = f"{path}.volumes[{index}]"
-        for source, (name, text) in DEPRECATED_PLUGINS.items():
+        for source in () if DEPRECATED_PLUGINS.keys().isdisjoint(volume) else DEPRECATED_PLUGINS:
             if source in volume:
+                name, text = DEPRECATED_PLUGINS[source]
                 yield f"{at}.{name}: {text}"
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if template is not None:

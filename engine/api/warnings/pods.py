@@ -41,13 +41,16 @@ def pod_warnings(pod: Object, path: str) -> list[str]:
     security = spec.get("securityContext") or {}
     if _POD_SECCOMP in annotations and security.get("seccompProfile") is None:
         found.append(f"{path}metadata.annotations[{_POD_SECCOMP}]: {_SECCOMP_TEXT}")
-    for container, place in _containers(spec, at):
+    containers = list(_containers(spec, at))
+    for container, place in containers:
         found += _profiles(container, annotations, path, pod_has_profile="appArmorProfile" in security)
         found += _container(container, place)
-    found += port_warnings([(place, container.get("ports") or ()) for container, place in _containers(spec, at)])
+    found += port_warnings([(place, container.get("ports") or ()) for container, place in containers])
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         found.append(f"{at}.terminationGracePeriodSeconds: {_GRACE_TEXT}")
-    return [*found, *_pod_affinity(spec.get("affinity") or {}, f"{at}.affinity")]
+    if affinity := spec.get("affinity"):
+        found += _pod_affinity(affinity, f"{at}.affinity")
+    return found
 
 
 def _containers(spec: Object, path: str) -> Iterator[tuple[Object, str]]:
@@ -57,9 +60,10 @@ def _containers(spec: Object, path: str) -> Iterator[tuple[Object, str]]:
 
 
 def _placement(spec: Object, path: str) -> Iterator[str]:
-    for label, text in nodes.DEPRECATED_LABELS.items():
-        if label in (spec.get("nodeSelector") or {}):
-            yield f"{path}.nodeSelector[{label}]: {text}"
+    if selector := spec.get("nodeSelector"):
+        for label, text in nodes.DEPRECATED_LABELS.items():
+            if label in selector:
+                yield f"{path}.nodeSelector[{label}]: {text}"
     affinity, at = (spec.get("affinity") or {}).get("nodeAffinity") or {}, f"{path}.affinity.nodeAffinity"
     for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
         yield from nodes.expressions(term, f"{at}.{_REQUIRED}.nodeSelectorTerms[{index}]")

@@ -32,10 +32,12 @@ DEPRECATED_PLUGINS: Mapping[str, tuple[str, str]] = {
 
 def fractional(amounts: Mapping[str, str] | None, names: tuple[str, ...], path: str) -> list[str]:
     """Bytes come in one piece."""
-    found = []
+    found: list[str] = []
+    if not amounts:
+        return found
     for name in names:
-        if name in (amounts or {}):
-            value = Quantity.parse((amounts or {})[name])
+        if name in amounts:
+            value = Quantity.parse(amounts[name])
             if value.milli % 1000:
                 found.append(f'{path}[{name}]: fractional byte value "{value}" is invalid, must be an integer')
     return found
