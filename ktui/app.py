@@ -5,15 +5,14 @@ from __future__ import annotations
 import io
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import ClassVar, TextIO
 
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.command import Provider
-from textual.screen import Screen
 
 from engine.api.errors import ApiError
 from ktui import export
@@ -31,21 +30,23 @@ from ktui.models.routes import (
     Leave,
     Mistyped,
     Revive,
+    Split,
     ToEditor,
     ToNamespace,
     ToResource,
     ToScreen,
     ToTheme,
     Tour,
+    Unsplit,
     route,
 )
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
 from ktui.places import Places
 from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
-from ktui.screens.frame import FrameScreen
 from ktui.screens.help import Help
 from ktui.screens.output import Output
+from ktui.screens.window import Window
 from ktui.session import Session
 from ktui.settings import Settings
 from ktui.steered import Steered
@@ -62,8 +63,6 @@ class KtuiApp(Guarded, Steered, Places):
 
     TITLE = "ktui"
     CSS_PATH: ClassVar[Path] = Path(__file__).parent / "app.tcss"
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {entry.name: entry.make for entry in CATALOGUE}
-    DEFAULT_MODE = "flow"
     tabs: ClassVar[tuple[Entry, ...]] = CATALOGUE  # what stands below the bar
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
     COMMAND_PALETTE_BINDING = "ctrl+p"
@@ -82,6 +81,23 @@ class KtuiApp(Guarded, Steered, Places):
         ),
         Binding("plus", "faster", "Faster", key_display="+", show=False, id="clock.faster"),
         Binding("minus", "slower", "Slower", key_display="-", show=False, id="clock.slower"),
+        Binding(
+            "vertical_line",
+            "split",
+            "Split",
+            key_display="|",
+            show=False,
+            tooltip="two screens, or one again",
+            id="frame.split",
+        ),
+        Binding(
+            "ctrl+w,f6",
+            "other_half",
+            "Other half",
+            show=False,
+            tooltip="to the other of two screens",
+            id="frame.other-half",
+        ),
         Binding("colon", "command", "Command", key_display=":", id="frame.command"),
         Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
         Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),
@@ -106,7 +122,7 @@ class KtuiApp(Guarded, Steered, Places):
         self.session = session
         self.settings = settings or Settings()
         self.namespace = ""  # of what Objects shows; "" for all
-        self._first_screen = screen
+        self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
         self._last_key = 0.0
         self.history = self.settings.history()
@@ -120,12 +136,13 @@ class KtuiApp(Guarded, Steered, Places):
         if self.settings.keys:
             self.set_keymap(self.settings.keys)
 
+    def get_default_screen(self) -> Window:
+        return Window(self._first_screen)
+
     def on_mount(self) -> None:
         if self._collector is not None:
             self._collector.begin()
             self.set_interval(1.0, self._collect)
-        if self._first_screen:
-            self.switch_mode(self._first_screen)
         self.call_after_refresh(self._use_settings)
         self.follow_summary()
         self.follow_trace()
@@ -211,15 +228,13 @@ class KtuiApp(Guarded, Steered, Places):
     async def follow_summary(self) -> None:
         async for summary in summary_feed.follow(self.session):
             self.summary = summary
-            for screen in self.screen_stack:
-                if isinstance(screen, FrameScreen):
-                    screen.show_summary(summary)
+            self.window.show_summary(summary)
 
     # -- the command line
 
     def action_command(self) -> None:
-        if isinstance(self.screen, FrameScreen):
-            self.screen.open_command_line()
+        if self.screen is self.window:
+            self.window.open_command_line()
 
     def on_command_line_entered(self, message: CommandLine.Entered) -> None:
         from engine.kubectl.tree import ROOT
@@ -230,6 +245,10 @@ class KtuiApp(Guarded, Steered, Places):
                 self.action_show_mode(mode)
             case ToNamespace(name):
                 self.use_namespace(name)
+            case Split(mode):
+                self.split(mode)
+            case Unsplit():
+                self.unsplit()
             case Tour():
                 self.start_tour()
             case Export(format, file):
@@ -281,15 +300,8 @@ class KtuiApp(Guarded, Steered, Places):
     def use_namespace(self, name: str) -> None:
         self.namespace = name
         self.notify(f"namespace {name}" if name else "all namespaces", timeout=1.5, markup=False)
-        for screen in self._screens():
+        for screen in self.window.screens:
             screen.namespace_changed()
-
-    def _screens(self) -> Iterator[FrameScreen]:
-        """The main screens that were shown so far."""
-        for stack in self._screen_stacks.values():
-            for screen in stack:
-                if isinstance(screen, FrameScreen):
-                    yield screen
 
     @work(exclusive=True, group="namespace", exit_on_error=False)
     async def action_namespace(self) -> None:
@@ -323,8 +335,8 @@ class KtuiApp(Guarded, Steered, Places):
         self.settings.mark_toured()
         at = farthest = 0
         while 0 <= at < len(STOPS):
-            if self.current_mode != STOPS[at].screen:
-                await self.switch_mode(STOPS[at].screen)
+            if self.shown.mode != STOPS[at].screen:
+                await self.window.show(STOPS[at].screen)
             if STOPS[at].line and at > farthest:
                 self.do_quietly(STOPS[at].line)
             farthest = max(at, farthest)
@@ -389,8 +401,8 @@ class KtuiApp(Guarded, Steered, Places):
         self.notify(f"theme {self.theme.removeprefix('ktui-')}", timeout=1.5)
 
     def action_keys(self) -> None:
-        if isinstance(self.screen, FrameScreen):
-            self.push_screen(Help(self.screen))
+        if self.screen is self.window:
+            self.push_screen(Help(self.shown))
 
     # -- leaving
 

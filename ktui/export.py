@@ -16,7 +16,7 @@ SUFFIXES = {"svg": "svg", "text": "txt", "mermaid": "mmd"}
 def write(app: KtuiApp, format: str, file: str = "") -> Path:
     """Returns where it is: `file`, else a name in the working folder that nothing has. Raises OSError, ValueError."""
     content = {"svg": _svg, "text": _text, "mermaid": _mermaid}[format](app)
-    path = Path(file).expanduser() if file else _free(app.current_mode, SUFFIXES[format])
+    path = Path(file).expanduser() if file else _free(app.shown.mode, SUFFIXES[format])
     path.write_text(content, encoding="utf-8")
     return path.absolute()
 
@@ -42,7 +42,7 @@ def _mermaid(app: KtuiApp) -> str:
     """The trace that is pinned, else that of the newest write."""
     from ktui.screens.flow import FlowScreen
 
-    pinned = app.screen.pinned if isinstance(app.screen, FlowScreen) else ""
+    pinned = app.shown.pinned if isinstance(app.shown, FlowScreen) else ""
     spans = app.flow.traces.get(pinned or app.flow.story)
     if not spans:
         raise ValueError("no write was seen yet whose trace could be drawn")

@@ -9,24 +9,34 @@ from textual import work
 from textual.app import App
 
 from engine.api.errors import ApiError
+from ktui.models.halves import refusal
 from ktui.models.link import Link
 from ktui.screens.frame import FrameScreen
+from ktui.screens.window import Window
 from ktui.session import Session
 
 if TYPE_CHECKING:
     from engine.kubectl.discovery import Discovery, Resource
 
-PLACES_KEPT = 100
+SPLIT_WITH = {"flow": "objects"}  # what the key shows beside a screen; Flow beside all others
 
 
 class Places(App[str]):
-    """The part of the app that goes from screen to screen; Backspace walks back through `_places`."""
+    """The part of the app that goes from screen to screen; Backspace walks back, in each half of the window."""
 
     session: Session
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._places: list[tuple[str, object]] = []  # the last one is where Backspace leads
+    @property
+    def window(self) -> Window:
+        """What is below all dialogs."""
+        window = self.screen_stack[0]
+        assert isinstance(window, Window)
+        return window
+
+    @property
+    def shown(self) -> FrameScreen:
+        """The main screen that has the keys."""
+        return self.window.shown
 
     @cached_property
     def discovery(self) -> Discovery:
@@ -55,28 +65,45 @@ class Places(App[str]):
             return []
         return sorted({(resource.gvr.resource, resource.kind) for resource in found if "list" in resource.verbs})
 
-    def _remember_place(self) -> None:
-        """Where one is now is where Backspace leads."""
-        if isinstance(self.screen, FrameScreen):
-            self._places.append((self.screen.mode, self.screen.place()))
-            del self._places[:-PLACES_KEPT]
-
     @work(exclusive=True, group="open", exit_on_error=False)
     async def action_show_mode(self, mode: str) -> None:
-        if self.current_mode != mode:
-            self._remember_place()
-            await self.switch_mode(mode)
+        if self.shown.mode != mode:
+            self.window.half.remember_place()
+            await self.window.show(mode)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def action_go_back(self) -> None:
         """Back to the place before."""
-        if not self._places:
+        if not await self.window.go_back():
             self.notify("this is where you began", timeout=1.5)
+
+    # -- two screens
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def split(self, mode: str) -> None:
+        """Show a second screen; without a name, or with one that is shown already, the one that fits best."""
+        problem = refusal(*self.size)
+        if problem:
+            self.notify(problem, severity="warning", markup=False)
             return
-        mode, place = self._places.pop()
-        await self.switch_mode(mode)
-        assert isinstance(self.screen, FrameScreen)
-        self.screen.return_to(place)
+        await self.window.split(mode or SPLIT_WITH.get(self.shown.mode, "flow"))
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def unsplit(self) -> None:
+        await self.window.unsplit()
+
+    def action_split(self) -> None:
+        """Two screens, or one again."""
+        if self.window.is_split:
+            self.unsplit()
+        else:
+            self.split("")
+
+    def action_other_half(self) -> None:
+        if self.window.is_split:
+            self.window.focus_other()
+        else:
+            self.notify("there is one screen; | or :split NAME shows another beside it", timeout=2, markup=False)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def go_to(self, link: Link) -> None:
@@ -94,8 +121,8 @@ class Places(App[str]):
         resource = await self.resolve(word)
         if resource is None:
             return
-        self._remember_place()
-        await self.switch_mode("objects")
-        assert isinstance(self.screen, ObjectsScreen)
+        self.window.half.remember_place()
+        screen = await self.window.show("objects")
+        assert isinstance(screen, ObjectsScreen)
         key = f"{link.namespace or ''}/{link.name}" if link is not None else ""
-        self.screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)
+        screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.kubectl.command import Command
+from ktui.models.routes import EXPORTS
 
 FILE_FLAGS = frozenset({"-f", "--filename", "-k", "--kustomize"})
 NAMESPACE_FLAGS = frozenset({"-n", "--namespace"})
-OWN_WORDS = ("theme", "ns", "tour", "export", "split", "up", "q")
+OWN_WORDS = ("theme", "ns", "tour", "export", "split", "only", "up", "q")
 OF_PODS = frozenset({"logs", "exec", "attach", "port-forward", "cp", "debug"})
 OF_NODES = frozenset({"cordon", "uncordon", "drain"})
 
@@ -46,6 +47,10 @@ async def _candidates(
         return [*screens, *OWN_WORDS, *verbs, *await source.kinds()]
     if words[0] == "theme":
         return themes
+    if words[0] == "split":
+        return screens if len(words) == 1 else ()
+    if words[0] == "export":
+        return EXPORTS if len(words) == 1 else files(last)
     if words[0] == "ns" or words[-1] in NAMESPACE_FLAGS:
         return await source.names("namespaces", "")
     if words[-1] in FILE_FLAGS:

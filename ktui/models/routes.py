@@ -73,7 +73,33 @@ class Export:
     file: str = ""
 
 
-Route = ToNamespace | Tour | Export | ToScreen | ToTheme | Revive | ToResource | ToEditor | Leave | Kubectl | Mistyped
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two screens: the one that is named beside the one that is shown; "" for the one that fits best."""
+
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsplit:
+    """One screen again: the one that has the keys."""
+
+
+Route = (
+    Split
+    | Unsplit
+    | ToNamespace
+    | Tour
+    | Export
+    | ToScreen
+    | ToTheme
+    | Revive
+    | ToResource
+    | ToEditor
+    | Leave
+    | Kubectl
+    | Mistyped
+)
 
 
 def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
@@ -95,6 +121,10 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return ToScreen(first)
     if first in ("ns", "namespace") and len(words) == 2:
         return ToNamespace("" if words[1] in ("all", "-A", "*") else words[1])
+    if first == "split":
+        return _split(words[1:], screens)
+    if words == ["only"]:
+        return Unsplit()
     if words == ["tour"]:
         return Tour()
     if first == "export":
@@ -106,6 +136,12 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if first in verbs or len(words) > 1:
         return Kubectl(tuple(words))
     return ToResource(first)
+
+
+def _split(words: list[str], screens: Collection[str]) -> Route:
+    if len(words) > 1 or (words and words[0] not in screens):
+        return Mistyped(f"split {' '.join(words)}: say one of {', '.join(screens)}")
+    return Split(words[0] if words else "")
 
 
 def _export(words: list[str]) -> Route:

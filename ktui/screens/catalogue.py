@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-from textual.screen import Screen
+if TYPE_CHECKING:
+    from ktui.screens.frame import FrameScreen
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,9 @@ class Entry:
     about: str
     where: str
 
-    def make(self) -> Screen[Any]:
+    def make(self) -> FrameScreen:
         module, _, kind = self.where.partition(":")
-        screen = getattr(import_module(module), kind)()
-        assert isinstance(screen, Screen)
+        screen: FrameScreen = getattr(import_module(module), kind)()
         return screen
 
 
@@ -51,3 +51,4 @@ CATALOGUE = (
     Entry("tree", "9", "Tree", "workloads by owner, down to containers", "ktui.screens.tree:TreeScreen"),
 )
 SCREENS = {entry.name: entry.title for entry in CATALOGUE}
+ENTRIES = {entry.name: entry for entry in CATALOGUE}

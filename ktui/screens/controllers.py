@@ -90,7 +90,7 @@ class ControllersScreen(PolledScreen):
     # -- what is shown
 
     def draw(self) -> None:
-        wide = self.app.size.width >= WIDE_FROM
+        wide = self.size.width >= WIDE_FROM
         self.all.problem = self.problem
         rows = self.model.rows(wide=wide, now=self.ktui.summary.now)
         self.all.show(WIDE_TITLES if wide else TITLES, rows, empty="" if self.problem else EMPTY)

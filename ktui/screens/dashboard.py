@@ -74,7 +74,7 @@ class DashboardScreen(PolledScreen):
         key = self.query_one(TablePane).key
         mode = next((mode for words, mode in SOURCES.items() if words in key), "")
         if mode:
-            self.ktui.switch_mode(mode)
+            self.ktui.action_show_mode(mode)
 
 
 SOURCES = {

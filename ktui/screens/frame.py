@@ -1,4 +1,8 @@
-"""What every main screen shares: the bar above, the names of the screens, the keys below, and the command line.
+"""What every main screen shares: its keys for tables, copying, links and the way back.
+
+The bar above, the names of the screens, the keys below and the command line are the window's
+(`ktui/screens/window.py`), which shows one screen, or two: a screen lays itself out for its own size, not for the
+terminal's.
 
 A new screen is a subclass of `FrameScreen` in a file of its own, and a line in `ktui/screens/catalogue.py`, which gives
 it its key, its tab, its `:name` and its entry in the command palette. It has to give
@@ -26,32 +30,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.screen import Screen
-from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.models.link import Link
 from ktui.models.summary import ClusterSummary
-from ktui.widgets.cluster_bar import ClusterBar
-from ktui.widgets.command_line import CommandLine
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
-from ktui.widgets.key_line import KeyLine
 from ktui.widgets.table_pane import TablePane
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
 
-SMALLEST = (80, 24)
 NARROW_BELOW = 110
 _OF_A_PANE = {"filter": "filter", "sort": "sort", "reverse": "reverse"}
 
 
-class FrameScreen(Guarded, Screen[None]):
+class FrameScreen(Guarded, Container):
     """A main screen: subclasses give `mode`, `compose_body` and `focus_body`."""
 
     mode: ClassVar[str]
@@ -72,14 +69,13 @@ class FrameScreen(Guarded, Screen[None]):
         assert isinstance(self.app, KtuiApp)
         return self.app
 
+    @property
+    def is_current(self) -> bool:
+        """Whether a person sees it, with nothing over it."""
+        return self.is_attached and self.screen.is_current and all(node.display for node in self.ancestors_with_self)
+
     def compose(self) -> ComposeResult:
-        yield ClusterBar(id="bar")
-        yield Static(self._tabs(), id="tabs")
-        with Container(id="body"):
-            yield from self.compose_body()
-        yield Static("", id="too-small")
-        yield CommandLine(self.ktui.history, self.ktui.complete)
-        yield KeyLine()
+        return self.compose_body()
 
     def compose_body(self) -> ComposeResult:
         raise NotImplementedError
@@ -88,44 +84,18 @@ class FrameScreen(Guarded, Screen[None]):
         """Put the focus where it belongs while nothing else is open."""
         raise NotImplementedError
 
-    def _tabs(self) -> Text:
-        """The names of the screens: closer together where there is little room, and then without the last ones."""
-        width = self.app.size.width
-        pad = "" if width < NARROW_BELOW else " "
-        words = {entry.name: f"{pad}{entry.key} {entry.title}{pad}" for entry in self.ktui.tabs}
-        while len(words) > 1 and sum(len(word) + 1 for word in words.values()) - 1 > width:
-            words.pop(next(name for name in reversed(words) if name != self.mode))
-        tabs = [Text(word, "reverse bold" if name == self.mode else "") for name, word in words.items()]
-        return Text(" ").join(tabs)
-
     def on_resize(self) -> None:
-        width, height = self.app.size
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        self.set_class(small, "small")
-        if small:
-            self.query_one("#too-small", Static).update(
-                f"This terminal is {width}×{height}; ktui needs {SMALLEST[0]}×{SMALLEST[1]}.\n"
-                "Make it larger, or press q."
-            )
-        self.set_class(width < NARROW_BELOW, "narrow")
-        self.query_one("#tabs", Static).update(self._tabs())
-        self.show_summary(self.ktui.summary)
+        self.set_class(self.size.width < NARROW_BELOW, "narrow")
 
-    def on_screen_resume(self) -> None:
+    def resume(self) -> None:
+        """It is looked at again."""
         self.show_summary(self.ktui.summary)
 
     def show_summary(self, summary: ClusterSummary) -> None:
-        for bar in self.query(ClusterBar):
-            bar.show(summary)
+        """For screens that show something of the cluster as a whole, such as its time."""
 
     def namespace_changed(self) -> None:
         """For screens that show the objects of one namespace: it is another one now."""
-
-    def open_command_line(self, text: str = "") -> None:
-        self.query_one(CommandLine).open(text)
-
-    def on_command_line_closed(self) -> None:
-        self.focus_body()
 
     # -- tables
 

@@ -56,7 +56,7 @@ class Help(ModalScreen[None]):
     def _parts(self) -> Iterator[RenderableType]:
         yield Text(self._about.purpose + "\n")
         yield self._table("this screen", dict(self._rows([*self._about.BINDINGS, *self._shared()])))
-        focused = self._about.focused
+        focused = self._about.screen.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
         yield self._table("everywhere", {**self._screens(), **dict(self._rows(self.app.BINDINGS))})
@@ -64,7 +64,7 @@ class Help(ModalScreen[None]):
         yield Text.assemble(
             ("after :  ", "bold"),
             "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
-            "theme NAME, ns NAME, export svg|text|mermaid, tour, up, q; Tab completes",
+            "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, tour, up, q; Tab completes",
         )
 
     def _screens(self) -> dict[str, str]:

@@ -100,7 +100,7 @@ class NodesScreen(PolledScreen):
     # -- what is shown
 
     def draw(self) -> None:
-        wide = self.app.size.width >= WIDE_FROM
+        wide = self.size.width >= WIDE_FROM
         self.nodes.problem = self.problem
         titles = WIDE_TITLES if wide else TITLES
         self.nodes.show(titles, self.model.rows(wide=wide), empty="" if self.problem else EMPTY)
@@ -129,8 +129,8 @@ class NodesScreen(PolledScreen):
 
     def on_descendant_focus(self) -> None:
         """The detail is of what has the focus: a node, or one of its Pods."""
-        if self.focused is self.nodes.grid or self.focused is self.pod_workers.grid:
-            self._of_pod = self.focused is self.pod_workers.grid
+        if self.screen.focused is self.nodes.grid or self.screen.focused is self.pod_workers.grid:
+            self._of_pod = self.screen.focused is self.pod_workers.grid
             self.mark()
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:

@@ -83,8 +83,8 @@ class PolledScreen(FrameScreen):
             self.take_inside(self.subject if answer.problem else subject, value, answer.problem)
             self.mark()
 
-    def on_screen_resume(self) -> None:
-        super().on_screen_resume()
+    def resume(self) -> None:
+        super().resume()
         self.hurry()
 
     def hurry(self) -> None:

@@ -90,7 +90,7 @@ class SchedulerScreen(PolledScreen):
     # -- what is shown
 
     def draw(self) -> None:
-        wide = self.app.size.width >= WIDE_FROM
+        wide = self.size.width >= WIDE_FROM
         titles = WIDE_TITLES if wide else TITLES
         pane = self.query_one(TablePane)
         pane.problem = self.problem
@@ -109,7 +109,7 @@ class SchedulerScreen(PolledScreen):
         attempts = self.model.attempts.get("total", 0)
         line.append(f" attempts {attempts}")
         profiles = sorted({attempt["profile"] for attempt in self.model.attempts.get("decisions") or ()})
-        if profiles and self.app.size.width >= WIDE_FROM // 2 + 20:
+        if profiles and self.size.width >= WIDE_FROM // 2 + 20:
             line.append(f"   profile {', '.join(profiles)}", "dim")
         self.query_one("#queues", Static).update(line)
 

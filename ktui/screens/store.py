@@ -82,8 +82,8 @@ class StoreScreen(FrameScreen):
         if self._newest != self._revision and self.is_current:
             self.refresh_keys()
 
-    def on_screen_resume(self) -> None:
-        super().on_screen_resume()
+    def resume(self) -> None:
+        super().resume()
         self.refresh_keys()
 
     @work(exclusive=True, group="keys", exit_on_error=False)

@@ -58,7 +58,7 @@ class WatchesScreen(PolledScreen):
     # -- what is shown
 
     def draw(self) -> None:
-        wide = self.app.size.width >= WIDE_FROM
+        wide = self.size.width >= WIDE_FROM
         pane = self.query_one(TablePane)
         pane.problem = self.problem
         empty = EMPTY if self.model.caches else "…"

@@ -95,7 +95,7 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
 
     def _frame(self) -> None:
         """Draw again if anything changed: at most twenty times a second, whatever comes in."""
-        if not self.screen.is_current:
+        if not (self.screen.is_current and self.is_on_screen):
             return
         now = self._now()
         state = (id(self.model), self.model.version, self.size, self.following, now < self._lit_until)

@@ -12,7 +12,6 @@ from engine.world import World
 from ktui.app import KtuiApp
 from ktui.models.summary import ClusterSummary
 from ktui.screens.catalogue import Entry
-from ktui.screens.frame import FrameScreen
 from ktui.session import Session
 from tests.ktui import recorded
 from tests.ktui.screens.driver import Driver
@@ -61,7 +60,6 @@ async def settle(pilot: Pilot[str], *, spans: bool = True) -> Driver:
 
 
 def refresh(app: KtuiApp) -> None:
-    if isinstance(app.screen, FrameScreen):
-        app.screen.show_summary(app.summary)
+    app.window.show_summary(app.summary)
     for field in app.screen.query(Input):
         field.cursor_blink = False

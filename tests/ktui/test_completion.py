@@ -33,6 +33,8 @@ async def ask(text: str) -> list[str]:
         pytest.param("dep", ["deployments"], id="a kind"),
         pytest.param("kubectl desc", ["describe"], id="kubectl in front"),
         pytest.param("theme l", ["light"], id="a theme"),
+        pytest.param("split s", ["store"], id="a screen beside this one"),
+        pytest.param("export ", ["mermaid", "svg", "text"], id="what can be exported"),
         pytest.param("ns s", ["shop"], id="a namespace to go to"),
         pytest.param("get po", ["pods"], id="a kind after a verb"),
         pytest.param("get pods ", ["web-1", "web-2"], id="names of a kind"),

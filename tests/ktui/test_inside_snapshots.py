@@ -36,7 +36,7 @@ async def nodes(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot)
     await driver.press("7")
     refresh(driver.app)
-    screen = driver.app.screen
+    screen = driver.shown
     assert isinstance(screen, NodesScreen)
     await driver.sees("node-3")
     screen.nodes.grid.move_to("node-2")
@@ -56,7 +56,7 @@ async def controllers(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot)
     await driver.press("5")
     refresh(driver.app)
-    screen = driver.app.screen
+    screen = driver.shown
     assert isinstance(screen, ControllersScreen)
     await driver.sees("deployment")
     screen.all.grid.move_to("deployment-controller")

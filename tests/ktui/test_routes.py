@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.models.routes import Kubectl, Leave, Mistyped, Route, ToEditor, ToResource, ToScreen, route
+from ktui.models.routes import Kubectl, Leave, Mistyped, Route, Split, ToEditor, ToResource, ToScreen, Unsplit, route
 
 CASES = [
     pytest.param("flow", ToScreen("flow"), id="a screen"),
@@ -16,13 +16,17 @@ CASES = [
     pytest.param("apply -f 'my file.yaml'", Kubectl(("apply", "-f", "my file.yaml")), id="quotes"),
     pytest.param("edit deploy/web", ToEditor(("deploy/web",)), id="edit"),
     pytest.param("edit deploy web -n x", Kubectl(("edit", "deploy", "web", "-n", "x")), id="edit with flags"),
+    pytest.param("split", Split(""), id="two screens"),
+    pytest.param("split store", Split("store"), id="two screens, the second named"),
+    pytest.param("split x", Mistyped("split x: say one of flow, store"), id="two screens, one that there is not"),
+    pytest.param("only", Unsplit(), id="one screen again"),
     pytest.param("q", Leave(), id="quit"),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_route(text: str, expected: Route) -> None:
-    assert route(text, screens={"flow", "store"}, verbs={"get", "apply", "edit"}) == expected
+    assert route(text, screens=("flow", "store"), verbs={"get", "apply", "edit"}) == expected
 
 
 @pytest.mark.parametrize("text", ["kubectl", "get 'pods", ""])

@@ -59,14 +59,14 @@ async def flow_with_everything(pilot: Pilot[Any]) -> None:
 
 async def flow_empty(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
-    await driver.sees("Nothing has happened yet")
+    await driver.sees("Nothing has happened yet", "no write yet", "hidden:")
 
 
 async def starting(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
     driver.app.summary.state, driver.app.summary.is_starting = "starting the engine …", True
     refresh(driver.app)
-    await driver.sees("starting the engine")
+    await driver.sees("starting the engine", "no write yet", "hidden:")
     driver.app.summary.state, driver.app.summary.is_starting = "", False
 
 

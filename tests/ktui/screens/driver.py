@@ -27,8 +27,17 @@ class Driver:
     def client(self) -> Client:
         return self.app.session.client
 
+    @property
+    def shown(self) -> Widget | None:
+        """The main screen that has the keys; None while a dialog has them."""
+        return self.app.shown if self.app.screen is self.app.window else None
+
     def find(self, kind: type[WidgetType], selector: str = "") -> WidgetType:
-        return self.app.screen.query(selector or kind).last(kind)
+        for place in (self.shown, self.app.screen):
+            found = place.query(selector or kind).results(kind) if place is not None else ()
+            if widgets := list(found):
+                return widgets[-1]
+        raise AssertionError(f"there is no {selector or kind.__name__}")
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -36,13 +36,13 @@ async def test_a_key_for_each_screen(show: Show) -> None:
     async with show() as driver:
         for key, screen in (("2", ObjectsScreen), ("3", StoreScreen), ("1", FlowScreen)):
             await driver.press(key)
-            assert isinstance(driver.app.screen, screen)
+            assert isinstance(driver.shown, screen)
 
 
 async def test_screens_resources_and_themes_by_name(show: Show) -> None:
     async with show() as driver:
         await driver.command("store")
-        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
         await driver.command("nodes")
         await driver.sees("node-3", "Ready")
         await driver.command("theme light")
@@ -74,11 +74,11 @@ async def test_kubectl_s_words_print_into_a_pane(show: Show) -> None:
         await driver.command("kubectl get gizmos")
         await driver.sees("the server doesn't have a resource type", "✖ exit code 1")
         await driver.press("q")
-        assert isinstance(driver.app.screen, FlowScreen)
+        assert isinstance(driver.shown, FlowScreen)
         await driver.command("get nodes")
         await driver.sees("✓ done")
         await driver.press("2")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
 async def test_a_watch_goes_on_until_escape_ends_it(show: Show) -> None:
@@ -91,7 +91,7 @@ async def test_a_watch_goes_on_until_escape_ends_it(show: Show) -> None:
         assert isinstance(output, Output)
         await driver.press("escape")
         await driver.until(lambda: not any(worker.node is output for worker in driver.app.workers))
-        assert isinstance(driver.app.screen, FlowScreen)
+        assert isinstance(driver.shown, FlowScreen)
 
 
 async def test_a_command_that_fails_says_what_kubectl_says(show: Show) -> None:
@@ -114,7 +114,7 @@ async def test_history_and_the_ways_out_of_the_line(show: Show) -> None:
         await driver.press("colon", "escape")
         assert not driver.find(CommandLine).has_class("-open")
         await driver.press("colon", "enter")
-        assert isinstance(driver.app.screen, FlowScreen)
+        assert isinstance(driver.shown, FlowScreen)
 
 
 # -- the clock

@@ -15,17 +15,17 @@ async def test_an_apply_shows_in_the_deployment_controller(show: Show) -> None:
         await driver.command(f"apply -f {WEB}")
         await driver.sees("✓ done")
         await driver.press("escape")
-        screen = driver.app.screen
+        screen = driver.shown
         assert isinstance(screen, ControllersScreen)
         screen.all.grid.move_to("deployment-controller")
         await driver.sees("Reconciles of deployment-controller", "desired", "actual", "replicas: 3", "5 workers")
         await driver.press("tab", "end")
         await driver.sees("woken by rev")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         await driver.sees("deployments.apps", "web")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.app.screen, ControllersScreen))
+        await driver.until(lambda: isinstance(driver.shown, ControllersScreen))
 
 
 async def test_the_smallest_terminal_shows_queues_reconciles_and_detail(show: Show) -> None:

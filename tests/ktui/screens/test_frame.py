@@ -42,7 +42,7 @@ async def test_a_link_leads_to_the_object_and_backspace_comes_back(show: Show) -
     async with show(size=(160, 50)) as driver:
         await driver.client.create(DEPLOYMENTS, OWNED, namespace="default")
         await driver.press("3")
-        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
         await driver.command("pods")
         await driver.sees("Running", "default")
         await driver.until(lambda: driver.find(Grid).rows)
@@ -56,9 +56,9 @@ async def test_a_link_leads_to_the_object_and_backspace_comes_back(show: Show) -
         await driver.press("backspace")
         await driver.sees(" pods  1")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.app.screen, FlowScreen))
+        await driver.until(lambda: isinstance(driver.shown, FlowScreen))
         await driver.press("backspace")
         await driver.sees("this is where you began")
 
@@ -81,7 +81,7 @@ async def test_a_link_to_a_kind_that_there_is_not_is_said(show: Show) -> None:
     async with show() as driver:
         driver.app.go_to(Link("gizmos.example.com", "one"))
         await driver.sees("gizmos")
-        assert isinstance(driver.app.screen, FlowScreen)
+        assert isinstance(driver.shown, FlowScreen)
 
 
 async def test_the_palette_finds_screens_keys_themes_and_kinds(show: Show) -> None:
@@ -91,7 +91,7 @@ async def test_the_palette_finds_screens_keys_themes_and_kinds(show: Show) -> No
         await driver.type("etcd")
         await driver.sees("Store")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.app.screen, StoreScreen))
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
         await driver.press("ctrl+p")
         await driver.type("configmaps")
         await driver.sees("list every ConfigMap")
@@ -156,7 +156,7 @@ async def test_the_tour_shows_an_apply_and_goes_through_the_screens(show: Show) 
         await driver.command("tour")
         for number, stop in enumerate(STOPS, start=1):
             await driver.sees(f"{stop.title}  {number}/{len(STOPS)}")
-            assert driver.app.current_mode == stop.screen
+            assert driver.app.shown.mode == stop.screen
             await driver.press("enter")
         await driver.until(lambda: not isinstance(driver.app.screen, TourGuide))
         await driver.client.get(DEPLOYMENTS, "web", namespace="default")
@@ -168,7 +168,7 @@ async def test_the_tour_comes_by_itself_once_and_can_be_left(session: Session, t
         driver = Driver(app, pilot)
         await driver.sees("Welcome", "leaves the tour")
         await driver.press("escape")
-        await driver.until(lambda: isinstance(app.screen, FlowScreen))
+        await driver.until(lambda: isinstance(app.shown, FlowScreen))
         await driver.command("store")
     again = Settings.load(tmp_path, tmp_path)
     assert (again.has_toured, again.history()) == (True, ["store"])
@@ -182,15 +182,15 @@ async def test_keys_and_the_theme_of_one_s_own(session: Session) -> None:
         await driver.sees("no such keys: objects.nothing")
         assert app.theme == "ktui-light"
         await driver.press("2")
-        assert isinstance(app.screen, FlowScreen)
+        assert isinstance(app.shown, FlowScreen)
         await driver.press("f2")
-        await driver.until(lambda: isinstance(app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(app.shown, ObjectsScreen))
 
 
 async def test_a_screen_to_begin_with(session: Session) -> None:
     app = KtuiApp(session, screen="store")
     async with app.run_test() as pilot:
-        await Driver(app, pilot).until(lambda: isinstance(app.screen, StoreScreen))
+        await Driver(app, pilot).until(lambda: isinstance(app.shown, StoreScreen))
 
 
 async def test_a_screen_becomes_a_picture_or_text(show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,12 +28,12 @@ async def test_enter_goes_to_the_node_and_to_a_pod(show: Show) -> None:
         await driver.press("7")
         await driver.sees("1/110")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         await driver.sees("node-1", "v1.37")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.app.screen, NodesScreen))
+        await driver.until(lambda: isinstance(driver.shown, NodesScreen))
         await driver.press("tab", "enter")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
 async def test_the_smallest_terminal_shows_nodes_workers_and_kubelet(show: Show) -> None:

@@ -55,7 +55,7 @@ async def test_an_unknown_resource_is_said_to_be_none(show: Show) -> None:
     async with show() as driver:
         await driver.command("gizmos")
         await driver.sees("gizmos")
-        assert not isinstance(driver.app.screen, ObjectsScreen)
+        assert not isinstance(driver.shown, ObjectsScreen)
 
 
 async def test_the_filter_and_the_way_back(show: Show) -> None:
@@ -126,7 +126,7 @@ async def test_an_edit_is_saved(show: Show) -> None:
         text = await edit_map(driver)
         text.load_text(text.text.replace('a: "1"', 'a: "2"'))
         await driver.press("ctrl+s")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
         assert found["data"] == {"a": "2"}
 
@@ -176,7 +176,7 @@ async def test_a_conflict_leaves_both_ways_on(show: Show) -> None:
         text.load_text(text.text.replace("a: theirs", "a: mine"))
         await driver.client.update(CONFIG_MAPS, {**newest, "data": {"a": "theirs again"}})
         await driver.press("ctrl+o")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
         assert found["data"] == {"a": "mine"}
 
@@ -185,7 +185,7 @@ async def test_leaving_the_editor_asks_only_where_something_changed(show: Show) 
     async with show() as driver:
         text = await edit_map(driver)
         await driver.press("escape")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         await driver.press("e")
         await driver.until(lambda: isinstance(driver.app.screen, Editor))
         text = driver.find(TextArea)
@@ -195,7 +195,7 @@ async def test_leaving_the_editor_asks_only_where_something_changed(show: Show) 
         await driver.press("n")
         await driver.until(lambda: isinstance(driver.app.screen, Editor))
         await driver.press("escape", "y")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
 async def test_delete_asks_first(show: Show) -> None:
@@ -231,7 +231,7 @@ async def test_describe_and_logs_of_a_pod(show: Show) -> None:
         await driver.until(lambda: isinstance(driver.app.screen, Output))
         await driver.sees(":logs hello")
         await driver.press("escape")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
 async def test_logs_are_only_a_pods(show: Show) -> None:
@@ -348,7 +348,7 @@ async def test_the_tree_of_owners_and_the_way_to_an_object_of_it(show: Show) -> 
         await driver.press("t")
         await driver.sees("✓ deployment/web", "└─ ✓ replicaset/web-", "├─ ✓ pod/web-", "3/3")
         await driver.press("down", "enter")
-        await driver.until(lambda: isinstance(driver.app.screen, ObjectsScreen))
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
         await driver.sees("replicasets.apps  1", "kind: ReplicaSet")
         await driver.press("backspace")
         await driver.sees("✓ deployment/web")

@@ -63,11 +63,11 @@ async def test_a_widget_that_fails_is_told_of_and_the_screen_stays(
         driver = Driver(app, pilot)
         await driver.sees("nodes 3/3")
         monkeypatch.setattr(type(app), "is_headless", property(lambda self: False))
-        app.screen.call_later(_fail)
+        app.shown.call_later(_fail)
         await driver.sees("ktui erred", "ZeroDivisionError")
         monkeypatch.undo()
         await driver.press("2", "1")
-        assert isinstance(app.screen, FlowScreen)
+        assert isinstance(app.shown, FlowScreen)
 
 
 def _fail() -> None:

@@ -1,0 +1,80 @@
+"""Half of the window, or all of it: one of the main screens at a time, and the way that one came there."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from ktui.guard import Guarded
+from ktui.screens.catalogue import ENTRIES
+from ktui.screens.frame import FrameScreen
+
+PLACES_KEPT = 100
+
+
+class Half(Guarded, Vertical):
+    """Makes a screen when it is first asked for, and keeps it: one that comes back is as it was left."""
+
+    DEFAULT_CSS = """
+    Half { width: 1fr; height: 1fr; }
+    Half > .half-head { height: 1; display: none; background: $panel; color: $foreground 80%; }
+    Half.-active > .half-head { color: $accent; text-style: bold; }
+    Half > FrameScreen { height: 1fr; width: 1fr; }
+    """
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self._shown = ENTRIES[mode].make()
+        self._made = {mode: self._shown}
+        self._places: list[tuple[str, object]] = []  # the last one is where Backspace leads
+
+    def compose(self) -> ComposeResult:
+        yield Static("", classes="half-head")
+        yield self._shown
+
+    @property
+    def shown(self) -> FrameScreen:
+        return self._shown
+
+    @property
+    def screens(self) -> tuple[FrameScreen, ...]:
+        """Those that were shown so far."""
+        return tuple(self._made.values())
+
+    async def show(self, mode: str) -> FrameScreen:
+        screen = self._made.get(mode)
+        if screen is None:
+            screen = self._made[mode] = ENTRIES[mode].make()
+            screen.display = False
+            await self.mount(screen)
+        self._shown = screen
+        for other in self._made.values():
+            other.display = other is screen
+        screen.resume()
+        screen.focus_body()
+        return screen
+
+    def say_title(self, *, is_split: bool, is_active: bool) -> None:
+        """The title of the screen, where there are two; a sign says which has the keys."""
+        head = self.query_one(".half-head", Static)
+        head.display = is_split
+        self.set_class(is_active, "-active")
+        entry = ENTRIES[self._shown.mode]
+        head.update(Text(f"{'▶' if is_active else ' '} {entry.key} {entry.title}", no_wrap=True, overflow="ellipsis"))
+
+    # -- the way back
+
+    def remember_place(self) -> None:
+        """Where one is now is where Backspace leads."""
+        self._places.append((self._shown.mode, self._shown.place()))
+        del self._places[:-PLACES_KEPT]
+
+    async def go_back(self) -> bool:
+        """To the place before; says whether there is one."""
+        if not self._places:
+            return False
+        mode, place = self._places.pop()
+        (await self.show(mode)).return_to(place)
+        return True

@@ -1,0 +1,200 @@
+"""What is on the terminal: the bar, the names of the screens, one main screen or two, the command line and the keys.
+
+Two screens stand beside one another where there is room, else one above the other; where there is room for neither, the
+one that has the keys is shown alone until the terminal is larger again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from ktui.guard import Guarded
+from ktui.models.halves import Layout, layout_for
+from ktui.models.summary import ClusterSummary
+from ktui.screens.frame import NARROW_BELOW, FrameScreen
+from ktui.screens.half import Half
+from ktui.widgets.cluster_bar import ClusterBar
+from ktui.widgets.command_line import CommandLine
+from ktui.widgets.key_line import KeyLine
+
+if TYPE_CHECKING:
+    from ktui.app import KtuiApp
+
+SMALLEST = (80, 24)
+
+
+class Window(Guarded, Screen[None]):
+    """The one screen below all dialogs. `half` is the one that has the keys, `shown` the main screen in it."""
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self._halves = [Half(mode)]
+        self._active = self._halves[0]
+
+    @property
+    def ktui(self) -> KtuiApp:
+        from ktui.app import KtuiApp
+
+        assert isinstance(self.app, KtuiApp)
+        return self.app
+
+    def compose(self) -> ComposeResult:
+        yield ClusterBar(id="bar")
+        yield Static("", id="tabs")
+        with Container(id="body"):
+            yield from self._halves
+        yield Static("", id="too-small")
+        yield CommandLine(self.ktui.history, self.ktui.complete)
+        yield KeyLine()
+
+    # -- what is shown
+
+    @property
+    def half(self) -> Half:
+        return self._active
+
+    @property
+    def shown(self) -> FrameScreen:
+        return self._active.shown
+
+    @property
+    def is_split(self) -> bool:
+        return len(self._halves) > 1
+
+    @property
+    def screens(self) -> list[FrameScreen]:
+        """Those that were shown so far."""
+        return [screen for half in self._halves for screen in half.screens]
+
+    async def show(self, mode: str) -> FrameScreen:
+        """In the half that has the keys."""
+        screen = await self._active.show(mode)
+        self._say_titles()
+        return screen
+
+    async def go_back(self) -> bool:
+        went = await self._active.go_back()
+        self._say_titles()
+        return went
+
+    # -- two screens
+
+    async def split(self, mode: str) -> None:
+        """Show a second screen, or another one in the half that has not the keys; it gets them."""
+        if self.is_split:
+            half = self._other
+            await half.show(mode)
+        else:
+            half = Half(mode)
+            self._halves.append(half)
+            await self.query_one("#body").mount(half)
+        self._activate(half)
+        half.shown.resume()
+        half.shown.focus_body()
+
+    async def unsplit(self) -> None:
+        """What has the keys alone."""
+        if self.is_split:
+            other = self._other
+            self._halves.remove(other)
+            self._arrange()
+            await other.remove()
+
+    @property
+    def _other(self) -> Half:
+        return next((half for half in self._halves if half is not self._active), self._active)
+
+    def focus_other(self) -> None:
+        """Give the keys to the other half."""
+        self._activate(self._other)
+        self.shown.focus_body()
+
+    def _activate(self, half: Half) -> None:
+        self._active = half
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width, height = self.app.size
+        layout = layout_for(width, height) if self.is_split else Layout.ALONE
+        self.set_class(layout is Layout.STACKED, "stacked")
+        self.set_class(layout is Layout.BESIDE, "beside")
+        for half in self._halves:
+            half.display = half is self._active or layout is not Layout.ALONE
+        self._say_titles()
+
+    def _say_titles(self) -> None:
+        for half in self._halves:
+            if half.is_mounted:
+                half.say_title(is_split=self.is_split, is_active=half is self._active)
+        self.query_one("#tabs", Static).update(self._tabs())
+
+    def _tabs(self) -> Text:
+        """The names of the screens: closer together where there is little room, and then without the last ones."""
+        width, mode = self.app.size.width, self.shown.mode
+        pad = "" if width < NARROW_BELOW else " "
+        words = {entry.name: f"{pad}{entry.key} {entry.title}{pad}" for entry in self.ktui.tabs}
+        while len(words) > 1 and sum(len(word) + 1 for word in words.values()) - 1 > width:
+            words.pop(next(name for name in reversed(words) if name != mode))
+        tabs = [Text(word, "reverse bold" if name == mode else "") for name, word in words.items()]
+        return Text(" ").join(tabs)
+
+    # -- events
+
+    def on_mount(self) -> None:
+        self._say_titles()
+
+    def on_resize(self) -> None:
+        width, height = self.app.size
+        small = width < SMALLEST[0] or height < SMALLEST[1]
+        self.set_class(small, "small")
+        if small:
+            self.query_one("#too-small", Static).update(
+                f"This terminal is {width}×{height}; ktui needs {SMALLEST[0]}×{SMALLEST[1]}.\n"
+                "Make it larger, or press q."
+            )
+        self._arrange()
+        self.show_summary(self.ktui.summary)
+
+    def on_screen_resume(self) -> None:
+        for half in self._halves:
+            if half.shown.is_mounted:
+                half.shown.resume()
+
+    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
+        """The half that has the focus by now has the keys: an event may tell of a focus that has moved on since."""
+        focused = self.focused
+        half = next((node for node in focused.ancestors if isinstance(node, Half)), None) if focused else None
+        if half is not None and half is not self._active:
+            self._activate(half)
+
+    def watch_focused(self, focused: Widget | None) -> None:
+        """Keys always have somewhere to go."""
+        if focused is None and self.is_mounted:
+            self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.is_current and self.shown.is_mounted:
+            self.shown.focus_body()
+
+    def show_summary(self, summary: ClusterSummary) -> None:
+        for bar in self.query(ClusterBar):
+            bar.show(summary)
+        for half in self._halves:
+            if half.shown.is_mounted and half.display:
+                half.shown.show_summary(summary)
+
+    # -- the command line
+
+    def open_command_line(self, text: str = "") -> None:
+        self.query_one(CommandLine).open(text)
+
+    def on_command_line_closed(self) -> None:
+        self.shown.focus_body()
