@@ -36,7 +36,8 @@ class Domains(NamedTuple):
 def _face(node: Object) -> tuple[object, ...]:
     """What of a node the static tables depend on."""
     spec, metadata = node.get("spec") or {}, node["metadata"]
-    return (metadata["name"], metadata.get("labels"), spec.get("taints"), spec.get("unschedulable"))
+    declared = (node.get("status") or {}).get("declaredFeatures")
+    return (metadata["name"], metadata.get("labels"), spec.get("taints"), spec.get("unschedulable"), declared)
 
 
 class Snapshot:
@@ -53,6 +54,7 @@ class Snapshot:
         self.order_version = -1
         self._static: dict[Hashable, tuple[Table, Callable[[NodeInfo], int]]] = {}
         self._domains: dict[str, Domains] = {}
+        self._shapes: Table = np.zeros(0, np.int64)  # 0 where nobody has asked since the node changed
 
     @classmethod
     def of(cls, nodes: list[Object], pods: list[Object] | None = None) -> Snapshot:
@@ -96,6 +98,7 @@ class Snapshot:
             counts.rearrange(origin)
         self._static = {key: (taken(table, origin), of) for key, (table, of) in self._static.items()}
         self._domains.clear()
+        self._shapes = taken(self._shapes, origin)
         self.nodes = [node if node is not None else NodeInfo(names[row]) for row, node in enumerate(nodes)]
         for row, node in enumerate(nodes):
             if node is None:
@@ -104,6 +107,7 @@ class Snapshot:
     def _refresh(self, row: int, info: NodeInfo) -> None:
         before, after = self.nodes[row].node, info.node
         self.nodes[row] = twin = info.copy()
+        self._shapes[row] = 0
         self._count(row, twin)
         if before is not after and after is not None and (before is None or _face(before) != _face(after)):
             for table, of in self._static.values():
@@ -123,8 +127,8 @@ class Snapshot:
         return twin
 
     def static(self, key: Hashable, of: Callable[[NodeInfo], int]) -> Table:
-        """`of(node)` for every node, for what depends on names, labels, taints and schedulability alone; kept true as
-        those change. Not to be changed."""
+        """`of(node)` for every node, for what depends on names, labels, taints, schedulability and declared features
+        alone; kept true as those change. Not to be changed."""
         known = self._static.pop(key, None)
         if known is None:
             known = np.fromiter((of(info) for info in self.nodes), np.int64, len(self.nodes)), of
@@ -132,6 +136,12 @@ class Snapshot:
                 del self._static[next(iter(self._static))]
         self._static[key] = known  # the newest last
         return known[0]
+
+    def shapes(self, rows: Rows) -> Table:
+        """`NodeInfo.shape` of these nodes."""
+        for row in rows[self._shapes[rows] == 0].tolist():
+            self._shapes[row] = self.nodes[row].shape
+        return self._shapes[rows]
 
     def domains(self, topology_key: str) -> Domains:
         found = self._domains.get(topology_key)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.extenders.extender import Extender, ExtenderError, Victims
-from engine.scheduler.plugins.preemption import Candidate, by_importance
+from engine.scheduler.plugins.candidates import Candidate
+from engine.scheduler.plugins.preemption import by_importance
 from engine.scheduler.pod_info import PodInfo
 
 log = logging.getLogger(__name__)

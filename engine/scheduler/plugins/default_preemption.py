@@ -24,7 +24,9 @@ from engine.scheduler.framework.events import (
 )
 from engine.scheduler.framework.plugin import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
-from engine.scheduler.plugins.preemption import Candidate, DryRun, Memo, pick
+from engine.scheduler.plugins.candidates import Candidate, Candidates, Listed, Memo
+from engine.scheduler.plugins.nominated_kinds import NominatedKinds
+from engine.scheduler.plugins.preemption import DryRun
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.pod_status import patch_pod_status, with_condition
 
@@ -46,6 +48,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self._min_absolute: int = args.get("minCandidateNodesAbsolute", 100)
         self._rng = handle.rng.stream("preemption")
         self._memo: Memo = {}
+        self._nominated = NominatedKinds()
         # Pods whose victims are being deleted, with the last victim once its turn has come.
         self._preempting: dict[str, PodInfo | None] = {}
 
@@ -84,17 +87,19 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         if reason := self._not_eligible(pod, statuses):
             return PostFilterResult(unschedulable(reason))
         dry_run, candidates = self._candidates(state, pod, statuses)
-        if not candidates:
+        if not len(candidates):
             return PostFilterResult(unschedulable(self._fit_error(dry_run)), "")
-        try:
-            candidates = await ask_about_victims(self.handle.extenders, pod, candidates, self.handle.snapshot)
-        except ExtenderError as failure:
-            return PostFilterResult(error(str(failure)))
-        if not candidates:
-            return PostFilterResult(unschedulable("no candidate node for preemption"))
-        best = pick(candidates)
+        if self.handle.extenders:
+            try:
+                left = await ask_about_victims(self.handle.extenders, pod, candidates.listed(), self.handle.snapshot)
+            except ExtenderError as failure:
+                return PostFilterResult(error(str(failure)))
+            if not left:
+                return PostFilterResult(unschedulable("no candidate node for preemption"))
+            candidates = Listed(left)
+        best = candidates.pick()
         # Told when somebody looks: there may be hundreds.
-        self.handle.note("candidates", lambda: [candidate.to_json() for candidate in candidates])
+        self.handle.note("candidates", lambda: [candidate.to_json() for candidate in candidates.listed()])
         self.handle.note("preemption", best.to_json())
         self._start(best, pod)
         return PostFilterResult(SUCCESS, best.node)
@@ -112,13 +117,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         )
         return "not eligible due to a terminating pod on the nominated node." if going else ""
 
-    def _candidates(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> tuple[DryRun, list[Candidate]]:
+    def _candidates(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> tuple[DryRun, Candidates]:
         budgets = self.handle.lister(POD_DISRUPTION_BUDGETS).list()
-        dry_run = DryRun(self.handle.filters, state, pod, budgets, memo=self._memo)
         snapshot = self.handle.snapshot
+        nominated = self._nominated.of(pod, self.handle.nominator, snapshot)
+        dry_run = DryRun(self.handle.filters, state, pod, budgets, memo=self._memo, nominated=nominated)
         rows = statuses.rows_with(Code.UNSCHEDULABLE, snapshot.rows)
         if not len(rows):
-            return dry_run, []
+            return dry_run, Listed([])
         offset = self._rng.randrange(len(rows))
         return dry_run, dry_run.run(snapshot, rows, offset=offset, wanted=self._wanted(len(rows)))
 

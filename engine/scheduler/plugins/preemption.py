@@ -1,16 +1,16 @@
 """Which pods would have to go so that a pod fits, and which node that costs the least.
 
 Source: upstream's pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption. Pure decisions: the
-acting is in `default_preemption`.
+acting is in `default_preemption`, what is found in `candidates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
@@ -19,44 +19,12 @@ from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.handle import Filters
 from engine.scheduler.framework.status import Status, error, unresolvable
 from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.candidates import Alike, Candidate, Candidates, Listed, Memo, Places, cost_of
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import pod_selector
 
-NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
-MAX_INT32 = 2**31 - 1
 KEPT_SHAPES = 4096
-
-
-class Cost(NamedTuple):
-    """What victims count for, the most important first; the later the earliest start, the better."""
-
-    highest_priority: int
-    priorities: int
-    victims: int
-    earliest_start: str
-
-
-class Places(NamedTuple):
-    """Of nodes of a shape: where the victims are among their pods, and what they cost."""
-
-    places: list[int]
-    cost: Cost
-
-
-Memo = dict[Hashable, Places | Status]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node, the pods that must leave it (the most important first) and how many disruption budgets that violates."""
-
-    node: str
-    victims: tuple[PodInfo, ...]
-    violations: int
-    cost: Cost | None = field(default=None, compare=False)  # where it is known already
-
-    def to_json(self) -> Object:
-        return {"node": self.node, "victims": [v.key for v in self.victims], "pdbViolations": self.violations}
+NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 
 
 def by_importance(pods: Iterable[PodInfo]) -> list[PodInfo]:
@@ -98,48 +66,53 @@ class DryRun:
     budgets: list[Object]
     statuses: NodeToStatus = field(default_factory=NodeToStatus)
     memo: Memo = field(default_factory=dict)
+    nominated: NDArray[np.int64] | None = None  # by row, which pods count on it besides (`NominatedKinds`)
 
-    def run(self, snapshot: Snapshot, rows: Rows, *, offset: int, wanted: int) -> list[Candidate]:
+    def run(self, snapshot: Snapshot, rows: Rows, *, offset: int, wanted: int) -> Candidates:
         """Candidates from the `offset`-th row on, until there are `wanted` and one of them violates no budget."""
+        order = np.roll(rows, -offset)
+        if not self.budgets and self.filters.only_room_matters(self.state):
+            return self._run_by_shape(snapshot, order, wanted)
         clean: list[Candidate] = []
         violating: list[Candidate] = []
-        by_shape = not self.budgets and self.filters.only_room_matters(self.state)
-        passing = self._passing(snapshot, rows) if by_shape else frozenset()
-        for row in np.roll(rows, -offset).tolist():
+        for row in order.tolist():
             node = snapshot.nodes[row]
-            found = self._like_others(node) if row in passing else self._victims_on(node)
+            found = self._victims_on(node)
             if isinstance(found, Status):
                 self.statuses.set(node.name, found)
                 continue
             (violating if found.violations else clean).append(found)
             if clean and len(clean) + len(violating) >= wanted:
                 break
-        return clean + violating
+        return Listed(clean + violating)
 
-    def _passing(self, snapshot: Snapshot, rows: Rows) -> frozenset[int]:
-        """The rows that no filter rejects which looks at the node alone."""
-        return frozenset(self.filters.node_filter_rows(self.state, self.pod, snapshot, rows).tolist())
+    def _run_by_shape(self, snapshot: Snapshot, order: Rows, wanted: int) -> Candidates:
+        """The same where only room matters and no budget counts: nodes that are as big and as full of the same give
+        the same answer, so that one of each kind is tried."""
+        answers, found, rejected = Answers(self, snapshot), Alike(snapshot), list[tuple[Rows, Status]]()
+        size = max(wanted, 1)
+        for start in range(0, len(order), size):
+            chunk = order[start : start + size]
+            kinds = answers.of(chunk)
+            helps = np.array([not isinstance(answer, Status) for answer in answers.known], np.bool_)[kinds]
+            found.add(chunk[helps], kinds[helps])
+            rejected += [(chunk[kinds == k], a) for k, a in enumerate(answers.known) if isinstance(a, Status)]
+            if len(found) >= wanted:
+                break
+        found.finish(wanted, answers.known)
+        if not len(found):
+            for rows, status in rejected:
+                for row in rows.tolist():
+                    self.statuses.set(snapshot.names[row], status)
+        return found
 
-    def _like_others(self, original: NodeInfo) -> Candidate | Status:
-        """`_victims_on` where only room matters: nodes that are as big and as full of the same give the same answer."""
-        nominated = self.filters.counted_nominated(self.pod, original.name)
-        key = (self.pod.priority, self.pod.request, original.shape, *(other.request for other in nominated))
-        known = self.memo.get(key)
-        if known is None:
-            found = self._victims_on(original)
-            if len(self.memo) >= KEPT_SHAPES:
-                self.memo.clear()
-            places = {uid: place for place, uid in enumerate(original.pods)}
-            self.memo[key] = (
-                found
-                if isinstance(found, Status)
-                else Places([places[victim.uid] for victim in found.victims], _cost(found.victims))
-            )
+    def answer(self, node: NodeInfo) -> Places | Status:
+        """Whose going helps on a node, by their places among its pods; for where only room matters."""
+        found = self._victims_on(node)
+        if isinstance(found, Status):
             return found
-        if isinstance(known, Status):
-            return known
-        pods = list(original.pods.values())
-        return Candidate(original.name, tuple([pods[place] for place in known.places]), 0, known.cost)
+        places = {uid: place for place, uid in enumerate(node.pods)}
+        return Places([places[victim.uid] for victim in found.victims], cost_of(found.victims))
 
     def _victims_on(self, original: NodeInfo) -> Candidate | Status:
         """The fewest and least important pods of a node that make room, or why none do."""
@@ -165,6 +138,48 @@ class DryRun:
         if self.filters.only_room_matters(self.state):
             return RoomTrial(self.filters, self.state, self.pod, node.room())
         return Trial(self.filters, self.state.clone(), self.pod, node.copy())
+
+
+class Answers:
+    """Answers for nodes of one kind after another, each asked for once; over attempts they stay in the memo."""
+
+    def __init__(self, dry_run: DryRun, snapshot: Snapshot) -> None:
+        self._dry_run = dry_run
+        self._snapshot = snapshot
+        self._kinds: dict[Hashable, int] = {}
+        self.known: list[Places | Status] = []
+
+    def of(self, rows: Rows) -> Rows:
+        """For each row the number of its answer among those that are known."""
+        dry_run, snapshot = self._dry_run, self._snapshot
+        shapes = snapshot.shapes(rows)
+        nominated = dry_run.nominated[rows] if dry_run.nominated is not None else np.zeros_like(shapes)
+        passing = np.isin(rows, dry_run.filters.node_filter_rows(dry_run.state, dry_run.pod, snapshot, rows))
+        keys = shapes * (int(nominated.max(initial=0)) + 1) + nominated
+        # Nodes that are rejected for what they are themselves are of no kind.
+        keys[~passing] = -1 - np.arange(np.count_nonzero(~passing))
+        _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = [self._number(rows[i], int(nominated[i]) if passing[i] else None) for i in first.tolist()]
+        return np.array(numbers, np.intp)[kind]
+
+    def _number(self, row: int, nominated: int | None) -> int:
+        node, pod, memo = self._snapshot.nodes[row], self._dry_run.pod, self._dry_run.memo
+        key = (pod.priority, pod.request, node.shape, nominated)
+        if nominated is None:
+            return self._add(self._dry_run.answer(node))
+        number = self._kinds.get(key)
+        if number is None:
+            answer = memo.get(key)
+            if answer is None:
+                if len(memo) >= KEPT_SHAPES:
+                    memo.clear()
+                answer = memo[key] = self._dry_run.answer(node)
+            number = self._kinds[key] = self._add(answer)
+        return number
+
+    def _add(self, answer: Places | Status) -> int:
+        self.known.append(answer)
+        return len(self.known) - 1
 
 
 class Trial:
@@ -211,23 +226,3 @@ class RoomTrial(Trial):
             return True
         self.node.remove_pod(other)
         return False
-
-
-def _cost(victims: tuple[PodInfo, ...]) -> Cost:
-    highest = victims[0].priority
-    return Cost(
-        highest,
-        # A priority is counted from the lowest there is, so that more victims never count for less.
-        sum(v.priority + MAX_INT32 + 1 for v in victims),
-        len(victims),
-        min(v.start_time or "~" for v in victims if v.priority == highest),
-    )
-
-
-def pick(candidates: list[Candidate]) -> Candidate:
-    """The node that costs the least, by rules of falling importance; the first one of those that are alike."""
-    costs = [(c, c.cost or _cost(c.victims)) for c in candidates]
-    least = min((c.violations, *cost[:3]) for c, cost in costs)
-    left = [(c, cost.earliest_start) for c, cost in costs if (c.violations, *cost[:3]) == least]
-    latest = max(start for _, start in left)
-    return next(c for c, start in left if start == latest)
