@@ -108,7 +108,7 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             [
                 "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeRestrictions",
                 "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
-                "DynamicResources",
+                "DynamicResources", "NodeDeclaredFeatures",
             ],
         ),
         # What a point names again comes first there, in the order of the point.
@@ -116,8 +116,8 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             "score: {enabled: [{name: ImageLocality}, {name: TaintToleration}]}",
             "Score",
             [
-                "ImageLocality", "TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
-                "InterPodAffinity", "NodeResourcesBalancedAllocation",
+                "ImageLocality", "TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding",
+                "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeResourcesBalancedAllocation",
             ],
         ),
         # multiPoint names again: the plugin stays in its place.
@@ -126,7 +126,7 @@ def test_several_profiles_with_shares_of_their_own() -> None:
             "PreFilter",
             [
                 "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
-                "PodTopologySpread", "InterPodAffinity", "DynamicResources",
+                "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures",
             ],
         ),
         ("postFilter: {disabled: [{name: DefaultPreemption}]}", "PostFilter", ["DynamicResources"]),
@@ -273,6 +273,13 @@ ARGS = "profiles[0].pluginConfig[0].args"
           '"DoNotSchedule", "ScheduleAnyway"']),
         ("VolumeBinding", "{bindTimeoutSeconds: -1}",
          [f"{ARGS}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value"]),
+        ("VolumeBinding", "{shape: [{utilization: 50, score: 0}, {utilization: 50, score: 1}]}",
+         [f"{ARGS}.shape[1].utilization: Invalid value: 50: values must be sorted in increasing order"]),
+        ("VolumeBinding", "{shape: [{utilization: 0, score: -1}]}",
+         [f"{ARGS}.shape[0].score: Invalid value: -1: not in valid range [0, 10]"]),
+        ("DynamicResources", "{filterTimeout: -1s, bindingTimeout: 500ms}",
+         [f"{ARGS}.filterTimeout: Invalid value: -1s: must be zero or positive",
+          f"{ARGS}.bindingTimeout: Invalid value: 500ms: must be at least 1 second"]),
     ],
 )  # fmt: skip
 def test_the_rules_of_plugin_arguments(plugin: str, args: str, problems: list[str]) -> None:

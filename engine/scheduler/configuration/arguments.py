@@ -21,7 +21,8 @@ from engine.api.label_syntax import qualified_name_errors
 from engine.api.types import Object
 from engine.api.validation.placement import affinity
 from engine.api.validation.problems import Problems
-from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT, STRING, Form
+from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT, STRING, Form, seconds
+from engine.scheduler.plugins.storage_scoring import DEFAULT_SHAPE
 
 _RESOURCES: Form = [{"name": STRING, "weight": INT}]
 _SHAPE: Form = [{"utilization": INT, "score": INT}]
@@ -76,7 +77,9 @@ def defaulted(name: str, args: Object) -> Object:
         case "InterPodAffinity":
             return {"hardPodAffinityWeight": 1, **args}
         case "VolumeBinding":
-            return {"bindTimeoutSeconds": 600, **args}
+            return {"bindTimeoutSeconds": 600, **args, "shape": args.get("shape") or DEFAULT_SHAPE}
+        case "DynamicResources":
+            return {"filterTimeout": "10s", "bindingTimeout": "600s", **args}
         case "PodTopologySpread":
             return {**args, "defaultingType": args.get("defaultingType") or "System"}
         case "NodeResourcesBalancedAllocation":
@@ -185,9 +188,20 @@ def _volume_binding(args: Object, path: str) -> list[Cause]:
     if timeout < 0:
         detail = "invalid BindTimeoutSeconds, should not be a negative value"
         causes.append(field_invalid(f"{path}.bindTimeoutSeconds", timeout, detail))
-    if args.get("shape") is not None:
-        detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-        causes.append(field_invalid(f"{path}.shape", args["shape"], detail))
+    return causes + _shape(args["shape"], f"{path}.shape")
+
+
+def _bad_duration(path: str, value: str, detail: str) -> Cause:
+    """A duration is told without quotes."""
+    return Cause("FieldValueInvalid", f"Invalid value: {value}: {detail}", path)
+
+
+def _dynamic_resources(args: Object, path: str) -> list[Cause]:
+    causes = []
+    if seconds(args["filterTimeout"]) < 0:
+        causes.append(_bad_duration(f"{path}.filterTimeout", args["filterTimeout"], "must be zero or positive"))
+    if seconds(args["bindingTimeout"]) < 1:
+        causes.append(_bad_duration(f"{path}.bindingTimeout", args["bindingTimeout"], "must be at least 1 second"))
     return causes
 
 
@@ -236,6 +250,7 @@ RULES: dict[str, Callable[[Object, str], list[Cause]]] = {
     "NodeResourcesFit": _fit,
     "PodTopologySpread": _spread,
     "VolumeBinding": _volume_binding,
+    "DynamicResources": _dynamic_resources,
 }
 
 

@@ -50,8 +50,9 @@ class Action(IntFlag):
     UPDATE_POD_TOLERATION = 1024
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
-    UPDATE = 8192 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096
-    ALL = 16383
+    UPDATE_NODE_DECLARED_FEATURE = 16384
+    UPDATE = 8192 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096 | 16384
+    ALL = 32767
 
 
 # An update that is none of the specific ones.
@@ -66,6 +67,7 @@ _ACTION_NAMES = {
     Action.UPDATE_NODE_TAINT: "UpdateNodeTaint",
     Action.UPDATE_NODE_CONDITION: "UpdateNodeCondition",
     Action.UPDATE_NODE_ANNOTATION: "UpdateNodeAnnotation",
+    Action.UPDATE_NODE_DECLARED_FEATURE: "UpdateNodeDeclaredFeature",
     Action.UPDATE_POD_LABEL: "UpdatePodLabel",
     Action.UPDATE_POD_SCALE_UP: "UpdatePodScaleUp",
     Action.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
@@ -168,6 +170,10 @@ def _conditions(node: Object) -> dict[str, str]:
     return {c["type"]: c.get("status", "") for c in (node.get("status") or {}).get("conditions") or ()}
 
 
+def _declared(node: Object) -> list[str]:
+    return (node.get("status") or {}).get("declaredFeatures") or []
+
+
 def node_events(old: Object, new: Object) -> list[ClusterEvent]:
     """What an update of a node amounts to (NodeSchedulingPropertiesChange); often nothing, as for a heartbeat."""
     before, after = old.get("spec") or {}, new.get("spec") or {}
@@ -184,4 +190,6 @@ def node_events(old: Object, new: Object) -> list[ClusterEvent]:
         actions.append(Action.UPDATE_NODE_CONDITION)
     if (old["metadata"].get("annotations") or {}) != (new["metadata"].get("annotations") or {}):
         actions.append(Action.UPDATE_NODE_ANNOTATION)
+    if _declared(old) != _declared(new):
+        actions.append(Action.UPDATE_NODE_DECLARED_FEATURE)
     return [ClusterEvent(EventResource.NODE, action) for action in actions]

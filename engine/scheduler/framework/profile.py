@@ -5,7 +5,7 @@ Source: upstream's pkg/scheduler/apis/config/v1/default_plugins.go (the multi-po
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ class EnabledPlugin(NamedTuple):
 
 
 DYNAMIC_RESOURCES = "DynamicResources"
+NODE_DECLARED_FEATURES = "NodeDeclaredFeatures"
 
 # The order is that of upstream: filters reject in it, so it decides whose reason a node gets.
 DEFAULT_PLUGINS = (
@@ -41,11 +42,12 @@ DEFAULT_PLUGINS = (
     EnabledPlugin("VolumeZone"),
     EnabledPlugin("PodTopologySpread", 2),
     EnabledPlugin("InterPodAffinity", 2),
-    EnabledPlugin(DYNAMIC_RESOURCES),
+    EnabledPlugin(DYNAMIC_RESOURCES, 2),
     EnabledPlugin("DefaultPreemption"),
     EnabledPlugin("NodeResourcesBalancedAllocation"),
     EnabledPlugin("ImageLocality"),
     EnabledPlugin("DefaultBinder"),
+    EnabledPlugin(NODE_DECLARED_FEATURES),
 )
 
 
@@ -65,6 +67,11 @@ def announces_nodes(version: str) -> bool:
     return at_least(version, 35)
 
 
+def declares_features(version: str) -> bool:
+    """Whether nodes of a version say in their status what they can do (NodeDeclaredFeatures)."""
+    return at_least(version, 36)
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """`percentage_of_nodes_to_score` 0 adapts to the number of nodes."""
@@ -75,7 +82,15 @@ class Profile:
     percentage_of_nodes_to_score: int = 0
 
     def for_version(self, version: str) -> Profile:
-        """Less the plugins whose API a Kubernetes version does not serve."""
-        if has_dynamic_resources(version):
+        """Less the plugins that a Kubernetes version does not have."""
+        without = {name for name, has in _SINCE.items() if not has(version)}
+        if not without:
             return self
-        return replace(self, plugins=tuple(p for p in self.plugins if p.name != DYNAMIC_RESOURCES))
+        return replace(self, plugins=tuple(p for p in self.plugins if p.name not in without))
+
+
+# Plugins that an older version has not, or not without asking.
+_SINCE: dict[str, Callable[[str], bool]] = {
+    DYNAMIC_RESOURCES: has_dynamic_resources,
+    NODE_DECLARED_FEATURES: declares_features,
+}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
 from engine.client.client import STRATEGIC_PATCH
-from engine.scheduler.cache.snapshot import Snapshot
+from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.devices.allocator import Allocator
 from engine.scheduler.devices.pools import Slices
 from engine.scheduler.devices.requests import AllocationError, NodeAllocationError, devices_of
@@ -31,8 +31,13 @@ from engine.scheduler.framework.plugin import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     PreFilterResult,
+    PreScorePlugin,
     ReservePlugin,
+    ScorePlugin,
+    Scores,
+    default_normalize,
 )
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.assumptions import Assumptions
@@ -46,8 +51,10 @@ from engine.scheduler.plugins.resource_claims import (
     allocated_devices,
     allocation_of,
     claim_names,
+    has_alternatives,
     is_for,
     is_reserved,
+    preference,
     reaches,
     uid_of,
     users_of,
@@ -77,7 +84,16 @@ class ClaimState:
         return self
 
 
-class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ReservePlugin, PreBindPlugin):
+class DynamicResources(
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+    ReservePlugin,
+    PreBindPlugin,
+):
     name = "DynamicResources"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
@@ -111,14 +127,15 @@ class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilt
     # -- deciding
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
+        # Empty until all is well: what is asked later must know that it came this far.
+        kept = ClaimState([])
+        state.write(self.name, kept)
         if not pod.spec.get("resourceClaims"):
             return PreFilterResult(SKIP)
         try:
             claims = self._claims_of(pod)
         except ClaimError as failure:
             return PreFilterResult(unresolvable(str(failure)))
-        kept = ClaimState(claims)
-        state.write(self.name, kept)
         if not claims:
             return PreFilterResult(SKIP)
         for claim in claims:
@@ -126,6 +143,7 @@ class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilt
                 return PreFilterResult(reason)
         if wanted := [claim for claim in claims if allocation_of(claim) is None]:
             kept.allocator = self._allocator(wanted)
+        kept.claims = claims
         return PreFilterResult()
 
     def _unusable(self, claim: Object, pod: PodInfo) -> Status | None:
@@ -183,7 +201,11 @@ class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilt
     async def post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
         """Give up an allocation elsewhere that nobody uses, so that the pod may have another."""
         kept = state.get(self.name, ClaimState)
-        if kept is None or not kept.claims:
+        if kept is None:
+            # Another plugin's PreFilter has ended the attempt before this one's: upstream takes that for an error, so
+            # that all it has to say of preemption is this.
+            return PostFilterResult(error("not found"))
+        if not kept.claims:
             return PostFilterResult(unschedulable("no new claims to deallocate"))
         for claim in kept.unavailable.values():
             users = users_of(claim)
@@ -197,6 +219,25 @@ class DynamicResources(PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilt
                 return PostFilterResult(error(str(failure)))
             return PostFilterResult(unschedulable("deallocation of ResourceClaim completed"))
         return PostFilterResult(unschedulable("still not schedulable"))
+
+    # -- scoring
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Only where a request has alternatives do nodes differ."""
+        kept = state.get(self.name, ClaimState)
+        choosy = kept is not None and kept.allocator is not None and any(map(has_alternatives, kept.allocator.claims))
+        return SUCCESS if choosy and at_least(self.handle.version, 35) else SKIP
+
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """The more, the earlier alternatives the node can offer (KEP 4816)."""
+        kept = state.read(self.name, ClaimState)
+        found = kept.found.get(node.name)
+        if kept.allocator is None or found is None:
+            return 0
+        return sum(preference(claim, made) for claim, made in zip(kept.allocator.claims, found, strict=True))
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Scores, snapshot: Snapshot, rows: Rows) -> Scores:
+        return default_normalize(scores)
 
     # -- acting
 

@@ -13,12 +13,13 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
 from engine.scheduler.plugins.migrated_volumes import migrated_driver
-from engine.scheduler.plugins.volume_binding import after_claim
+from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, after_claim
 from engine.scheduler.pod_info import PodInfo
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ Drivers = dict[str, str]
 
 @dataclass(slots=True)
 class LimitState:
-    """What the pod needs attached, and by node what is attached."""
+    """What the pod needs attached, and by node what is attached; `demanded` are the drivers that a node must have."""
 
     wanted: Drivers
     attachments: dict[str, Drivers]
+    demanded: list[str]
 
     def clone(self) -> LimitState:
         return self
@@ -52,17 +54,38 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         wanted = self._drivers(pod)
-        if not wanted or not self.handle.lister(CSI_NODES).list():
+        demanded = self._demanded(wanted)
+        if not wanted or (not demanded and not self.handle.lister(CSI_NODES).list()):
             return PreFilterResult(SKIP)
-        state.write(self.name, LimitState(wanted, self._attachments()))
+        state.write(self.name, LimitState(wanted, self._attachments(), demanded))
         return PreFilterResult()
 
+    def _demanded(self, wanted: Drivers) -> list[str]:
+        """The drivers that say of themselves that a pod must not go where they are not (KEP 5030)."""
+        if not at_least(self.handle.version, 37):
+            return []
+        found = ((driver, self.handle.lister(CSI_DRIVERS).get(driver)) for driver in sorted(set(wanted.values())))
+        return [name for name, obj in found if ((obj or {}).get("spec") or {}).get("preventPodSchedulingIfMissing")]
+
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        crowded = self._may_be_over(state.read(self.name, LimitState), [node])
+        kept = state.read(self.name, LimitState)
+        if missing := self.missing_drivers(kept, node):
+            return unschedulable(f"{missing[0]} CSI driver is not installed on the node")
+        crowded = self._may_be_over(kept, [node])
         return TOO_MANY if crowded and self.over_limit(state, pod, node) else SUCCESS
+
+    def missing_drivers(self, kept: LimitState, node: NodeInfo) -> list[str]:
+        """Those of the drivers demanded that the node has not."""
+        if not kept.demanded:
+            return []
+        found = self.handle.lister(CSI_NODES).get(node.name)
+        there = {driver["name"] for driver in ((found or {}).get("spec") or {}).get("drivers") or ()}
+        return [driver for driver in kept.demanded if driver not in there]
 
     def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         kept, nodes = state.read(self.name, LimitState), snapshot.nodes
+        if kept.demanded:
+            return self.filter_each(state, pod, snapshot, rows)
         failed = np.zeros(len(rows), np.bool_)
         for index in self._may_be_over(kept, [nodes[row] for row in rows.tolist()]):
             failed[index] = bool(self.over_limit(state, pod, nodes[rows[index]]))
@@ -144,7 +167,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return [
             EventWithHint(ClusterEvent(EventResource.CSI_NODE, changed), _after_csi_node),
             EventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE), _after_pod),
-            EventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, changed), after_claim),
+            EventWithHint(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, Action.ADD), after_claim),
             EventWithHint(ClusterEvent(EventResource.VOLUME_ATTACHMENT, Action.DELETE), _after_attachment),
         ]
 

@@ -10,6 +10,7 @@ from engine.scheduler.plugins.dynamic_resources import DynamicResources
 from engine.scheduler.plugins.image_locality import ImageLocality
 from engine.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from engine.scheduler.plugins.node_affinity import NodeAffinity
+from engine.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from engine.scheduler.plugins.node_name import NodeName
 from engine.scheduler.plugins.node_ports import NodePorts
 from engine.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
@@ -46,6 +47,7 @@ REGISTRY: dict[str, type[Plugin]] = {
         NodeResourcesBalancedAllocation,
         ImageLocality,
         DefaultBinder,
+        NodeDeclaredFeatures,
         Coscheduling,
     )
 }

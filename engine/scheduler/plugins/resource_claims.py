@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from engine.api.types import GVR, Object
 from engine.scheduler.devices.pools import DeviceId
+from engine.scheduler.devices.requests import devices_of
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import node_selector_matches
 
@@ -17,6 +18,7 @@ RESOURCE_SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 DEVICE_CLASSES = GVR("resource.k8s.io", "v1", "deviceclasses")
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
+MAX_ALTERNATIVES = 8  # of one request (FirstAvailableDeviceRequestMaxSize)
 MAX_USERS = 256  # of one claim (ResourceClaimReservedForMaxSize)
 
 
@@ -68,6 +70,21 @@ def reaches(claim: Object, node: Object) -> bool:
     """Whether an allocated claim's devices can be used on the node."""
     selector = (allocation_of(claim) or {}).get("nodeSelector")
     return selector is None or node_selector_matches(selector, node)
+
+
+def has_alternatives(claim: Object) -> bool:
+    return any(request.get("firstAvailable") for request in devices_of(claim).get("requests") or ())
+
+
+def preference(claim: Object, allocation: Object) -> int:
+    """How early the alternatives come that an allocation has taken: 8 for a first, 7 for a second one, ..."""
+    met = {result["request"] for result in allocation["devices"]["results"]}
+    return sum(
+        MAX_ALTERNATIVES - place
+        for request in devices_of(claim).get("requests") or ()
+        for place, sub in enumerate(request.get("firstAvailable") or ())
+        if f"{request['name']}/{sub['name']}" in met
+    )
 
 
 def allocated_devices(claim: Object) -> Iterator[DeviceId]:

@@ -1,6 +1,6 @@
 """VolumeBinding: a pod's claims can be had on the node, and are bound before the pod is.
 
-Source: upstream's plugins/volumebinding (volume_binding.go, binder.go).
+Source: upstream's plugins/volumebinding (volume_binding.go, binder.go); how nodes are scored is in `storage_scoring`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from engine.scheduler.framework.plugin import (
     PreBindPlugin,
     PreFilterPlugin,
     PreFilterResult,
+    PreScorePlugin,
     ReservePlugin,
+    ScorePlugin,
 )
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -51,6 +54,12 @@ from engine.scheduler.plugins.claims import (
     volume_affinity,
 )
 from engine.scheduler.plugins.migrated_volumes import MIGRATED_PLUGINS
+from engine.scheduler.plugins.storage_scoring import (
+    Provision,
+    StorageScorer,
+    usage_of_bindings,
+    usage_of_provisions,
+)
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import whole
 from engine.scheduler.selecting import canonical, pod_selector
@@ -88,7 +97,7 @@ class VolumeState:
         return self
 
 
-class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin):
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     name = "VolumeBinding"
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
@@ -96,6 +105,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
         self._timeout = float(args.get("bindTimeoutSeconds", DEFAULT_BIND_TIMEOUT))
         self._claims = Assumptions(CLAIMS, handle)
         self._volumes = Assumptions(VOLUMES, handle)
+        self._scorer = StorageScorer(args.get("shape")) if at_least(handle.version, 37) else None
 
     # -- the pod's claims
 
@@ -194,23 +204,49 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin)
             return BIND_CONFLICT
         if not _topology_allows(found.get("allowedTopologies") or [], node):
             return BIND_CONFLICT
-        return "" if self._has_capacity(claim, found, node) else NOT_ENOUGH_SPACE
+        if not self._tells_capacity(claim, found):
+            return ""
+        return "" if self._capacity(claim, node) is not None else NOT_ENOUGH_SPACE
 
-    def _has_capacity(self, claim: Object, storage_class: Object, node: Object) -> bool:
-        """Whether the driver, if it tells its capacities, has room that the node can reach (KEP 1472)."""
-        size = requested_size(claim)
+    def _tells_capacity(self, claim: Object, storage_class: Object) -> bool:
         driver = self.handle.lister(CSI_DRIVERS).get(storage_class["provisioner"])
-        if size is None or driver is None or not (driver.get("spec") or {}).get("storageCapacity"):
-            return True
-        labels = node["metadata"].get("labels") or {}
-        return any(
-            capacity.get("storageClassName") == storage_class["metadata"]["name"]
-            and (limit := volume_limit(capacity)) is not None
-            and limit >= size
-            and capacity.get("nodeTopology") is not None
-            and pod_selector(capacity["nodeTopology"]).matches(labels)
-            for capacity in self.handle.lister(CSI_STORAGE_CAPACITIES).list()
-        )
+        told = driver is not None and bool((driver.get("spec") or {}).get("storageCapacity"))
+        return told and requested_size(claim) is not None
+
+    def _capacity(self, claim: Object, node: Object) -> Object | None:
+        """The first of the class's capacities that has room for the claim and that the node can reach (KEP 1472)."""
+        size, labels = requested_size(claim) or 0, node["metadata"].get("labels") or {}
+        for capacity in self.handle.lister(CSI_STORAGE_CAPACITIES).list():
+            limit = volume_limit(capacity)
+            if (
+                capacity.get("storageClassName") == claim_class(claim)
+                and limit is not None
+                and limit >= size
+                and capacity.get("nodeTopology") is not None
+                and pod_selector(capacity["nodeTopology"]).matches(labels)
+            ):
+                return capacity
+        return None
+
+    # -- scoring
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        kept = state.get(self.name, VolumeState)
+        return SKIP if self._scorer is None or kept is None or not kept.delayed else SUCCESS
+
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        kept, there = state.read(self.name, VolumeState), node.node
+        if self._scorer is None or there is None:
+            return 0
+        found, _ = self._find(kept, there)
+        if found.bindings:
+            return self._scorer(usage_of_bindings(found.bindings))
+        return self._scorer(usage_of_provisions(self._provision(claim, there) for claim in found.provisions))
+
+    def _provision(self, claim: Object, node: Object) -> Provision:
+        storage_class = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
+        told = storage_class is not None and self._tells_capacity(claim, storage_class)
+        return Provision(claim, self._capacity(claim, node) if told else None)
 
     # -- binding
 

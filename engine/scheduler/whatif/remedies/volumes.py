@@ -16,7 +16,7 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
-from engine.scheduler.plugins.node_volume_limits import NodeVolumeLimits
+from engine.scheduler.plugins.node_volume_limits import LimitState, NodeVolumeLimits
 from engine.scheduler.plugins.volume_binding import (
     BIND_CONFLICT,
     NODE_CONFLICT,
@@ -94,10 +94,14 @@ def of_zone(question: Question) -> list[Remedy]:
 
 
 def of_limits(question: Question) -> list[Remedy]:
-    """Each driver of which the node would have too many volumes."""
+    """Each driver that the node lacks, and each of which it would have too many volumes."""
     plugin = question.plugin
     assert isinstance(plugin, NodeVolumeLimits)
-    remedies = []
+    missing = plugin.missing_drivers(question.state.read(plugin.name, LimitState), question.node)
+    remedies = [
+        question.remedy(f"install CSI driver {driver} on {question.node.name}", {"installDriver": driver}, EDIT_NODE)
+        for driver in missing
+    ]
     for driver, (count, limit) in plugin.over_limit(question.state, question.pod, question.node).items():
         text = f"detach {count - limit} of the volumes of {driver} from {question.node.name}: it may have {limit}"
         remedies.append(question.remedy(text, {"detach": {driver: count - limit}}, MOVE_PODS))
