@@ -21,6 +21,8 @@ KERNEL = "6.12.0-simulated"
 KUBELET_PORT = 10250
 # What containerd says of itself: its default handler has a name and none.
 RUNTIME_HANDLERS = ("runc", "")
+# What a kubelet of today says that it can do beyond the least that is expected of one (KEP 5328); sorted.
+DECLARED_FEATURES = ("GuaranteedQoSPodCPUResize", "RestartAllContainersOnContainerExits")
 _HANDLER_FEATURES = {"recursiveReadOnlyMounts": True, "userNamespaces": True}
 
 
@@ -83,6 +85,7 @@ def node_status(facts: NodeFacts, previous: Object) -> Object:
         "allocatable": capacity,
         "capacity": capacity,
         "conditions": _conditions(facts, previous),
+        "declaredFeatures": list(DECLARED_FEATURES),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
         "features": {"supplementalGroupsPolicy": True},
         "runtimeHandlers": [{"name": name, "features": dict(_HANDLER_FEATURES)} for name in RUNTIME_HANDLERS],
