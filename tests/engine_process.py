@@ -61,7 +61,7 @@ class Home:
 
     def up(self, *options: str, name: str = "default") -> Running:
         """Start a cluster that outlives the command; `stop` or `kill` it in the end."""
-        self.ktui("up", "--detach", "--port=0", f"--name={name}", *options, check=True)
+        self.ktui("up", "--detach", "--wait=0", "--port=0", f"--name={name}", *options, check=True)
         running = self.folder(name).find_running()
         assert running is not None
         return running

@@ -70,7 +70,10 @@ def up(
     etcd_members: Annotated[
         int, typer.Option(help="1, 3 or 5: members of a simulated quorum around the SQLite log.")
     ] = 1,
-    detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the API answers.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the nodes are Ready.")] = False,
+    wait: Annotated[
+        float, typer.Option(min=0, help="With --detach: seconds to wait for the nodes; 0: only for the API.")
+    ] = 10,
     announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
 ) -> None:
     """Start a cluster without a screen."""
@@ -94,10 +97,15 @@ def up(
     )
     if detach:
         try:
-            tell_running(spawn(options))
+            running = spawn(options)
         except StartError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from None
+        if wait and nodes and components == "all":  # with fewer parts nodes may never be Ready
+            from ktui.nodes_ready import wait_for_nodes
+
+            wait_for_nodes(Path(running.kubeconfig), nodes, wait, lambda text: print(text, file=sys.stderr))
+        tell_running(running)
         return
     from ktui.commands.up import run
 

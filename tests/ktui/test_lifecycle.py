@@ -77,6 +77,20 @@ def test_the_life_of_a_cluster(home: Home) -> None:
     assert not home.folder().path.exists()
 
 
+def test_a_detached_start_returns_when_the_nodes_can_take_pods(home: Home) -> None:
+    started = home.ktui("up", "--detach", "--port=0", "--nodes=5", check=True)
+    assert started.err == ""
+    nodes = json.loads(home.kubectl("get", "nodes", "-o", "json").ok())["items"]
+    ready = [c["status"] for node in nodes for c in node["status"]["conditions"] if c["type"] == "Ready"]
+    assert (ready, [node["spec"].get("taints") for node in nodes]) == (["True"] * 5, [None] * 5)
+
+
+def test_a_detached_start_does_not_wait_for_ever(home: Home) -> None:
+    started = home.ktui("up", "--detach", "--port=0", "--nodes=5", "--wait=0.000001", check=True)
+    assert started.err == "0 of 5 nodes are Ready after 1e-06 s: go on with 'kubectl get nodes --watch'\n"
+    assert started.out.startswith("cluster default is up: ")
+
+
 def test_a_start_without_room_says_so_and_leaves_nothing(home: Home) -> None:
     """A limit on the size of files stands for a full disk: writing fails as it does there."""
     script = f"ulimit -f 1; exec {sys.executable} -m ktui up --port=0"
