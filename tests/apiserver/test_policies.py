@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from engine.api.cel.admission import Scope, compiled
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, PODS, Object
-from engine.apiserver.admission.literals import plain_literals
+from engine.apiserver.admission.expressions import ExpressionError, check_object, plain
 from engine.client import Client
 from tests.apiserver.conftest import config_map, pod
 
@@ -150,14 +151,21 @@ async def test_a_mutating_policy_patches_and_applies(client: Client, default_acc
 
 
 @pytest.mark.parametrize(
-    ("source", "plain"),
+    ("source", "made"),
     [
-        ("Object{spec: Object.spec{replicas: 1}}", '{"spec": {"replicas": 1}}'),
-        ('Object{spec: Object.spec{labels: {"a": "Object{b: 1}"}}}', '{"spec": {"labels": {"a": "Object{b: 1}"}}}'),
-        ("Object{spec: has(object.a) ? object.b : object.c}", '{"spec": has(object.a) ? object.b : object.c}'),
-        ('[JSONPatch{op: "test", path: "/a"}]', '[{"op": "test", "path": "/a"}]'),
-        ("Object{spec: Object.spec{x__dash__y: 1}}", '{"spec": {"x-y": 1}}'),
+        ("Object{spec: Object.spec{replicas: 1}}", {"spec": {"replicas": 1}}),
+        ('Object{spec: Object.spec{labels: {"a": "Object{b: 1}"}}}', {"spec": {"labels": {"a": "Object{b: 1}"}}}),
+        ("Object{spec: has(object.a) ? object.b : object.c}", {"spec": 3}),
+        ('[JSONPatch{op: "test", path: "/a/" + jsonpatch.escapeKey("b/c~d")}]', [{"op": "test", "path": "/a/b~1c~0d"}]),
+        ("Object{spec: Object.spec{x__dash__y: 1, ?z: optional.none()}}", {"spec": {"x-y": 1}}),
     ],
-)  # fmt: skip
-def test_literals(source: str, plain: str) -> None:
-    assert plain_literals(source) == plain
+)
+def test_literals(source: str, made: Any) -> None:
+    program = compiled(source, Scope(patches=True))
+    assert plain(program.run({"object": {"c": 3}}).value) == made
+
+
+def test_a_literal_has_the_type_of_its_field() -> None:
+    program = compiled("Object{spec: Object.status{replicas: 1}}", Scope(patches=True))
+    with pytest.raises(ExpressionError, match=r'unexpected type name "Object\.status", expected "Object\.spec"'):
+        check_object(program.run({}).value)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.api.crd.cel.compiling import check_rules
+from engine.api.crd.cel.definition_rules import check_rules
 from engine.api.crd.list_types import check_list_types
 from engine.api.crd.pruning import prune_value
 from engine.api.crd.structural import META_FIELDS, Structural
@@ -81,7 +81,7 @@ def check_schema(raw: Raw, path: str, problems: Problems, *, status: bool) -> No
     if not structure:
         _defaults(Structural(raw), path, found, Place(root=True))
     if not found:
-        check_rules(Structural(raw), path, found, root=True)
+        check_rules(Structural(raw), path, found)
     problems.extend(found)
 
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
-from engine.api.validation.webhooks import FAILURE_POLICIES, MATCH_POLICIES, match_conditions, rule_with_operations
+from engine.api.validation.webhooks import (
+    FAILURE_POLICIES,
+    MATCH_POLICIES,
+    REINVOCATION_POLICIES,
+    match_conditions,
+    rule_with_operations,
+)
+
+if TYPE_CHECKING:  # what is written in CEL is loaded with the first policy
+    from engine.api.validation.expressions import Expressions
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _NOT_FOUND_ACTIONS = ("Allow", "Deny")
+_PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 _MOST_ANNOTATIONS = 20
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 _ONE_ITEM = "validations or auditAnnotations must contain at least one item"
@@ -25,24 +36,33 @@ _EXCLUSIVE = "name and selector are mutually exclusive"
 
 def validating_policy(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec") or {}
-    _policy(spec, problems)
+    expressions = _policy(spec, problems, patches=False)
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         for field in ("validations", "auditAnnotations"):
             problems.required(f"spec.{field}", _ONE_ITEM)
     for index, validation in enumerate(validations):
-        _validation(validation, f"spec.validations[{index}]", problems)
-    _annotations(annotations, obj.get("metadata", {}).get("name", ""), problems)
+        _validation(validation, f"spec.validations[{index}]", problems, expressions)
+    _annotations(annotations, obj.get("metadata", {}).get("name", ""), problems, expressions)
 
 
 def mutating_policy(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec") or {}
-    _policy(spec, problems)
+    expressions = _policy(spec, problems, patches=True)
     if not spec.get("mutations"):
         problems.required("spec.mutations", "must contain at least one item")
+    for index, mutation in enumerate(spec.get("mutations") or ()):
+        _mutation(mutation, f"spec.mutations[{index}]", problems, expressions)
+    if not spec.get("reinvocationPolicy"):
+        problems.required("spec.reinvocationPolicy")
+    else:
+        problems.unless_in("spec.reinvocationPolicy", spec["reinvocationPolicy"], REINVOCATION_POLICIES)
 
 
-def _policy(spec: Object, problems: Problems) -> None:
+def _policy(spec: Object, problems: Problems, *, patches: bool) -> Expressions:
+    """What is the same in both kinds; the expressions of the rest can speak of the policy's variables."""
+    from engine.api.validation.expressions import Expressions
+
     problems.one_of("spec.failurePolicy", spec.get("failurePolicy"), FAILURE_POLICIES)
     if spec.get("paramKind") is not None:
         _param_kind(spec["paramKind"], "spec.paramKind", problems)
@@ -53,9 +73,12 @@ def _policy(spec: Object, problems: Problems) -> None:
         _match_resources(match, "spec.matchConstraints", problems)
         if not match.get("resourceRules"):
             problems.required("spec.matchConstraints.resourceRules")
-    match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", problems)
+    params = spec.get("paramKind") is not None
+    match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", problems, params=params)
+    expressions = Expressions(problems, params=params, patches=patches)
     for index, variable in enumerate(spec.get("variables") or ()):
-        _variable(variable, f"spec.variables[{index}]", problems)
+        _variable(variable, f"spec.variables[{index}]", problems, expressions)
+    return expressions
 
 
 def _param_kind(kind: Object, path: str, problems: Problems) -> None:
@@ -106,7 +129,7 @@ def _named_rule(rule: Object, path: str, problems: Problems) -> None:
     rule_with_operations(rule, path, problems)
 
 
-def _variable(variable: Object, path: str, problems: Problems) -> None:
+def _variable(variable: Object, path: str, problems: Problems, expressions: Expressions) -> None:
     name = variable.get("name", "")
     if not name.strip():
         problems.required(f"{path}.name", "name is not specified")
@@ -114,14 +137,44 @@ def _variable(variable: Object, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.name", name, "name is not a valid CEL identifier")
     if not variable.get("expression", "").strip():
         problems.required(f"{path}.expression", "expression is not specified")
+    else:
+        expressions.variable(name, variable["expression"], f"{path}.expression")
 
 
-def _validation(validation: Object, path: str, problems: Problems) -> None:
+def _mutation(mutation: Object, path: str, problems: Problems, expressions: Expressions) -> None:
+    """Of the two kinds of patches the one that the patch type says, and not the other."""
+    patch_type = mutation.get("patchType", "")
+    if not patch_type:
+        problems.required(f"{path}.patchType")
+        return
+    if patch_type not in _PATCHES:
+        problems.not_supported(f"{path}.patchType", patch_type, tuple(sorted(_PATCHES)))
+        return
+    for kind, field in _PATCHES.items():
+        patch = mutation.get(field)
+        if kind != patch_type:
+            if patch is not None:
+                problems.invalid(
+                    f"{path}.{field}", f"{{{field}}}", f"must not be specified when patchType is {patch_type}"
+                )
+        elif patch is None:
+            problems.required(f"{path}.{field}", f"must be specified when patchType is {patch_type}")
+        elif not patch.get("expression", "").strip():
+            problems.required(f"{path}.{field}.expression", "expression is not specified")
+        else:
+            expressions.patch(patch["expression"], f"{path}.{field}.expression", json=kind == "JSONPatch")
+
+
+def _validation(validation: Object, path: str, problems: Problems, expressions: Expressions) -> None:
     if not validation.get("expression", "").strip():
         problems.required(f"{path}.expression", "expression is not specified")
+    else:
+        expressions.validation(validation["expression"], f"{path}.expression")
     computed, message = validation.get("messageExpression", ""), validation.get("message", "")
     if computed and not computed.strip():
         problems.invalid(f"{path}.messageExpression", computed, "must be non-empty if specified")
+    elif computed:
+        expressions.message(computed, f"{path}.messageExpression")
     if message and not message.strip():
         problems.invalid(f"{path}.message", message, "message must be non-empty if specified")
     elif "\n" in message.strip() or "\r" in message.strip():
@@ -129,7 +182,7 @@ def _validation(validation: Object, path: str, problems: Problems) -> None:
     problems.unless_in(f"{path}.reason", validation.get("reason"), _REASONS)
 
 
-def _annotations(annotations: list[Object], policy: str, problems: Problems) -> None:
+def _annotations(annotations: list[Object], policy: str, problems: Problems, expressions: Expressions) -> None:
     path = "spec.auditAnnotations"
     if len(annotations) > _MOST_ANNOTATIONS:
         detail = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
@@ -143,6 +196,8 @@ def _annotations(annotations: list[Object], policy: str, problems: Problems) -> 
             problems.all_invalid(f"{at}.key", key, text.qualified_name(f"{policy}/{key}"))
         if not annotation.get("valueExpression", "").strip():
             problems.required(f"{at}.valueExpression", "valueExpression is not specified")
+        else:
+            expressions.annotation(annotation["valueExpression"], f"{at}.valueExpression")
         if key in keys:
             problems.duplicate(f"{at}.key", key)
         keys.add(key)

@@ -127,6 +127,15 @@ def _selector(selector: Object, path: str, problems: Problems) -> None:
         problems.required(f"{path}.cel")
     elif len(cel.get("expression", "")) > _EXPRESSION_LENGTH:
         problems.too_long(f"{path}.cel.expression", _EXPRESSION_LENGTH)
+    else:
+        _expression(cel.get("expression", ""), f"{path}.cel.expression", problems)
+
+
+def _expression(expression: str, path: str, problems: Problems) -> None:
+    """The CEL implementation is loaded with the first selector."""
+    from engine.api.validation.expressions import device_selector
+
+    device_selector(expression, path, problems)
 
 
 def _references(found: Sequence[str] | None, path: str, names: Mapping[str, Set[str]], problems: Problems) -> None:

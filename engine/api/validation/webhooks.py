@@ -129,14 +129,19 @@ def _resources(resources: list[str], path: str, problems: Problems) -> None:
         problems.invalid(path, resources, detail)
 
 
-def match_conditions(conditions: list[Object], path: str, problems: Problems) -> None:
+def match_conditions(conditions: list[Object], path: str, problems: Problems, *, params: bool = False) -> None:
+    from engine.api.validation.expressions import condition
+
     if len(conditions) > _MOST_CONDITIONS:
         problems.too_many(path, len(conditions), _MOST_CONDITIONS)
     names = set()
-    for index, condition in enumerate(conditions):
-        at, name = f"{path}[{index}]", condition.get("name", "")
-        if not condition.get("expression", "").strip():
+    for index, each in enumerate(conditions):
+        at, name = f"{path}[{index}]", each.get("name", "")
+        expression = each.get("expression", "")
+        if not expression.strip():
             problems.required(f"{at}.expression")
+        else:
+            condition(expression, f"{at}.expression", problems, params=params)
         if not name:
             problems.required(f"{at}.name")
             continue

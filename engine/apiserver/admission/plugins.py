@@ -15,6 +15,7 @@ from engine.apiserver.admission.certificates import (
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.matching import Matcher
+from engine.apiserver.admission.mutating_policies import MutatingAdmissionPolicy
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
 from engine.apiserver.admission.pod_resize import PodResizeValidator
@@ -25,7 +26,7 @@ from engine.apiserver.admission.pods import (
     Priority,
     TaintNodesByCondition,
 )
-from engine.apiserver.admission.policies import MutatingAdmissionPolicy, Sources, ValidatingAdmissionPolicy
+from engine.apiserver.admission.policies import Sources
 from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
 from engine.apiserver.admission.runtime_classes import RuntimeClass
 from engine.apiserver.admission.service_accounts import ServiceAccount
@@ -38,11 +39,13 @@ from engine.apiserver.admission.storage_objects import (
     StorageObjectInUseProtection,
 )
 from engine.apiserver.admission.topology import PodTopologyLabels
+from engine.apiserver.admission.validating_policies import ValidatingAdmissionPolicy
 from engine.apiserver.admission.webhooks import (
     MUTATING,
     VALIDATING,
     MutatingAdmissionWebhook,
     ValidatingAdmissionWebhook,
+    Webhooks,
 )
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
@@ -68,7 +71,8 @@ def default_plugins(
     uids: Rng,
 ) -> list[Plugin]:
     matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
-    policies = Sources(caches, resources, matcher, definitions)
+    hooks = Webhooks(matcher, client, uids, authorizer)
+    policies = Sources(caches, resources, matcher, definitions, authorizer)
     return [
         NamespaceLifecycle(lookup),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),
@@ -91,8 +95,8 @@ def default_plugins(
         PodResizeValidator(lookup),
         RBACEscalation(rbac, authorizer),
         MutatingAdmissionPolicy(policies),
-        MutatingAdmissionWebhook(caches, resources.get(*MUTATING), matcher=matcher, client=client, uids=uids),
+        MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),
-        ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), matcher=matcher, client=client, uids=uids),
+        ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
         ResourceQuota(caches, storage, resources.get(*QUOTAS)),
     ]

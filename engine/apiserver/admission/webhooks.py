@@ -14,15 +14,18 @@ from typing import NamedTuple
 
 import orjson
 
+from engine.api.cel.admission import Scope
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, forbidden, internal
 from engine.api.patch import json_patch
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Plugin
-from engine.apiserver.admission.expressions import ExpressionError, unmet, values_of
+from engine.apiserver.admission.expressions import CONDITIONS_BUDGET, ExpressionError, Expressions, values_of
 from engine.apiserver.admission.matching import Criteria, Matcher
+from engine.apiserver.admission.questions import asker
 from engine.apiserver.admission.requests import read_back, request_of, shown_as
+from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
 from engine.rng import Rng
@@ -53,21 +56,20 @@ class CallError(Exception):
     """The webhook could not be asked, or did not answer as it must: what the failure policy is for."""
 
 
+class Webhooks(NamedTuple):
+    """What both kinds need."""
+
+    matcher: Matcher
+    client: WebhookClient
+    uids: Rng
+    authorizer: UnionAuthorizer
+
+
 class _Webhooks(Plugin):
-    def __init__(
-        self,
-        caches: WatchCaches,
-        configurations: ResourceInfo | None,
-        *,
-        matcher: Matcher,
-        client: WebhookClient,
-        uids: Rng,
-    ) -> None:
+    def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
         self._caches = caches
         self._configurations = configurations
-        self._matcher = matcher
-        self._client = client
-        self._uids = uids
+        self._matcher, self._client, self._uids, self._authorizer = common
 
     async def _hooks(self) -> list[Hook]:
         """By the names of their configurations."""
@@ -89,8 +91,10 @@ class _Webhooks(Plugin):
             old=shown_as(attributes, resource, attributes.old),
             request=request_of(attributes, resource, uid=""),
         )
+        ask = asker(self._authorizer, attributes.user)
+        expressions = Expressions(values, Scope(authorizer=True), ask, budget=CONDITIONS_BUDGET)
         try:
-            return None if unmet(hook.spec["matchConditions"], values) else resource
+            return None if await expressions.unmet(hook.spec["matchConditions"]) else resource
         except ExpressionError as error:
             if hook.ignores_failures:
                 return None

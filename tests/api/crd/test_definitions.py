@@ -231,7 +231,7 @@ def test_a_rule_that_does_not_compile_is_told_of_with_its_place() -> None:
 
 
 def test_old_self_cannot_be_used_where_elements_are_not_known_again() -> None:
-    items: Object = {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
+    items: Object = {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
     (wrong,) = _wrong(definition({"type": "array", "items": items}))
     assert wrong == (
         f'{SPEC}.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf '

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.api.crd.cel.compiling import CompileError, compiled
+from engine.api.cel.syntax import CompileError
+from engine.api.crd.cel.compiling import Compiler
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from tests.api.crd.samples import problems_of
@@ -71,7 +72,8 @@ def _with(*rules: Object, **more: Any) -> Object:
         "url('https://example.com:8443/a?b=c').getPort() == '8443' && url('https://e.com/a').getEscapedPath() == '/a'",
         "isIP(self.address) && ip(self.address).family() == 4 && cidr('10.0.0.0/8').containsIP(self.address)",
         "cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16') && !isCIDR('10.0.0.1')",
-        "!format.dns1123Label().validate(self.name).hasValue() && format.named('uuid').validate('x').hasValue()",
+        "!format.dns1123Label().validate(self.name).hasValue()",
+        "format.named('uuid').value().validate('x').hasValue() && !format.named('x').hasValue()",
         "semver('1.2.3').isLessThan(semver('1.10.0')) && semver('1.2.3').minor() == 2",
         "sets.contains(self.tags, ['a']) && sets.intersects(self.tags, ['b', 'z'])",
         "self.?name.orValue('none') == 'abc' && optional.of(1).hasValue()",
@@ -224,7 +226,7 @@ def test_what_does_not_compile_is_told_in_the_words_of_cel(rule: str, wrong: str
             "items": {"type": "object", "properties": {"y": {"type": "string"}}},
         }
     with pytest.raises(CompileError, match=wrong):
-        compiled(rule, Structural(schema), root=False)
+        Compiler(Structural(schema), root=False).rule(rule)
 
 
 @pytest.mark.parametrize(

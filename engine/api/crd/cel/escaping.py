@@ -20,3 +20,14 @@ def escaped(name: str) -> str | None:
         return f"__{name}__"
     text = re.sub(r"__|[.\-/]", lambda match: _PARTS[match[0]], name)
     return text if _IDENTIFIER.fullmatch(text) else None
+
+
+def unescaped(name: str) -> str:
+    """The field that a name in an expression stands for."""
+    reserved = name.removeprefix("__").removesuffix("__")
+    if name == f"__{reserved}__" and reserved in _RESERVED:
+        return reserved
+    return re.sub("|".join(_PARTS.values()), lambda match: _UNESCAPED[match[0]], name)
+
+
+_UNESCAPED = {escape: text for text, escape in _PARTS.items()}

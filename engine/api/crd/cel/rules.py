@@ -6,10 +6,19 @@ is asked only where there is an old value; one that fails for a value that has n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.api.crd.cel.alignment import aligned
-from engine.api.crd.cel.compiling import CompileError, Expression, compiled, field_steps
+import orjson
+
+from engine.api.cel.environment import PER_CALL_LIMIT
+from engine.api.cel.interpreter import EXCEEDED, Outcome
+from engine.api.cel.syntax import CompileError
+from engine.api.cel.values import NONE, Optional
+from engine.api.crd.cel.compiling import Compiler, Expression
+from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.cel.values import to_cel
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import correlated
@@ -17,48 +26,94 @@ from engine.api.errors import Cause, field_duplicate, field_forbidden, field_inv
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
+BUDGET = 10 * PER_CALL_LIMIT  # of all the rules that are asked about one object
 _MAX_MESSAGE = 5 * 1024
-# The runtime's words for what cel-go says otherwise.
-_WORDS = (
-    ("Key not found in map : ", "no such key: "),
-    ("divide by zero", "division by zero"),
+_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+_SPENT_BY_MESSAGE = (
+    "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 )
+_COSTLY_MESSAGE = "no further validation rules will be run due to call cost exceeds limit for messageExpression: "
 
 
 class Rule:
     """One rule, compiled. `broken` is what is wrong with one that does not compile."""
 
-    def __init__(self, rule: Object, schema: Structural, *, root: bool) -> None:
+    def __init__(self, rule: Object, compiler: Compiler, schema: Structural) -> None:
         self.rule = rule
-        self.text = (rule.get("message") or rule["rule"]).strip()
+        self.told = str(rule.get("message") or rule["rule"]).strip()
+        self.optional = bool(rule.get("optionalOldSelf"))
         self.broken = ""
         self.expression: Expression | None = None
         self.message: Expression | None = None
+        self.field = _field(rule, schema)
+        if not rule["rule"].strip():
+            return
         try:
-            source = rule["rule"].strip()
-            self.expression = compiled(source, schema, root=root, optional=bool(rule.get("optionalOldSelf")))
+            self.expression = compiler.rule(rule["rule"], optional=self.optional)
             if rule.get("messageExpression"):
-                self.message = compiled(rule["messageExpression"].strip(), schema, root=root, wanted="STRING")
+                self.message = compiler.message(rule["messageExpression"])
         except CompileError as error:
             self.broken = str(error)
 
-    def words(self, own: Any, old: Any, *, there: bool) -> str:
-        """What a failure is told in."""
-        if self.message is not None:
-            found = self.message.run(own, old, there=there)
-            text = found.value().strip() if found.type().name() == "STRING" else ""
-            if text and "\n" not in text and len(text) <= _MAX_MESSAGE:
-                return text
-        return self.text if self.rule.get("message") else f"failed rule: {self.text}"
+    @property
+    def default_message(self) -> str:
+        return self.told if self.rule.get("message") else f"failed rule: {self.told}"
+
+
+def _field(rule: Object, schema: Structural) -> str:
+    try:
+        return normalized(rule["fieldPath"], schema)[0] if rule.get("fieldPath") else ""
+    except FieldPathError:
+        return ""
+
+
+class Spent(Exception):
+    """No rule is asked any more."""
+
+
+class Walk:
+    """What is found, and what may still be spent, while the rules of one object are asked."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.ratcheted: list[Cause] = []
+        self.budget = BUDGET
+
+    def spend(self, cost: int, path: str, kind: str, text: str = _SPENT) -> None:
+        if cost > self.budget:
+            self.stop(path, kind, text)
+        self.budget -= cost
+
+    def stop(self, path: str, kind: str, text: str) -> None:
+        self.problems.invalid(path or "<nil>", kind, text)
+        raise Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was there: the old value (MISSING for none), and what tells whether anything has changed.
+
+    Elements of lists that are no maps are not known again. Of them `unchanged` says whether the nearest value around
+    them that is known again is what it was.
+    """
+
+    value: Any
+    comparable: bool = True
+    unchanged: bool = False
+
+    @property
+    def there(self) -> bool:
+        return self.value is not MISSING and self.value is not None
 
 
 class Validator:
     """The rules of a node and of those below it."""
 
-    def __init__(self, schema: Structural, *, root: bool, rules: tuple[Object, ...] | None = None) -> None:
+    def __init__(self, schema: Structural, *, root: bool) -> None:
         self.schema = schema
         self.root = root
-        self.rules = [Rule(each, schema, root=root) for each in (schema.rules if rules is None else rules)]
+        compiler = Compiler(schema, root=root) if schema.rules else None
+        self.rules = [Rule(each, compiler, schema) for each in schema.rules] if compiler is not None else []
         below = {name: Validator.of(node, root=node.embedded) for name, node in schema.properties.items()}
         self.properties = {name: each for name, each in below.items() if each is not None}
         self.items = Validator.of(schema.items, root=schema.items.embedded) if schema.items is not None else None
@@ -69,65 +124,109 @@ class Validator:
         """None for a schema without rules."""
         return cls(schema, root=root) if schema.has_rules else None
 
-    def check(self, value: Any, old: Any, path: str, problems: Problems) -> None:
-        """`old` is MISSING where there is nothing to compare with."""
+    def check(self, value: Any, old: Any, path: str, problems: Problems) -> list[Cause]:
+        """`old` is MISSING where there is nothing to compare with. What is let pass though it fails is handed back."""
+        walk = Walk(problems)
+        with suppress(Spent):
+            self._check(value, Before(old, comparable=old is not MISSING), path, walk)
+        return walk.ratcheted
+
+    def _check(self, value: Any, before: Before, path: str, walk: Walk) -> None:
         if value is None:
             return
         if self.rules:
-            self._ask(value, old, path, problems)
+            self._ask(value, before, path, walk)
         if isinstance(value, list) and self.items is not None:
-            before = correlated(self.schema, value, old)
-            for index, item in enumerate(value):
-                self.items.check(item, before[index], f"{path}[{index}]", problems)
+            self._check_items(value, before, path, walk, self.items)
         elif isinstance(value, dict):
-            self._check_fields(value, old, path, problems)
+            self._check_fields(value, before, path, walk)
 
-    def _check_fields(self, value: dict[str, Any], old: Any, path: str, problems: Problems) -> None:
-        before = old if isinstance(old, dict) and self.schema.map_type != "atomic" else {}
+    def _check_items(self, value: list[Any], before: Before, path: str, walk: Walk, items: Validator) -> None:
+        olds = correlated(self.schema, value, before.value)
+        for index, item in enumerate(value):
+            items._check(item, self._below(value, before, olds[index]), f"{path}[{index}]", walk)
+
+    def _check_fields(self, value: dict[str, Any], before: Before, path: str, walk: Walk) -> None:
+        olds: Mapping[str, Any] = before.value if isinstance(before.value, dict) else {}
         for key, item in value.items():
+            below = self._below(value, before, olds.get(key, MISSING))
+            if self.root and key in ("apiVersion", "kind"):
+                below = replace(below, comparable=False, unchanged=False)
             if key in self.properties:
-                at = f"{path}.{key}" if path else key
-                self.properties[key].check(item, before.get(key, MISSING), at, problems)
+                self.properties[key]._check(item, below, f"{path}.{key}" if path else key, walk)
             elif self.values is not None and key not in self.schema.properties:
-                self.values.check(item, before.get(key, MISSING), f"{path}[{key}]", problems)
+                self.values._check(item, below, f"{path}[{key}]", walk)
 
-    def _ask(self, value: Any, old: Any, path: str, problems: Problems) -> None:
+    def _below(self, value: Any, before: Before, old: Any) -> Before:
+        if not before.comparable:
+            return Before(old, comparable=False, unchanged=before.unchanged)
+        if old is MISSING:
+            return Before(old, comparable=False, unchanged=before.value == value)
+        return Before(old)
+
+    # -- the rules of this node
+
+    def _ask(self, value: Any, before: Before, path: str, walk: Walk) -> None:
+        kind = self.schema.type
+        if walk.budget <= 0:
+            walk.stop(path, kind, _SPENT)
         own = to_cel(self.schema, value, resource=self.root)
-        there = old is not MISSING and old is not None
-        before = to_cel(self.schema, aligned(self.schema, old, value), resource=self.root) if there else None
+        old = to_cel(self.schema, before.value, resource=self.root) if before.there else None
+        same = before.value == value if before.comparable else before.unchanged
         for rule in self.rules:
+            if rule.broken:
+                walk.problems.invalid(path or "<nil>", kind, f"rule compile error: {rule.broken}")
+                continue
             expression = rule.expression
-            if expression is None:
-                problems.invalid(path or "<nil>", self.schema.type, f"rule compile error: {rule.broken}")
+            if expression is None or (expression.uses_old and not before.there and not rule.optional):
                 continue
-            if expression.uses_old and not there and not expression.optional:
-                continue
-            found = expression.run(own, before, there=there)
-            if found.value() is True:
-                continue
-            if not expression.uses_old and there and old == value:
-                continue
-            problems.append(self._failure(rule, found, path, own=own, before=before, there=there))
+            outcome = expression.run(_variables(own, old, there=before.there, optional=rule.optional))
+            walk.spend(outcome.cost, path, kind)
+            if outcome.error:
+                walk.problems.append(self._error(rule, outcome, path))
+                if outcome.error == EXCEEDED:
+                    raise Spent
+            elif outcome.value is not True:
+                words = self._words(rule, _variables(own, old, there=before.there, optional=False), path, walk)
+                cause = _cause(rule.rule.get("reason"), _at(path, rule.field), kind, words)
+                (walk.ratcheted if same and not expression.uses_old else walk.problems).append(cause)
 
-    def _failure(self, rule: Rule, found: Any, path: str, *, own: Any, before: Any, there: bool) -> Cause:
-        if found.value() is not False:
-            why = _error_text(found)
-            if why.startswith("no such overload"):
-                detail = (
-                    f"'{why}': call arguments did not match a supported operator, function or macro signature for "
-                    f"rule: {rule.text}"
-                )
-            else:
-                detail = f"{why} evaluating rule: {rule.text}"
-            return field_invalid(path or "<nil>", self.schema.type, detail)
-        at = _at(path, rule.rule.get("fieldPath", ""))
-        return _cause(rule.rule.get("reason"), at, self.schema.type, rule.words(own, before, there=there))
+    def _error(self, rule: Rule, outcome: Outcome, path: str) -> Cause:
+        why = outcome.error
+        if why.startswith("no such overload"):
+            detail = (
+                f"'{why}': call arguments did not match a supported operator, function or macro signature for "
+                f"rule: {rule.told}"
+            )
+        elif why == EXCEEDED:
+            detail = (
+                f"'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {rule.told}"
+            )
+        else:
+            detail = f"{why} evaluating rule: {rule.told}"
+        return field_invalid(path or "<nil>", self.schema.type, detail)
+
+    def _words(self, rule: Rule, variables: Object, path: str, walk: Walk) -> str:
+        """What a failure is told in."""
+        if rule.message is None:
+            return rule.default_message
+        at, kind, outcome = _at(path, rule.field), self.schema.type, rule.message.run(variables)
+        walk.spend(outcome.cost, at, kind, _SPENT_BY_MESSAGE)
+        if outcome.error == EXCEEDED:
+            walk.stop(at, kind, _COSTLY_MESSAGE + orjson.dumps(rule.rule["messageExpression"]).decode())
+        text = outcome.value.strip() if isinstance(outcome.value, str) else ""
+        fits = text and "\n" not in text and len(text.encode()) <= _MAX_MESSAGE
+        return text if fits else rule.default_message
+
+
+def _variables(own: Any, old: Any, *, there: bool, optional: bool) -> Object:
+    if optional:
+        return {"self": own, "oldSelf": Optional(True, old) if there else NONE}
+    return {"self": own, "oldSelf": old} if there else {"self": own}
 
 
 def _at(path: str, field: str) -> str:
-    for name, bracket in field_steps(field) or ():
-        path = f"{path}[{name}]" if bracket else f"{path}.{name}" if path else name
-    return path or "<nil>"
+    return (f"{path}.{field}" if path and field else path or field) or "<nil>"
 
 
 def _cause(reason: str | None, path: str, kind: str, detail: str) -> Cause:
@@ -139,13 +238,3 @@ def _cause(reason: str | None, path: str, kind: str, detail: str) -> Cause:
         case "FieldValueDuplicate":
             return field_duplicate(path, kind)
     return field_invalid(path, kind, detail)
-
-
-def _error_text(found: Any) -> str:
-    text = str(found.value()).partition(": ")[2] or str(found.value())
-    if text.startswith("No matching overloads found"):
-        return "no such overload"
-    for theirs, words in _WORDS:
-        if text.startswith(theirs):
-            return words + text.removeprefix(theirs).strip('"')
-    return text

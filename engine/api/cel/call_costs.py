@@ -1,0 +1,104 @@
+"""What calls cost when they run, beyond their arguments (interpreter/runtimecost.go, pkg/cel/library/cost.go)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from engine.api.cel.values import Opaque, size_of
+
+TRAVERSAL = 0.1  # of a string, for each letter
+REGEX = 0.25  # for each letter of the pattern
+LIST_BASE, MAP_BASE, STRUCT_BASE = 10, 30, 40
+CHECK = 350_000  # an authorization check: two of them fit in one expression
+
+AUTHORIZATION = frozenset(
+    ("serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error",
+     "errored", "fieldSelector", "labelSelector")
+)  # fmt: skip
+TRAVERSING = frozenset(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"))
+ONE_TRAVERSAL = frozenset(("url", "lowerAscii", "upperAscii", "substring", "trim", "cidr", "isIP", "isCIDR", "quantity",
+                           "isQuantity"))  # fmt: skip
+NOMINAL = frozenset(
+    ("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
+     "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
+     "mul", "div", "divInt")
+)  # fmt: skip
+_ORDERING = tuple(
+    f"{name}_{type_}" for name in ("less", "less_equals", "greater", "greater_equals") for type_ in ("string", "bytes")
+)
+BY_SIZES = frozenset((*_ORDERING, "equals", "not_equals"))
+
+
+def _size(value: Any) -> int:
+    found = size_of(value)
+    if found is not None:
+        return found
+    ip = getattr(value, "ip", None) if isinstance(value, Opaque) else None
+    return ip.max_prefixlen // 8 if ip is not None else 1
+
+
+def _up(size: float) -> int:
+    return math.ceil(size)
+
+
+def _traversal(value: Any) -> int:
+    if isinstance(value, str):
+        return int(len(value.encode()) * TRAVERSAL)
+    if isinstance(value, bytes):
+        return int(len(value) * TRAVERSAL)
+    if isinstance(value, list):
+        return sum(map(_traversal, value))
+    if isinstance(value, dict):
+        return sum(_traversal(key) + _traversal(item) for key, item in value.items())
+    return 1
+
+
+def call_cost(function: str, overload: str, args: list[Any], result: Any) -> int:
+    if function in _CONSTANT:
+        return _CONSTANT[function]
+    if function in TRAVERSING:
+        return _traversal(args[0])
+    if function in ONE_TRAVERSAL or (function == "ip" and overload != "cidr_ip"):
+        return _up(_size(args[0]) * TRAVERSAL)
+    match function:
+        case "replace" | "split" | "ip.isCanonical":
+            return _up(_size(args[0]) * 2 * TRAVERSAL)
+        case "join":
+            return _up(_size(result) * 2 * TRAVERSAL)
+        case "find" | "findAll":
+            return _regex(args)
+        case "containsIP":
+            return _up(2 * _size(args[0]) * TRAVERSAL) + _parsed(overload == "cidr_contains_ip_string", args)
+        case "containsCIDR":
+            base = _up(2 * _size(args[0]) * TRAVERSAL) + _up(_size(args[0]) * TRAVERSAL) + 1
+            return base + _parsed(overload == "cidr_contains_cidr_string", args)
+    return _standard(overload, args)
+
+
+_CONSTANT = {"check": CHECK, **dict.fromkeys(AUTHORIZATION | NOMINAL, 1)}
+
+
+def _parsed(is_text: bool, args: list[Any]) -> int:
+    return _up(_size(args[1]) * TRAVERSAL) if is_text else 0
+
+
+def _regex(args: list[Any]) -> int:
+    return _up((1 + _size(args[0])) * TRAVERSAL) * _up(_size(args[1]) * REGEX)
+
+
+def _standard(overload: str, args: list[Any]) -> int:
+    if overload in BY_SIZES:
+        return _up(min(_size(args[0]), _size(args[1])) * TRAVERSAL)
+    match overload:
+        case "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string":
+            return _up(_size(args[0]) * TRAVERSAL)
+        case "in_list":
+            return _size(args[1])
+        case "add_string" | "add_bytes":
+            return _up((_size(args[0]) + _size(args[1])) * TRAVERSAL)
+        case "matches_string" | "matches":
+            return _regex(args)
+        case "contains_string":
+            return _up(_size(args[0]) * TRAVERSAL) * _up(_size(args[1]) * TRAVERSAL)
+    return 1

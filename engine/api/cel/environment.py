@@ -1,0 +1,156 @@
+"""Expressions with the variables, types and functions that they may speak of: what is compiled, and how it runs.
+
+Source: apiserver pkg/cel/environment/base.go says which parts of CEL Kubernetes has on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from engine.api.cel import types
+from engine.api.cel.checker import Checked, check
+from engine.api.cel.conversions import conversions, parse_duration, parse_timestamp
+from engine.api.cel.costs import Estimator, Range, Sizes
+from engine.api.cel.estimates import call_estimate
+from engine.api.cel.functions import Function, Library, joined
+from engine.api.cel.interpreter import Outcome, plan, run
+from engine.api.cel.library import authorization
+from engine.api.cel.library.addresses import CIDR, IP, URL, addresses
+from engine.api.cel.library.lists import lists
+from engine.api.cel.library.named_formats import FORMAT, named_formats
+from engine.api.cel.library.numbers import QUANTITY, SEMVER, numbers
+from engine.api.cel.library.optionals import optionals
+from engine.api.cel.library.patches import literal_field, literal_type, patches
+from engine.api.cel.library.texts import texts
+from engine.api.cel.operators import operators
+from engine.api.cel.parser import parse
+from engine.api.cel.syntax import CompileError, Issue, Source
+from engine.api.cel.types import Type
+from engine.api.crd import patterns
+
+PER_CALL_LIMIT = 1_000_000
+_BASIC = (
+    types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES, types.TYPE, types.TIMESTAMP,
+    types.DURATION, types.NULL, types.list_of(types.DYN), types.map_of(types.DYN, types.DYN),
+    types.optional_of(types.DYN), IP, CIDR, URL, FORMAT, QUANTITY, SEMVER, *authorization.TYPES,
+)  # fmt: skip
+Fields = Mapping[str, Type]
+
+
+@lru_cache(maxsize=1)
+def _functions() -> Mapping[str, Function]:
+    return joined(operators(), conversions(), texts(), lists(), optionals(), numbers(), addresses(), named_formats(),
+                  authorization.authorization())  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _type_names() -> Mapping[str, Type]:
+    return {_named(type_): type_ for type_ in _BASIC}
+
+
+def _named(type_: Type) -> str:
+    return type_.type_name if type_.kind != "type" else "type"
+
+
+class Environment:
+    """`structs` are the fields of the types that variables are of. `literals` says that objects and patches can be
+    written; `binding` that there is `cel.bind`."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, Type],
+        *,
+        structs: Mapping[str, Fields] | None = None,
+        literals: bool = False,
+        binding: bool = False,
+        libraries: Iterable[Library] = (),
+    ) -> None:
+        self.variables = variables
+        self._structs = structs or {}
+        self._literals = literals
+        self._binding = binding
+        self.type_names = _type_names()
+        extra = [*libraries, patches()] if literals else list(libraries)
+        self.functions = _functions() if not extra else _extended(_functions(), extra)
+
+    def field(self, type_name: str, name: str) -> Type | None:
+        if type_name in self._structs:
+            return self._structs[type_name].get(name)
+        return literal_field(type_name, name) if self._literals else None
+
+    def struct(self, name: str) -> Type | None:
+        found = literal_type(name) if self._literals else None
+        return found if found is not None else self.type_names.get(name)
+
+    def compile(self, source: str) -> Program:
+        """Raises CompileError."""
+        checked = check(parse(source, binding=self._binding), source, self)
+        wrong = list(_wrong_literals(checked))
+        if wrong:
+            raise CompileError(Source(source).shown(wrong))
+        return Program(checked, self)
+
+
+def _extended(known: Mapping[str, Function], libraries: list[Library]) -> Mapping[str, Function]:
+    base = Library()
+    base.functions = dict(known)
+    return joined(base, *libraries)
+
+
+class Program:
+    """A compiled expression."""
+
+    def __init__(self, checked: Checked, environment: Environment) -> None:
+        self.checked = checked
+        self._environment = environment
+        self._step = plan(checked, environment.type_names)
+
+    @property
+    def result(self) -> Type:
+        return self.checked.result
+
+    @property
+    def names(self) -> set[str]:
+        """The variables that the expression speaks of."""
+        return self.checked.names
+
+    def run(self, values: Mapping[str, Any], *, limit: int = PER_CALL_LIMIT) -> Outcome:
+        return run(self._step, values, limit)
+
+    def estimate(self, sizes: Sizes) -> Range:
+        return Estimator(self.checked, sizes, call_estimate).total
+
+
+# -- literals that can be looked at beforehand (cel-go cel/validator.go)
+
+
+def _wrong_literals(checked: Checked) -> Iterable[Issue]:
+    for node in checked.root.walk():
+        if node.kind != "call" or not node.args:
+            continue
+        check_ = _VALIDATED.get(node.name)
+        argument = node.args[-1] if node.name == "matches" else node.args[0]
+        if check_ is None or argument.kind != "const" or not isinstance(argument.value, str):
+            continue
+        if not check_(argument.value):
+            yield Issue(argument.offset, f"invalid {node.name} argument")
+
+
+def _succeeds(parse_: Callable[[str], Any]) -> Callable[[str], bool]:
+    def check_(text: str) -> bool:
+        try:
+            parse_(text)
+        except ValueError:
+            return False
+        return True
+
+    return check_
+
+
+_VALIDATED: Mapping[str, Callable[[str], bool]] = {
+    "duration": _succeeds(parse_duration),
+    "timestamp": _succeeds(parse_timestamp),
+    "matches": lambda pattern: not patterns.what_is_wrong(pattern),
+}

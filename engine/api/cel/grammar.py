@@ -1,0 +1,27 @@
+"""What is wrong with an expression that does not parse, in ANTLR's words, from the CEL runtime's parser."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from cel_expr_python import cel
+
+_WRAPPED = re.compile(r"^[A-Z_]+: |\s*\[[A-Z_]+\]$")
+_SYNTAX = re.compile(r"(?m)^ERROR: <input>:(\d+):(\d+): (.*)$(?:\n \| .*\n \| .*)?")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    return cel.NewEnv()
+
+
+def what_is_wrong(text: str) -> str:
+    try:
+        _environment().compile(text)
+    except RuntimeError as error:
+        said = _WRAPPED.sub("", str(error)).strip("\n")
+        found = [match[0] for match in _SYNTAX.finditer(said) if match[1] != "-1"]
+        return "\n".join(found) or said
+    return "ERROR: <input>:1:1: expression recursion limit exceeded"

@@ -1,0 +1,354 @@
+"""Running a checked expression, and counting what it costs.
+
+An expression becomes a tree of closures over a Frame once; running it calls them. Source of the behaviour: cel-go
+interpreter (planner.go, attributes.go, runtimecost.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api.cel.call_costs import LIST_BASE, MAP_BASE, STRUCT_BASE, call_cost
+from engine.api.cel.checker import Checked
+from engine.api.cel.functions import Overload
+from engine.api.cel.library.optionals import optional_field
+from engine.api.cel.operators import shown_key
+from engine.api.cel.syntax import Node
+from engine.api.cel.types import Type
+from engine.api.cel.values import CostExceeded, EvaluationError, Optional, Struct, accepts
+
+_OVERLOAD = "no such overload"
+
+
+class Frame:
+    """The variables of one run, and what it has cost."""
+
+    __slots__ = ("cost", "limit", "names")
+
+    def __init__(self, names: Mapping[str, Any], limit: int) -> None:
+        self.names = dict(names)
+        self.limit = limit
+        self.cost = 0
+
+    def spend(self, cost: int) -> None:
+        self.cost += cost
+        if self.cost > self.limit:
+            raise CostExceeded
+
+
+Step = Callable[[Frame], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`error` is "" for an expression that came to its end; what it cost counts in any case."""
+
+    value: Any
+    error: str
+    cost: int
+
+
+EXCEEDED = "operation cancelled: actual cost limit exceeded"
+
+
+def run(step: Step, names: Mapping[str, Any], limit: int) -> Outcome:
+    frame = Frame(names, limit)
+    try:
+        return Outcome(step(frame), "", frame.cost)
+    except EvaluationError as error:
+        return Outcome(None, str(error), frame.cost)
+    except CostExceeded:
+        return Outcome(None, EXCEEDED, frame.cost)
+    except RecursionError:
+        return Outcome(None, "internal error: stack overflow", frame.cost)
+
+
+def plan(checked: Checked, type_names: Mapping[str, Type]) -> Step:
+    return _Planner(checked, type_names).step(checked.root)
+
+
+class _Planner:
+    def __init__(self, checked: Checked, type_names: Mapping[str, Type]) -> None:
+        self._checked = checked
+        self._type_names = type_names
+
+    def step(self, node: Node) -> Step:
+        made: Step = getattr(self, f"_{node.kind}")(node)
+        return made
+
+    # -- values and names
+
+    def _const(self, node: Node) -> Step:
+        value = node.value
+        return lambda frame: value
+
+    def _ident(self, node: Node) -> Step:
+        name = node.name.lstrip(".")
+        type_ = self._type_names.get(name)
+
+        def step(frame: Frame) -> Any:
+            frame.spend(1)
+            if name in frame.names:
+                value = frame.names[name]
+                if value.__class__ is _Failed:
+                    raise value.error
+                return value
+            if type_ is not None:
+                return type_
+            raise EvaluationError(f"no such attribute(s): {name}")
+
+        return step
+
+    def _select(self, node: Node) -> Step:
+        assert node.target is not None
+        owner_step, name, test = self.step(node.target), node.name, node.test
+
+        def select(frame: Frame) -> Any:
+            owner = owner_step(frame)
+            frame.spend(1)
+            return _field(owner, name)
+
+        def has(frame: Frame) -> bool:
+            owner = owner_step(frame)
+            if isinstance(owner, Optional):
+                return optional_field(owner, name).there
+            if not isinstance(owner, dict):
+                raise EvaluationError(_OVERLOAD)
+            return name in owner
+
+        return has if test else select
+
+    # -- calls
+
+    def _call(self, node: Node) -> Step:
+        match node.name:
+            case "_&&_" | "_||_":
+                return self._logic(node, decisive=node.name == "_||_")
+            case "_?:_" | "_?_:_":
+                return self._choice(node)
+            case "@not_strictly_false":
+                return self._not_strictly_false(node)
+            case "or" | "orValue" if node.target is not None and self._checked.types[node.target].is_optional:
+                return self._otherwise(node, node.target)
+        return self._function(node)
+
+    def _logic(self, node: Node, *, decisive: bool) -> Step:
+        """The side that decides alone makes the other's errors and types not matter."""
+        left, right = (self.step(each) for each in node.args)
+
+        def step(frame: Frame) -> bool:
+            error: EvaluationError | None = None
+            one: object = None
+            try:
+                one = left(frame)
+                if one is decisive:
+                    return decisive
+            except EvaluationError as found:
+                error = found
+            other: object = right(frame)
+            if other is decisive:
+                return decisive
+            if error is not None:
+                raise error
+            if not isinstance(one, bool) or not isinstance(other, bool):
+                raise EvaluationError(_OVERLOAD)
+            return not decisive
+
+        return step
+
+    def _choice(self, node: Node) -> Step:
+        condition, yes, no = (self.step(each) for each in node.args)
+
+        def step(frame: Frame) -> Any:
+            found = condition(frame)
+            if not isinstance(found, bool):
+                raise EvaluationError(_OVERLOAD)
+            return yes(frame) if found else no(frame)
+
+        return step
+
+    def _not_strictly_false(self, node: Node) -> Step:
+        inner = self.step(node.args[0])
+
+        def step(frame: Frame) -> bool:
+            try:
+                found = inner(frame)
+            except EvaluationError:
+                found = True
+            frame.spend(1)
+            return found is not False
+
+        return step
+
+    def _otherwise(self, node: Node, target: Node) -> Step:
+        first, second, unwrap = self.step(target), self.step(node.args[0]), node.name == "orValue"
+
+        def step(frame: Frame) -> Any:
+            option = first(frame)
+            frame.spend(1)
+            if not isinstance(option, Optional):
+                raise EvaluationError(_OVERLOAD)
+            if option.there:
+                return option.value if unwrap else option
+            return second(frame)
+
+        return step
+
+    def _function(self, node: Node) -> Step:
+        nodes = [node.target, *node.args] if node.target is not None else node.args
+        steps, overloads = [self.step(each) for each in nodes], self._checked.overloads[node]
+        name = node.name
+        only = overloads[0] if len(overloads) == 1 else None
+        if only is not None and not self._is_certain(nodes, only):
+            only = None
+
+        def step(frame: Frame) -> Any:
+            args = [each(frame) for each in steps]
+            overload = only or _chosen(overloads, args)
+            result = overload.run(*args)
+            frame.spend(call_cost(name, overload.identity, args, result))
+            return result
+
+        return step
+
+    def _is_certain(self, nodes: list[Node], overload: Overload) -> bool:
+        """Whether the checker knows enough for the values not to be looked at."""
+        pairs = zip(nodes, overload.params, strict=True)
+        return all(
+            wanted.kind in ("param", "dyn") or not self._checked.types[each].is_dyn_or_error for each, wanted in pairs
+        )
+
+    # -- aggregates
+
+    def _list(self, node: Node) -> Step:
+        steps, optional = [self.step(each) for each in node.args], node.optional
+
+        def step(frame: Frame) -> list[Any]:
+            made = []
+            for index, each in enumerate(steps):
+                value = each(frame)
+                if index not in optional:
+                    made.append(value)
+                elif _option(value).there:
+                    made.append(value.value)
+            frame.spend(LIST_BASE)
+            return made
+
+        return step
+
+    def _map(self, node: Node) -> Step:
+        steps = [(self.step(key), self.step(value)) for key, value in zip(node.keys, node.args, strict=True)]
+        optional = node.optional
+
+        def step(frame: Frame) -> dict[Any, Any]:
+            made: dict[Any, Any] = {}
+            for index, (key_step, value_step) in enumerate(steps):
+                key, value = key_step(frame), value_step(frame)
+                if not isinstance(key, str | int):
+                    raise EvaluationError("unsupported key type")
+                if index in optional:
+                    if not _option(value).there:
+                        continue
+                    value = value.value
+                if key in made:
+                    raise EvaluationError(f"Failed with repeated key [{shown_key(key)}]")
+                made[key] = value
+            frame.spend(MAP_BASE)
+            return made
+
+        return step
+
+    def _struct(self, node: Node) -> Step:
+        steps = [(name, self.step(value)) for (name, _), value in zip(node.keys, node.args, strict=True)]
+        optional, type_name = node.optional, node.name.lstrip(".")
+
+        def step(frame: Frame) -> Struct:
+            made = Struct(type_name, {})
+            for index, (name, value_step) in enumerate(steps):
+                value = value_step(frame)
+                if index not in optional:
+                    made[name] = value
+                elif _option(value).there:
+                    made[name] = value.value
+            frame.spend(STRUCT_BASE)
+            return made
+
+        return step
+
+    # -- loops
+
+    def _comprehension(self, node: Node) -> Step:
+        loop = node.loop
+        assert loop is not None
+        over, init, condition, step, result = (
+            self.step(each) for each in (loop.range, loop.init, loop.condition, loop.step, loop.result)
+        )
+        first, second, accumulator = loop.variable, loop.second, loop.accumulator
+        endless = loop.condition.kind == "const" and loop.condition.value is True
+
+        def run_loop(frame: Frame) -> Any:
+            items = _pairs(over(frame), two=bool(second))
+            outer, names = frame.names, dict(frame.names)
+            made = init(frame)
+            frame.names = names
+            try:
+                for key, value in items:
+                    names[accumulator], names[first] = made, key
+                    if second:
+                        names[second] = value
+                    if not endless and condition(frame) is False:
+                        break
+                    made = _attempt(step, frame)
+                names[accumulator] = made
+                return result(frame)
+            finally:
+                frame.names = outer
+
+        return run_loop
+
+
+class _Failed:
+    """An accumulated error: a later element may still decide `all` or `exists`."""
+
+    def __init__(self, error: EvaluationError) -> None:
+        self.error = error
+
+
+def _attempt(step: Step, frame: Frame) -> Any:
+    try:
+        return step(frame)
+    except EvaluationError as error:
+        return _Failed(error)
+
+
+def _field(owner: Any, name: str) -> Any:
+    if isinstance(owner, dict):
+        if name in owner:
+            return owner[name]
+        raise EvaluationError(f"no such key: {name}")
+    if isinstance(owner, Optional):
+        return optional_field(owner, name)
+    raise EvaluationError(_OVERLOAD)
+
+
+def _chosen(overloads: list[Overload], args: list[Any]) -> Overload:
+    for overload in overloads:
+        if all(map(accepts, overload.params, args)):
+            return overload
+    raise EvaluationError(_OVERLOAD)
+
+
+def _option(value: Any) -> Optional:
+    if not isinstance(value, Optional):
+        raise EvaluationError("cannot initialize optional entry from non-optional value")
+    return value
+
+
+def _pairs(items: Any, *, two: bool) -> list[tuple[Any, Any]]:
+    if isinstance(items, list):
+        return list(enumerate(items)) if two else [(item, None) for item in items]
+    if isinstance(items, dict):
+        return list(items.items())
+    raise EvaluationError("got 'non-iterable', expected iterable type")

@@ -1,0 +1,294 @@
+"""IPs, CIDRs and URLs (pkg/cel/library/ip.go, cidr.go, urls.go); what is wrong with one is told in Go's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+import orjson
+
+from engine.api.cel.functions import Library
+from engine.api.cel.types import BOOL, INT, STRING, STRINGS, map_of, opaque
+from engine.api.cel.values import EvaluationError, Opaque
+
+IP, CIDR, URL = opaque("net.IP"), opaque("net.CIDR"), opaque("kubernetes.URL")
+
+
+@dataclass(frozen=True, slots=True)
+class Address(Opaque):
+    cel_type = IP
+    ip: IPv4Address | IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Network(Opaque):
+    cel_type = CIDR
+    ip: IPv4Address | IPv6Address
+    bits: int
+
+    @property
+    def network(self) -> Any:
+        return ip_network(f"{self.ip}/{self.bits}", strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Url(Opaque):
+    cel_type = URL
+    text: str
+
+
+def addresses() -> Library:
+    made = Library()
+    _ips(made)
+    _cidrs(made)
+    _urls(made)
+    return made
+
+
+def _quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
+# -- IPs
+
+
+def _wrong_ipv4(text: str) -> str:
+    fields, at = text.split("."), 0
+    for index, part in enumerate(fields):
+        if index == 4:
+            return "IPv4 address too long"
+        if not part:
+            rest = text[at:] or ""
+            return "IPv4 field must have at least one digit" + (f" (at {_quoted(rest)})" if rest else "")
+        if not part.isdigit():
+            bad = next(offset for offset, letter in enumerate(part) if not letter.isdigit())
+            return f"unexpected character (at {_quoted(text[at + bad :])})"
+        if len(part) > 1 and part[0] == "0":
+            return "IPv4 field has octet with leading zero"
+        if int(part) > 255:
+            return "IPv4 field has value >255"
+        at += len(part) + 1
+    return "IPv4 address too short"
+
+
+def _wrong_ipv6(text: str) -> str:
+    match = re.search(r":::", text)
+    if match is not None:
+        return f"each colon-separated field must have at least one digit (at {_quoted(text[match.end() - 1 :])})"
+    match = re.search(r"[^0-9a-fA-F:.]", text)
+    if match is not None:
+        return f"unexpected character (at {_quoted(text[match.start() :])})"
+    if text.count("::") > 1:
+        second = text.find("::", text.find("::") + 2)
+        return f"multiple :: in address (at {_quoted(text[second:])})"
+    for part in text.split(":"):
+        if len(part) > 4 and "." not in part:
+            return f"each group must have 4 or less digits (at {_quoted(text[text.find(part) :])})"
+    return "address string too short" if text.count(":") < 7 else "trailing garbage after address"
+
+
+def parse_addr(text: str) -> IPv4Address | IPv6Address:
+    """As Go's netip.ParseAddr. Raises EvaluationError."""
+    bare, zone, name = text.partition("%")
+    try:
+        found = ip_address(bare)
+        if not zone or (name and found.version == 6):
+            return found
+        why = (
+            "zone must be a non-empty string"
+            if found.version == 6
+            else f"unexpected character (at {_quoted(zone + name)})"
+        )
+    except ValueError:
+        first = next((letter for letter in text if letter in ".:%"), "")
+        why = {"": "unable to parse IP", "%": "missing IPv6 address"}.get(first, "")
+        why = why or (_wrong_ipv4(text) if first == "." else _wrong_ipv6(bare))
+    raise EvaluationError(f"ParseAddr({_quoted(text)}): {why}")
+
+
+def address(text: str) -> Address:
+    """Raises EvaluationError."""
+    try:
+        found = parse_addr(text)
+    except EvaluationError as error:
+        raise EvaluationError(
+            f"IP Address {_quoted(text)} parse error during conversion from string: {error}"
+        ) from None
+    if "%" in text:
+        raise EvaluationError(f"IP address {_quoted(text)} with zone value is not allowed")
+    if found.version == 6 and getattr(found, "ipv4_mapped", None) is not None:
+        raise EvaluationError(f"IPv4-mapped IPv6 address {_quoted(text)} is not allowed")
+    return Address(found)
+
+
+def _tells(parse: Callable[[str], Any]) -> Callable[[str], bool]:
+    def run(text: str) -> bool:
+        try:
+            parse(text)
+        except EvaluationError:
+            return False
+        return True
+
+    return run
+
+
+def _ips(made: Library) -> None:
+    made.add("ip", (STRING,), IP, address, identity="string_to_ip")
+    made.add("isIP", (STRING,), BOOL, _tells(address), identity="is_ip")
+    made.add("ip.isCanonical", (STRING,), BOOL, lambda text: str(address(text).ip) == text, identity="ip_is_canonical")
+    made.add("string", (IP,), STRING, lambda value: str(value.ip), identity="ip_to_string")
+    made.member("family", (IP,), INT, lambda value: value.ip.version)
+    made.member("isUnspecified", (IP,), BOOL, lambda value: value.ip.is_unspecified)
+    made.member("isLoopback", (IP,), BOOL, lambda value: value.ip.is_loopback)
+    made.member("isLinkLocalMulticast", (IP,), BOOL, _link_local_multicast)
+    made.member("isLinkLocalUnicast", (IP,), BOOL, lambda value: value.ip.is_link_local)
+    made.member("isGlobalUnicast", (IP,), BOOL, _global_unicast)
+
+
+def _link_local_multicast(value: Address) -> bool:
+    return value.ip in ip_network("224.0.0.0/24" if value.ip.version == 4 else "ff02::/16")
+
+
+def _global_unicast(value: Address) -> bool:
+    found = value.ip
+    special = found.is_unspecified or found.is_loopback or found.is_multicast or found.is_link_local
+    return not special and found != IPv4Address("255.255.255.255")
+
+
+# -- CIDRs
+
+
+def network(text: str) -> Network:
+    """Raises EvaluationError."""
+    try:
+        return _network(text)
+    except EvaluationError as error:
+        what = "network address parse error during conversion from string: "
+        raise EvaluationError(f"{what}{what}netip.ParsePrefix({_quoted(text)}): {error}") from None
+
+
+def _network(text: str) -> Network:
+    where, slash, bits = text.rpartition("/")
+    if not slash:
+        raise EvaluationError("no '/'")
+    found = parse_addr(where)
+    if "%" in where:
+        raise EvaluationError("IPv6 zones cannot be present in a prefix")
+    if not re.fullmatch(r"0|[1-9][0-9]{0,2}", bits):
+        raise EvaluationError(f"bad bits after slash: {_quoted(bits)}")
+    if int(bits) > found.max_prefixlen:
+        raise EvaluationError("prefix length out of range")
+    return Network(found, int(bits))
+
+
+def _contains_ip(outer: Network, inner: Any) -> bool:
+    found = address(inner) if isinstance(inner, str) else inner
+    return found.ip in outer.network
+
+
+def _contains_cidr(outer: Network, inner: Any) -> bool:
+    found = network(inner) if isinstance(inner, str) else inner
+    return outer.ip.version == found.ip.version and bool(found.network.subnet_of(outer.network))
+
+
+def _masked(value: Network) -> Network:
+    return Network(value.network.network_address, value.bits)
+
+
+def _cidrs(made: Library) -> None:
+    made.add("cidr", (STRING,), CIDR, network, identity="string_to_cidr")
+    made.add("isCIDR", (STRING,), BOOL, _tells(network), identity="is_cidr")
+    made.add("string", (CIDR,), STRING, lambda value: f"{value.ip}/{value.bits}", identity="cidr_to_string")
+    made.member("containsIP", (CIDR, STRING), BOOL, _contains_ip, identity="cidr_contains_ip_string")
+    made.member("containsIP", (CIDR, IP), BOOL, _contains_ip, identity="cidr_contains_ip_ip")
+    made.member("containsCIDR", (CIDR, STRING), BOOL, _contains_cidr, identity="cidr_contains_cidr_string")
+    made.member("containsCIDR", (CIDR, CIDR), BOOL, _contains_cidr, identity="cidr_contains_cidr")
+    made.member("ip", (CIDR,), IP, lambda value: Address(value.ip), identity="cidr_ip")
+    made.member("masked", (CIDR,), CIDR, _masked, identity="cidr_masked")
+    made.member("prefixLength", (CIDR,), INT, lambda value: value.bits, identity="cidr_prefix_length")
+
+
+# -- URLs
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+
+def url(text: str) -> Url:
+    """Raises EvaluationError."""
+    if why := _wrong_url(text):
+        raise EvaluationError(f"URL parse error during conversion from string: parse {_quoted(text)}: {why}")
+    return Url(text)
+
+
+def _wrong_url(text: str) -> str:
+    """As Go's url.ParseRequestURI."""
+    if not text:
+        return "empty url"
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        return "net/url: invalid control character in URL"
+    scheme = _SCHEME.match(text)
+    if text.startswith(":"):
+        return "missing protocol scheme"
+    rest = text[scheme.end() :] if scheme is not None else text
+    if not rest.startswith("/"):
+        return "" if scheme is not None and rest == "*" else "invalid URI for request"
+    if rest.startswith("//") and (why := _wrong_host(re.split(r"[/?]", rest[2:], maxsplit=1)[0])):
+        return why
+    broken = re.search(r"%(?![0-9a-fA-F]{2}).{0,2}", rest.partition("?")[0])
+    return f"invalid URL escape {_quoted(broken[0])}" if broken is not None else ""
+
+
+def _wrong_host(authority: str) -> str:
+    host = authority.rpartition("@")[2]
+    if host.startswith("["):
+        if "]" not in host:
+            return "missing ']' in host"
+        port = host.partition("]")[2]
+    else:
+        name, colon, number = host.partition(":")
+        port = colon + number
+        bad = re.search(r"[ \"<>^`{|}\\]", name)
+        if bad is not None:
+            return f"invalid character {_quoted(bad[0])} in host name"
+    return "" if re.fullmatch(r"(:[0-9]*)?", port) else f"invalid port {_quoted(port)} after host"
+
+
+def _host(value: Url) -> str:
+    return urlsplit(value.text).netloc.rpartition("@")[2]
+
+
+def _host_name(value: Url) -> str:
+    host = _host(value)
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def _port(value: Url) -> str:
+    host = _host(value)
+    return (host.partition("]")[2] if host.startswith("[") else host).partition(":")[2]
+
+
+def _path(value: Url) -> str:
+    path = urlsplit(value.text).path
+    return path if "%" in path else quote(unquote(path), safe="/:@!$&'()*+,;=~-._[]")
+
+
+def _query(value: Url) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, item in parse_qsl(urlsplit(value.text).query, keep_blank_values=True):
+        found.setdefault(key, []).append(item)
+    return found
+
+
+def _urls(made: Library) -> None:
+    made.add("url", (STRING,), URL, url, identity="string_to_url")
+    made.add("isURL", (STRING,), BOOL, _tells(url), identity="is_url_string")
+    made.member("getScheme", (URL,), STRING, lambda value: urlsplit(value.text).scheme)
+    made.member("getHost", (URL,), STRING, _host)
+    made.member("getHostname", (URL,), STRING, _host_name)
+    made.member("getPort", (URL,), STRING, _port)
+    made.member("getEscapedPath", (URL,), STRING, _path)
+    made.member("getQuery", (URL,), map_of(STRING, STRINGS), _query)

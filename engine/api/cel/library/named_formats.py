@@ -1,0 +1,68 @@
+"""Formats of strings by name (pkg/cel/library/format.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from engine.api.cel.functions import Library
+from engine.api.cel.library.addresses import url
+from engine.api.cel.types import STRING, STRINGS, opaque, optional_of
+from engine.api.cel.values import NONE, EvaluationError, Opaque, Optional
+from engine.api.crd import formats
+from engine.api.validation import text as names
+
+FORMAT = opaque("kubernetes.NamedFormat")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormat(Opaque):
+    cel_type = FORMAT
+    name: str
+
+
+def _fits(name: str, words: str) -> Callable[[str], Iterable[str]]:
+    return lambda text: () if formats.fits(name, text) else (words,)
+
+
+def _wrong_uri(text: str) -> Iterable[str]:
+    try:
+        url(text)
+    except EvaluationError as error:
+        return (str(error).removeprefix("URL parse error during conversion from string: "),)
+    return ()
+
+
+_CHECKS: dict[str, Callable[[str], Iterable[str]]] = {
+    "dns1123Label": names.dns_label,
+    "dns1123Subdomain": names.dns_subdomain,
+    "dns1035Label": names.dns_1035_label,
+    "qualifiedName": names.qualified_name,
+    "dns1123LabelPrefix": lambda text: names.dns_label(names.unmasked(text)),
+    "dns1123SubdomainPrefix": lambda text: names.dns_subdomain(names.unmasked(text)),
+    "dns1035LabelPrefix": lambda text: names.dns_1035_label(names.unmasked(text)),
+    "labelValue": names.label_value,
+    "uri": _wrong_uri,
+    "uuid": _fits("uuid", "does not match the UUID format"),
+    "byte": _fits("byte", "invalid base64"),
+    "date": _fits("date", "invalid date"),
+    "datetime": _fits("datetime", "invalid datetime"),
+}
+
+
+def named_formats() -> Library:
+    made = Library()
+    for name in _CHECKS:
+        made.add(f"format.{name}", (), FORMAT, lambda name=name: NamedFormat(name))
+    made.add("format.named", (STRING,), optional_of(FORMAT), _named, identity="format-named")
+    made.member("validate", (FORMAT, STRING), optional_of(STRINGS), _validated, identity="format-validate")
+    return made
+
+
+def _named(name: str) -> Optional:
+    return Optional(True, NamedFormat(name)) if name in _CHECKS else NONE
+
+
+def _validated(value: NamedFormat, text: str) -> Optional:
+    found = list(_CHECKS[value.name](text))
+    return Optional(True, found) if found else NONE

@@ -1,0 +1,216 @@
+"""Functions of strings (cel-go ext/strings.go, version 2) and of regular expressions (pkg/cel/library/regex.go)."""
+
+from __future__ import annotations
+
+import string as ascii_letters
+from collections.abc import Callable
+from typing import Any
+
+from engine.api.cel.conversions import shown_double, shown_duration, shown_timestamp
+from engine.api.cel.functions import Library
+from engine.api.cel.regexes import compiled
+from engine.api.cel.types import DYN, INT, STRING, STRINGS, Type, list_of
+from engine.api.cel.values import Duration, EvaluationError, Optional, Timestamp, UInt, is_number, type_of
+
+_LOWER = str.maketrans(ascii_letters.ascii_uppercase, ascii_letters.ascii_lowercase)
+_UPPER = str.maketrans(ascii_letters.ascii_lowercase, ascii_letters.ascii_uppercase)
+_QUOTED = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\""
+}  # fmt: skip
+_SPACE = (
+    " \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def texts() -> Library:
+    made = Library()
+    made.member("charAt", (STRING, INT), STRING, _char_at)
+    for args in ((STRING, STRING), (STRING, STRING, INT)):
+        made.member("indexOf", args, INT, _index_of)
+        made.member("lastIndexOf", args, INT, _last_index_of)
+    made.member("lowerAscii", (STRING,), STRING, lambda text: text.translate(_LOWER))
+    made.member("upperAscii", (STRING,), STRING, lambda text: text.translate(_UPPER))
+    made.member("replace", (STRING, STRING, STRING), STRING, lambda text, old, new: text.replace(old, new))
+    made.member(
+        "replace", (STRING, STRING, STRING, INT), STRING, lambda text, old, new, limit: text.replace(old, new, limit)
+    )
+    made.member("split", (STRING, STRING), STRINGS, lambda text, by: _split(text, by, -1))
+    made.member("split", (STRING, STRING, INT), STRINGS, _split)
+    made.member("substring", (STRING, INT), STRING, lambda text, start: _substring(text, start, len(text)))
+    made.member("substring", (STRING, INT, INT), STRING, _substring)
+    made.member("trim", (STRING,), STRING, lambda text: text.strip(_SPACE))
+    made.member("join", (STRINGS,), STRING, lambda items: "".join(items))
+    made.member("join", (STRINGS, STRING), STRING, lambda items, by: by.join(items))
+    made.member("format", (STRING, list_of(DYN)), STRING, formatted, identity="string_format")
+    made.add("strings.quote", (STRING,), STRING, lambda text: f'"{"".join(_QUOTED.get(each, each) for each in text)}"',
+             identity="strings_quote")  # fmt: skip
+    made.member("find", (STRING, STRING), STRING, _find)
+    made.member("findAll", (STRING, STRING), STRINGS, lambda text, pattern: _find_all(text, pattern, -1))
+    made.member("findAll", (STRING, STRING, INT), STRINGS, _find_all)
+    return made
+
+
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise EvaluationError(f"index out of range: {index}")
+    return text[index : index + 1]
+
+
+def _index_of(text: str, part: str, start: int = 0) -> int:
+    if part == "":
+        return start
+    if not 0 <= start < len(text):
+        if start == 0:
+            return -1
+        raise EvaluationError(f"index out of range: {start}")
+    return text.find(part, start)
+
+
+def _last_index_of(text: str, part: str, start: int | None = None) -> int:
+    if part == "":
+        return len(text) if start is None else start
+    if len(text) < len(part):
+        return -1
+    if start is None:
+        return text.rfind(part)
+    if not 0 <= start < len(text):
+        raise EvaluationError(f"index out of range: {start}")
+    return text.rfind(part, 0, min(start + len(part), len(text)))
+
+
+def _split(text: str, by: str, limit: int) -> list[str]:
+    if limit == 0:
+        return []
+    if by == "":
+        letters = list(text)
+        return letters if limit < 0 or len(letters) <= limit else [*letters[: limit - 1], text[limit - 1 :]]
+    return text.split(by) if limit < 0 else text.split(by, limit - 1)
+
+
+def _substring(text: str, start: int, end: int) -> str:
+    if start > end:
+        raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
+    for index in (start, end):
+        if not 0 <= index <= len(text):
+            raise EvaluationError(f"index out of range: {index}")
+    return text[start:end]
+
+
+def _find(text: str, pattern: str) -> str:
+    found = compiled(pattern).search(text)
+    return found[0] if found else ""
+
+
+def _find_all(text: str, pattern: str, limit: int) -> list[str]:
+    found = [match[0] for match in compiled(pattern).finditer(text)]
+    return found if limit < 0 else found[:limit]
+
+
+# -- "%s".format([...])
+
+
+def formatted(pattern: str, args: list[Any]) -> str:
+    made, place, used = [], 0, 0
+    while place < len(pattern):
+        letter = pattern[place]
+        if letter != "%":
+            made.append(letter)
+            place += 1
+            continue
+        if pattern[place + 1 : place + 2] == "%":
+            made.append("%")
+            place += 2
+            continue
+        clause, precision, place = _clause(pattern, place + 1)
+        if used >= len(args):
+            raise EvaluationError(f"index {used} out of range")
+        made.append(_shown_as(clause, precision, args[used]))
+        used += 1
+    return "".join(made)
+
+
+def _clause(pattern: str, place: int) -> tuple[str, int, int]:
+    precision = 6
+    if pattern[place : place + 1] == ".":
+        end = place + 1
+        while end < len(pattern) and pattern[end].isdigit():
+            end += 1
+        precision = int(pattern[place + 1 : end] or 0)
+        place = end
+    if place >= len(pattern):
+        raise EvaluationError("could not parse formatting clause: unexpected end of string")
+    if pattern[place] not in "sdfebxXo":
+        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{pattern[place]}"')
+    return pattern[place], precision, place + 1
+
+
+def _shown_as(clause: str, precision: int, value: Any) -> str:
+    match clause:
+        case "s":
+            return shown(value)
+        case "d" if is_number(value) and not isinstance(value, float):
+            return str(int(value))
+        case "f" | "e" if is_number(value):
+            return _exponent(f"{value:.{precision}e}") if clause == "e" else f"{value:.{precision}f}"
+        case "b" if isinstance(value, int):
+            return f"{int(value):b}"
+        case "o" if isinstance(value, int) and not isinstance(value, bool):
+            return f"{int(value):o}"
+        case "x" | "X":
+            return _hexadecimal(clause, value)
+    what = {"d": "decimal clause can only be used on integers", "f": "fixed-point clause can only be used on doubles"}
+    why = what.get(clause, f"{clause} clause cannot be used on this value")
+    raise EvaluationError(f"error during formatting: {why}, was given {type_of(value).type_name}")
+
+
+def _exponent(text: str) -> str:
+    mantissa, _, power = text.partition("e")
+    return f"{mantissa}e{power[0]}{int(power[1:]):02d}"
+
+
+def _hexadecimal(clause: str, value: Any) -> str:
+    if isinstance(value, str):
+        value = value.encode()
+    if isinstance(value, bytes):
+        text = value.hex()
+    elif isinstance(value, int) and not isinstance(value, bool):
+        text = f"{int(value):x}"
+    else:
+        raise EvaluationError(
+            "error during formatting: only integers, byte buffers, and strings can be formatted as hex, was given "
+            f"{type_of(value).type_name}"
+        )
+    return text.upper() if clause == "X" else text
+
+
+_SHOWN: dict[type, Callable[[Any], str]] = {
+    str: lambda value: str(value),
+    bytes: lambda value: value.decode(errors="replace"),
+    bool: lambda value: "true" if value else "false",
+    int: lambda value: str(value),
+    UInt: lambda value: str(int(value)),
+    float: shown_double,
+    Timestamp: shown_timestamp,
+    Duration: shown_duration,
+    Type: lambda value: str(value.type_name),
+    type(None): lambda value: "null",
+}
+
+
+def shown(value: Any) -> str:
+    """A value as `%s` shows it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, dict):
+        pairs = sorted((shown(key), shown(item)) for key, item in value.items())
+        return f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
+    if isinstance(value, Optional):
+        return f"optional({shown(value.value)})" if value.there else "optional.none()"
+    show = _SHOWN.get(type(value))
+    if show is None:
+        raise EvaluationError(
+            "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, "
+            f"lists, types, durations, and timestamps, was given {type_of(value).type_name}"
+        )
+    return show(value)

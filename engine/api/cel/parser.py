@@ -1,0 +1,286 @@
+"""From words to a tree (cel-go parser/parser.go, gen/CEL.g4).
+
+What is wrong with an expression that is none is told by the CEL runtime's own parser (`grammar`): its words are those
+of ANTLR, from the same grammar as cel-go's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.api.cel.grammar import what_is_wrong
+from engine.api.cel.macros import MacroError, expanded
+from engine.api.cel.syntax import CompileError, Issue, Node, Source
+from engine.api.cel.tokens import NoToken, Token, tokens
+from engine.api.cel.values import MAX_INT, MAX_UINT, UInt
+
+RESERVED = frozenset(
+    ("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
+     "namespace", "return", "var", "void", "while")
+)  # fmt: skip
+_RELATIONS = {
+    "==": "_==_", "!=": "_!=_", "<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "in": "@in"
+}  # fmt: skip
+_SUMS = {"+": "_+_", "-": "_-_"}
+_PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
+_MOST_NESTED = 250
+
+
+class _Broken(Exception):
+    """The words make no expression."""
+
+
+def parse(text: str, *, binding: bool = False) -> Node:
+    """`binding` says whether `cel.bind` is known. Raises CompileError."""
+    source = Source(text)
+    parser = _Parser(binding=binding)
+    try:
+        parser.tokens = tokens(text)
+        root = parser.expression()
+        parser.take("end")
+    except (_Broken, NoToken, RecursionError):
+        raise CompileError(what_is_wrong(text)) from None
+    if parser.issues:
+        raise CompileError(source.shown(parser.issues))
+    return root
+
+
+class _Parser:
+    def __init__(self, *, binding: bool) -> None:
+        self.tokens: list[Token] = []
+        self.binding = binding
+        self.place = 0
+        self.depth = 0
+        self.issues: list[Issue] = []
+
+    # -- words
+
+    def peek(self) -> Token:
+        return self.tokens[self.place]
+
+    def next(self) -> Token:
+        token = self.tokens[self.place]
+        self.place += 1
+        return token
+
+    def skip(self, kind: str) -> Token | None:
+        return self.next() if self.peek().kind == kind else None
+
+    def take(self, kind: str) -> Token:
+        if self.peek().kind != kind:
+            raise _Broken
+        return self.next()
+
+    def issue(self, offset: int, text: str) -> Node:
+        self.issues.append(Issue(offset, text))
+        return Node("const", offset)
+
+    # -- expressions, from the loosest bond to the closest
+
+    def expression(self) -> Node:
+        self.depth += 1
+        if self.depth > _MOST_NESTED:
+            raise _Broken
+        condition = self.either()
+        mark = self.skip("?")
+        if mark is not None:
+            yes = self.either()
+            self.take(":")
+            condition = _call("_?_:_", mark.offset, condition, yes, self.expression())
+        self.depth -= 1
+        return condition
+
+    def either(self) -> Node:
+        return self._chained(self.both, {"||": "_||_"})
+
+    def both(self) -> Node:
+        return self._chained(self.relation, {"&&": "_&&_"})
+
+    def relation(self) -> Node:
+        return self._chained(self.sum, _RELATIONS)
+
+    def sum(self) -> Node:
+        return self._chained(self.product, _SUMS)
+
+    def product(self) -> Node:
+        return self._chained(self.unary, _PRODUCTS)
+
+    def _chained(self, below: Callable[[], Node], functions: dict[str, str]) -> Node:
+        left = below()
+        while self.peek().kind in functions:
+            token = self.next()
+            left = _call(functions[token.kind], token.offset, left, below())
+        return left
+
+    def unary(self) -> Node:
+        first = self.peek()
+        if first.kind == "-" and self.tokens[self.place + 1].kind in ("int", "float"):
+            return self.member()
+        if first.kind not in ("!", "-"):
+            return self.member()
+        count = 0
+        while self.skip(first.kind) is not None:
+            count += 1
+        inner = self.member()
+        if count % 2 == 0:
+            return inner
+        return _call("!_" if first.kind == "!" else "-_", first.offset, inner)
+
+    # -- members
+
+    def member(self) -> Node:
+        made = self.primary()
+        while self.peek().kind in (".", "["):
+            made = self._index(made) if self.peek().kind == "[" else self._select(made)
+        return made
+
+    def _index(self, owner: Node) -> Node:
+        bracket = self.take("[")
+        optional = self.skip("?") is not None
+        index = self.expression()
+        self.take("]")
+        return _call("_[?_]" if optional else "_[_]", bracket.offset, owner, index)
+
+    def _select(self, owner: Node) -> Node:
+        dot = self.take(".")
+        optional = self.skip("?") is not None
+        token = self.peek()
+        name = self._field_name()
+        if optional:
+            return _call("_?._", dot.offset, owner, Node("const", token.offset, value=name))
+        bracket = self.skip("(") if token.kind == "ident" else None
+        if bracket is None:
+            return Node("select", dot.offset, name, target=owner)
+        return self._called(name, bracket, self._arguments(), owner)
+
+    def _field_name(self) -> str:
+        token = self.next()
+        if token.kind not in ("ident", "quoted"):
+            raise _Broken
+        return token.text
+
+    def _arguments(self) -> list[Node]:
+        made: list[Node] = []
+        if self.skip(")") is not None:
+            return made
+        made.append(self.expression())
+        while self.skip(",") is not None:
+            made.append(self.expression())
+        self.take(")")
+        return made
+
+    def _called(self, name: str, bracket: Token, args: list[Node], target: Node | None) -> Node:
+        try:
+            macro = expanded(name, bracket.offset, target, args, binding=self.binding)
+        except MacroError as error:
+            return self.issue(error.offset, str(error))
+        return macro or Node("call", bracket.offset, name, target=target, args=args)
+
+    # -- primaries
+
+    def primary(self) -> Node:
+        token = self.peek()
+        match token.kind:
+            case "ident" | ".":
+                return self._identifier()
+            case "(":
+                self.next()
+                made = self.expression()
+                self.take(")")
+                return made
+            case "[":
+                return self._list()
+            case "{":
+                return self._map()
+        return self._literal(self.next())
+
+    def _identifier(self) -> Node:
+        rooted = self.skip(".") is not None
+        token = self.take("ident")
+        name = f".{token.text}" if rooted else token.text
+        bracket = self.skip("(")
+        if bracket is not None:
+            return self._called(name, bracket, self._arguments(), None)
+        offset, place = token.offset, self.place
+        path = [name]
+        while self.peek().kind == "." and self.tokens[self.place + 1].kind == "ident":
+            self.next()
+            path.append(self.next().text)
+        if self.peek().kind == "{" and all(each.lstrip(".") not in RESERVED for each in path):
+            return self._struct(".".join(path))
+        self.place = place
+        if token.text in RESERVED:
+            return self.issue(offset, f"reserved identifier: {token.text}")
+        return Node("ident", offset, name)
+
+    def _struct(self, name: str) -> Node:
+        brace = self.take("{")
+        made = Node("struct", brace.offset, name)
+        optional = set()
+        while self.skip("}") is None:
+            if self.skip("?") is not None:
+                optional.add(len(made.args))
+            token = self.peek()
+            made.keys.append((self._field_name(), token.offset))
+            colon = self.take(":")
+            made.args.append(self.expression())
+            made.keys[-1] = (made.keys[-1][0], colon.offset)
+            if self.skip(",") is None and self.peek().kind != "}":
+                raise _Broken
+        made.optional = frozenset(optional)
+        return made
+
+    def _list(self) -> Node:
+        made = Node("list", self.take("[").offset)
+        optional = set()
+        while self.skip("]") is None:
+            if self.skip("?") is not None:
+                optional.add(len(made.args))
+            made.args.append(self.expression())
+            if self.skip(",") is None and self.peek().kind != "]":
+                raise _Broken
+        made.optional = frozenset(optional)
+        return made
+
+    def _map(self) -> Node:
+        made = Node("map", self.take("{").offset)
+        optional = set()
+        while self.skip("}") is None:
+            if self.skip("?") is not None:
+                optional.add(len(made.args))
+            made.keys.append(self.expression())
+            self.take(":")
+            made.args.append(self.expression())
+            if self.skip(",") is None and self.peek().kind != "}":
+                raise _Broken
+        made.optional = frozenset(optional)
+        return made
+
+    def _literal(self, token: Token) -> Node:
+        sign = token if token.kind == "-" else None
+        if sign is not None:
+            token = self.next()
+            if token.kind not in ("int", "float"):
+                raise _Broken
+        offset = sign.offset if sign is not None else token.offset
+        match token.kind:
+            case "true" | "false":
+                return Node("const", offset, value=token.kind == "true")
+            case "null":
+                return Node("const", offset)
+            case "int" | "float":
+                value = -token.value if sign is not None else token.value
+                if token.kind == "int" and not -MAX_INT - 1 <= value <= MAX_INT:
+                    return self.issue(offset, "invalid int literal")
+                return Node("const", offset, value=value)
+            case "uint":
+                if token.value > MAX_UINT:
+                    return self.issue(offset, "invalid uint literal")
+                return Node("const", offset, value=UInt(token.value))
+            case "string" | "bytes":
+                return Node("const", offset, value=token.value)
+        raise _Broken
+
+
+def _call(name: str, offset: int, *args: Node) -> Node:
+    return Node("call", offset, name, args=list(args))

@@ -1,0 +1,64 @@
+"""The expressions of policies, match conditions and device selectors: whether they compile, to what, at what cost.
+
+Sources: pkg/apis/admissionregistration/validation, pkg/apis/resource/validation (validateCELSelector).
+"""
+
+from __future__ import annotations
+
+from engine.api.cel import admission, devices, types
+from engine.api.cel.admission import Scope
+from engine.api.cel.library.patches import JSON_PATCH, OBJECT
+from engine.api.cel.syntax import CompileError
+from engine.api.cel.types import Type, list_of
+from engine.api.validation.problems import Problems
+
+_STRING_OR_NULL = (types.STRING, types.NULL)
+_TOO_COMPLEX = "too complex, exceeds cost limit"
+
+
+def condition(expression: str, path: str, problems: Problems, *, params: bool) -> None:
+    """Of a webhook or a policy: whether it is for a request."""
+    _compile(expression, path, problems, Scope(params=params, authorizer=True), (types.BOOL,))
+
+
+def _compile(expression: str, path: str, problems: Problems, scope: Scope, wanted: tuple[Type, ...]) -> Type | None:
+    try:
+        return admission.compiled(expression.strip(), scope, wanted).result
+    except CompileError as error:
+        problems.invalid(path, expression, str(error))
+        return None
+
+
+class Expressions:
+    """Those of one policy, which may speak of its variables."""
+
+    def __init__(self, problems: Problems, *, params: bool, patches: bool) -> None:
+        self._problems = problems
+        self._scope = Scope(params=params, authorizer=True, patches=patches, variables=())
+
+    def variable(self, name: str, expression: str, path: str) -> None:
+        found = _compile(expression, path, self._problems, self._scope, ())
+        if found is not None:
+            self._scope = self._scope._replace(variables=(*(self._scope.variables or ()), (name, found)))
+
+    def validation(self, expression: str, path: str) -> None:
+        _compile(expression, path, self._problems, self._scope, (types.BOOL,))
+
+    def message(self, expression: str, path: str) -> None:
+        _compile(expression, path, self._problems, self._scope._replace(authorizer=False), (types.STRING,))
+
+    def annotation(self, expression: str, path: str) -> None:
+        _compile(expression, path, self._problems, self._scope, _STRING_OR_NULL)
+
+    def patch(self, expression: str, path: str, *, json: bool) -> None:
+        _compile(expression, path, self._problems, self._scope, (list_of(JSON_PATCH) if json else OBJECT,))
+
+
+def device_selector(expression: str, path: str, problems: Problems) -> None:
+    try:
+        program = devices.compiled(expression)
+    except CompileError as error:
+        problems.invalid(path, expression, str(error))
+        return
+    if devices.cost(program) > devices.COST_LIMIT:
+        problems.forbidden(path, _TOO_COMPLEX)
