@@ -268,7 +268,7 @@ def test_selectors(expression: str, expected: bool) -> None:
             id="no attribute",
         ),
         pytest.param(
-            [wants("r", "device.driver")],
+            [wants("r", "dyn(device.driver)")],
             {},
             "claim default/x: selector #0 on device gpu.example.com/n1/a: CEL runtime error: CEL result of type string "
             "could not be converted to bool: type conversion error from 'string' to 'bool'",
