@@ -79,7 +79,8 @@ def spawn(options: UpOptions) -> Running:
         running = Running.model_validate_json(announced)
     except ValidationError:
         child.wait()
-        raise StartError(said.strip() or f"the engine ended with exit code {child.returncode}") from None
+        why = said.strip().removeprefix("error: ")
+        raise StartError(why or f"the engine ended with exit code {child.returncode}") from None
     child.returncode = 0  # it is on its own now: no warning that it is still running
     if said:
         sys.stderr.write(said)

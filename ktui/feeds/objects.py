@@ -8,6 +8,7 @@ from engine.api.errors import ApiError
 from engine.client.client import Client, error_of
 from engine.clock import Clock
 from ktui.models.object_table import ObjectTable
+from ktui.models.trouble import words
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 RETRY_SECONDS = 1.0
@@ -29,10 +30,10 @@ async def follow(
             async for _ in _watch(client, clock, table, namespace, fields):
                 yield ""
         except ConnectionError as error:
-            yield str(error)
+            yield words(error)
         except ApiError as error:
             if error.code != 410:
-                yield error.message
+                yield words(error)
         await clock.sleep(RETRY_SECONDS)
 
 

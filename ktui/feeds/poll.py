@@ -10,6 +10,7 @@ from typing import Any
 from engine.api.errors import ApiError
 from engine.client import Client
 from engine.clock import Clock
+from ktui.models.trouble import words
 
 PREFIX = "/debug/ktui"
 PERIOD_SECONDS = 0.25
@@ -63,9 +64,9 @@ class Poll:
         try:
             return Answer(await self._ask())
         except ApiError as error:
-            return Answer(known, error.message, is_absent=error.code == 404)
+            return Answer(known, words(error), is_absent=error.code == 404)
         except ConnectionError as error:
-            return Answer(known, str(error) or "lost the connection to the engine")
+            return Answer(known, words(error))
 
     async def _rest(self, seconds: float) -> None:
         try:

@@ -15,6 +15,7 @@ PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
 STARTING = "starting the engine …"
 ENDED = "the engine has ended · :up starts it again · q leaves"
 LOST = "lost the connection to the engine · trying again"
+AWAY = "cannot be reached · trying again · q leaves"
 BUSY = "the engine does not answer · trying again"
 
 
@@ -29,18 +30,31 @@ async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
         except TimeoutError:
             summary.state = BUSY
         except ConnectionError as error:
-            summary.state, summary.is_starting = _what_is_wrong(session, error), session.is_beginning
+            known = bool(summary.revision)
+            summary.state, summary.is_starting = _what_is_wrong(session, error, known), session.is_beginning
         except ApiError as error:
-            summary.state, summary.is_starting = error.message, False
+            summary.state, summary.is_starting = _refusal(error), False
         else:
             summary.take(status)
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
 
 
-def _what_is_wrong(session: Session, error: ConnectionError) -> str:
+def _what_is_wrong(session: Session, error: ConnectionError, known: bool) -> str:
     if session.is_beginning:
         return STARTING
     if session.is_alive is None:
-        return f"{LOST}: {error}"
+        return f"{LOST if known else AWAY} · {error}"
     return LOST if session.is_alive() else ENDED
+
+
+def _refusal(error: ApiError) -> str:
+    match error.code:
+        case 401:
+            return "these credentials are not known here · q leaves"
+        case 403:
+            return "these credentials may not look inside the engine · q leaves"
+        case 404:
+            return "there is a server, but it is not ktui's · q leaves"
+        case _:
+            return error.message

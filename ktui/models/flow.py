@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable
 from typing import Any
 
-from ktui.models.exchange import Exchange, Exchanges, Span, ended, started
+from ktui.models.exchange import FIRST_LINK, Exchange, Exchanges, Span, ended, started
 from ktui.models.flow_rows import (
     Block,
     FlowRow,
@@ -164,6 +164,8 @@ class FlowModel:
 
     def _link(self, span: Span) -> None:
         exchange, is_new = self._exchanges.add(span)
+        if is_new and span["hop"] != FIRST_LINK:
+            return  # its beginning was skipped: who asked is not known
         block = self._begin(exchange) if is_new else self._of_exchange.get(id(exchange))
         if block is not None:
             self._extend(block, exchange, span)

@@ -52,7 +52,7 @@ class FlowRow:
     spans: list[str] = field(default_factory=list)
     count: int = 1
     woken: dict[int, list[str]] = field(default_factory=dict)  # lane → who, of a watch event
-    revisions: list[int] = field(default_factory=list)
+    revisions: tuple[int, int] | None = None  # the first and the last
     quiet: bool = False  # a reconcile that had nothing to do
     touched: float = 0.0  # when it last changed, on the reader's clock
 
@@ -79,7 +79,7 @@ class FlowRow:
     def revision_text(self) -> str:
         if not self.revisions:
             return ""
-        low, high = min(self.revisions), max(self.revisions)
+        low, high = self.revisions
         return f"rev {low}" if low == high else f"rev {low}-{high}"
 
     def take(self, span: Span) -> None:
@@ -93,7 +93,8 @@ class FlowRow:
         if span["outcome"] != "ok":
             self.outcome = span["outcome"]
         if span["revision"] and span["hop"] in (7, 8):
-            self.revisions.append(span["revision"])
+            low, high = self.revisions or (span["revision"], span["revision"])
+            self.revisions = min(low, span["revision"]), max(high, span["revision"])
 
     def repeat(self, name: str) -> None:
         """The same again, on an object of that name."""

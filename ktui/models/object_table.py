@@ -37,6 +37,7 @@ class ObjectTable:
         self.resource = resource
         self.namespaced = namespaced
         self.columns: list[Object] = []
+        self.is_listing = False  # there are more rows than have come
         self.version = ""
         self.rows = LiveRows(finish=self._as_of_now, value=self._value)
         self.changed: dict[str, float] = {}  # when a row last changed, on the reader's clock
@@ -53,6 +54,7 @@ class ObjectTable:
     def begin(self) -> None:
         """A list begins: what is not in it has gone. See `end`."""
         self._stale = set(self._kept)
+        self.is_listing = True
 
     def extend(self, page: Object) -> None:
         """Take a page of a list."""
@@ -65,6 +67,7 @@ class ObjectTable:
     def end(self) -> None:
         for key in self._stale:
             self._drop(key)
+        self.is_listing = False
 
     def replace(self, table: Object) -> None:
         """Take a list that comes as one."""

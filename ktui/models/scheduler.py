@@ -65,6 +65,16 @@ class SchedulerModel:
             Queue("gated", gated, "has scheduling gates, and is not tried"),
         ]
 
+    @property
+    def left_out(self) -> str:
+        """What is not among the rows, where there are more Pods than anybody looks at."""
+        waiting = sum((self.queue.get("counts") or {}).values()) - (self.queue.get("counts") or {}).get("gated", 0)
+        more_waiting = waiting - sum(len(self.queue.get(place) or ()) for place in PLACES)
+        more_attempts = self.attempts.get("total", 0) - len(self.attempts.get("decisions") or ())
+        parts = [f"{more_waiting} more wait"] if more_waiting > 0 else []
+        parts += [f"{more_attempts} older attempts"] if more_attempts > 0 else []
+        return "not shown: " + ", ".join(parts) if parts else ""
+
     # -- rows
 
     def rows(self, *, now: datetime | None = None) -> list[GridRow]:

@@ -31,7 +31,7 @@ class Ring:
     oldest: int
     newest: int
     revisions: Sequence[int]
-    cursors: Sequence[tuple[str, int]]
+    cursors: Sequence[tuple[str, int, bool]]  # who, the last revision that they were sent, whether events wait
 
     def place(self, cursor: int, width: int) -> int:
         """The cell of a cursor in a ring drawn `width` cells wide; -1 where it has fallen out of it."""
@@ -91,7 +91,7 @@ class WatchesModel:
 
     def ring(self, cache: Json) -> Ring:
         ring = cache["ring"]
-        cursors = [(who(watcher), watcher["cursor"]) for watcher in cache["watchers"]]
+        cursors = [(who(watcher), watcher["cursor"], bool(watcher["buffered"])) for watcher in cache["watchers"]]
         return Ring(resource_of(cache), ring["size"], ring["oldest"], ring["newest"], ring["revisions"], cursors)
 
     def informers_behind(self, cache: Json, watcher: Json) -> list[Json]:

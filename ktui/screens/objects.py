@@ -124,9 +124,10 @@ class ObjectsScreen(ObjectActions):
         self._is_dirty = False
         empty = f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"
         if not self.table.columns:
-            empty = "…" if not self.objects.problem else ""
+            empty = "◐ asking the engine …"
         self.table.now, self.table.model_now = now, self.ktui.summary.now
         self.objects.title = self.table.resource.group_resource
+        self.objects.note = "◐ more are coming" if self.table.is_listing and self.table.columns else ""
         self.objects.show(self.table.titles, self.table.rows, empty=empty)
         if self._wanted in self.table:
             self._go_to_wanted()

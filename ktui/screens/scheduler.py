@@ -93,7 +93,7 @@ class SchedulerScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         titles = WIDE_TITLES if wide else TITLES
         pane = self.query_one(TablePane)
-        pane.problem = self.problem
+        pane.problem, pane.note = self.problem, self.model.left_out
         empty = EMPTY if self.model.queue else "…"
         pane.show(titles, self.model.rows(now=self.ktui.summary.now), empty="" if self.problem else empty)
         self._draw_queues()

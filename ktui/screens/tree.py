@@ -42,10 +42,18 @@ class TreeScreen(PolledScreen):
         self.hurry()
 
     async def ask(self) -> Any:
-        return await asyncio.gather(*(self._list(kind) for kind in KINDS))
+        """Kinds that this person may not list are left out; where that is all of them, it is said."""
+        answers = await asyncio.gather(*(self._list(kind) for kind in KINDS))
+        refused = [answer for answer in answers if isinstance(answer, ApiError)]
+        if len(refused) == len(answers):
+            raise refused[0]
+        return [([], 0) if isinstance(answer, ApiError) else answer for answer in answers]
 
-    async def _list(self, kind: str) -> tuple[list[Object], int]:
-        """The objects of a kind, and how many more there are; none of a kind that the server does not have."""
+    async def _list(self, kind: str) -> tuple[list[Object], int] | ApiError:
+        """The objects of a kind, and how many more there are; none of a kind that the server does not have.
+
+        Where listing them is forbidden, the refusal.
+        """
         from engine.kubectl.discovery import NoMatchError
 
         client = self.ktui.session.client
@@ -57,7 +65,7 @@ class TreeScreen(PolledScreen):
             return [], 0
         except ApiError as error:
             if error.code == 403:
-                return [], 0
+                return error
             raise
         return listed.get("items") or [], listed.get("metadata", {}).get("remainingItemCount", 0)
 
@@ -69,7 +77,7 @@ class TreeScreen(PolledScreen):
     def draw(self) -> None:
         pane = self.query_one(TablePane)
         pane.problem = self.problem
-        pane.note = f"{self._more} more are not shown: choose a namespace with n" if self._more else ""
+        pane.note = f"{self._more} more are not shown: n chooses a namespace, t all as a table" if self._more else ""
         pane.show(TITLES, self._tree.rows(self.ktui.summary.now))
 
     def show_summary(self, summary: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -220,9 +221,15 @@ class Grid(Guarded, ScrollView, can_focus=True):
 
     def _empty_line(self, y: int, width: int) -> Strip:
         line = Line(width)
-        if not self._rows and y == 2:
-            line.put(1, self._empty, self._style("accent"))
+        words = self._words_if_empty(width)
+        if 0 <= y - 2 < len(words):
+            line.put(1, words[y - 2], self._style("accent"))
         return line.strip(self._style())
+
+    def _words_if_empty(self, width: int) -> list[str]:
+        if self._rows:
+            return []
+        return [line for part in self._empty.splitlines() for line in wrap(part, max(10, width - 2))]
 
     def _colour(self, variable: str) -> str:
         return inks(self.app).get(variable, "default")

@@ -15,6 +15,7 @@ from ktui.guard import Guarded
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
+from ktui.models.trouble import advice
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
 
@@ -83,9 +84,12 @@ class TablePane(Guarded, Vertical):
     def again(self) -> None:
         """Filter, sort and draw what there is."""
         shown = self._arranged()
-        empty = "No row meets the filter. Esc takes it away." if self._total and self.view.text else self._empty
+        empty = "No row meets the filter. Esc takes it away." if self._total and self.view.text else self._why_empty()
         self.grid.show(self.view.heads(self.titles), shown, empty=empty)
         self.say()
+
+    def _why_empty(self) -> str:
+        return f"✖ {self.problem}\n{advice(self.problem)}" if self.problem else self._empty
 
     def _arranged(self) -> Sequence[GridRow]:
         if isinstance(self._rows, LiveRows):

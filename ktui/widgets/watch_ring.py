@@ -45,10 +45,17 @@ def ring_lines(ring: Ring, width: int, colours: Mapping[str, str]) -> list[Text]
 def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str, str]) -> Text:
     """A mark for every place where a stream is; behind it who that is, where there is room before the next."""
     places: dict[int, list[str]] = {}
-    for name, cursor in ring.cursors:
-        places.setdefault(ring.place(cursor, cells), []).append(name)
-    fallen = places.pop(-1, [])
-    line = Text(f"✖ {len(fallen)} fell out " if fallen else "", colours.get("error", ""))
+    late = quiet = 0
+    for name, cursor, is_waiting in ring.cursors:
+        place = ring.place(cursor, cells)
+        if place >= 0:
+            places.setdefault(place, []).append(name)
+        else:
+            late, quiet = late + is_waiting, quiet + (not is_waiting)
+    line = Text.assemble(
+        (f"✖ {late} fell out " if late else "", colours.get("error", "")),
+        (f"· {quiet} had no news since " if quiet else "", "dim"),
+    )
     marks = sorted((max(start + place, line.cell_len), names) for place, names in places.items())
     for (column, names), following in zip(marks, [*(mark[0] for mark in marks[1:]), width], strict=False):
         line.append(" " * (column - line.cell_len)).append("▲", colours.get("accent", ""))

@@ -258,3 +258,13 @@ def test_the_recorded_apply_tells_its_story_from_post_to_proxy() -> None:
     places = [seen.index(text) for text in story]
     assert places == sorted(places)
     assert {hop for row in model.rows for hop in row.hops} == set(range(1, 13))
+
+
+def test_a_request_whose_beginning_was_skipped_is_nobody_s() -> None:
+    """Its later links do not say who asked: it must not look like a client's."""
+    assert model_of(*request("a", user=REPLICASET)[3:]).rows == []
+
+
+def test_the_revisions_of_a_row_are_the_first_and_the_last() -> None:
+    spans = [link for number in (33, 31, 35) for link in request(f"r{number}", user=REPLICASET, revision=number)]
+    assert only(model_of(*spans), Kind.STORE).note == "rev 31-35"

@@ -91,3 +91,11 @@ def test_a_list_in_pages_replaces_what_was_there_when_it_ends() -> None:
 )
 def test_tones(status: str, tone: str) -> None:
     assert table_of(row("a", status=status)).rows[0].tone == tone
+
+
+def test_a_list_that_comes_in_pages_is_not_whole_before_its_last() -> None:
+    table = ObjectTable(PODS)
+    table.begin()
+    assert table.is_listing
+    table.end()
+    assert not table.is_listing

@@ -163,3 +163,12 @@ def test_a_fill_bar_keeps_to_its_width(model: SchedulerModel, width: int) -> Non
         line = fill_line(fill, 6, width, {})
         assert line.cell_len <= max(width, 32)
         assert f"{fill.cpu * 100:.0f} %" in line.plain
+
+
+def test_pods_that_are_not_among_the_rows_are_counted() -> None:
+    model = SchedulerModel(
+        queue={"counts": {"active": 9, "gated": 1, "unschedulable": 2}, "active": [{}] * 3},
+        attempts={"total": 10, "decisions": [{}] * 4},
+    )
+    assert model.left_out == "not shown: 8 more wait, 6 older attempts"
+    assert SchedulerModel().left_out == ""

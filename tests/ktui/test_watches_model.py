@@ -86,8 +86,13 @@ def test_the_ring_has_a_mark_for_every_stream() -> None:
     assert lines[1].endswith("█▏ 30")
     assert "▲ kubelet node-1" in lines[2]
     assert max(map(len, lines[1:])) <= 80
-    fallen = cache(watcher(cursor=1), size=3)
-    assert "✖ 1 fell out" in ring_lines(WatchesModel([fallen]).ring(fallen), 80, {})[2].plain
+
+
+def test_a_stream_without_news_has_not_fallen_out_of_the_ring() -> None:
+    """Of a thousand kubelets most are sent little: their last event is old, and nothing is wrong."""
+    fallen = cache(watcher(cursor=1, buffered=3), watcher(2, cursor=1), watcher(3, cursor=1), size=3)
+    marks = ring_lines(WatchesModel([fallen]).ring(fallen), 80, {})[2].plain
+    assert marks == "✖ 1 fell out · 2 had no news since"
 
 
 def test_a_relist_and_a_stream_cut_off_are_noticed() -> None:

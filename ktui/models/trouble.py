@@ -1,0 +1,22 @@
+"""Why a screen cannot show what is, in the words of its head; and what a person can do about it."""
+
+from __future__ import annotations
+
+from engine.api.errors import ApiError
+
+LOST = "no connection: this is not current"
+ADVICE = (
+    (LOST, "It is tried again all the time. Where the engine has ended, :up starts it again; q leaves."),
+    ("forbidden", "n chooses a namespace, : another resource. Other credentials: KUBECONFIG=FILE ktui --attach URL"),
+    ("Unauthorized", "The server does not know these credentials. Others: KUBECONFIG=FILE ktui --attach URL"),
+)
+
+
+def words(error: ApiError | ConnectionError) -> str:
+    """What went wrong, in a line."""
+    return error.message if isinstance(error, ApiError) else LOST
+
+
+def advice(problem: str) -> str:
+    """What to do about it; "" where nobody can tell."""
+    return next((text for sign, text in ADVICE if sign in problem), "")

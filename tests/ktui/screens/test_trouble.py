@@ -1,0 +1,95 @@
+"""Every screen while the engine is away, refuses, or is none: what is wrong stands there, and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from engine.api.errors import ApiError, forbidden, path_not_found, unauthorized
+from engine.api.types import PODS
+from engine.api.wire import Request, Response
+from engine.client import Client
+from engine.world import World
+from ktui.app import KtuiApp
+from ktui.models.trouble import ADVICE, LOST
+from ktui.screens.catalogue import CATALOGUE
+from ktui.session import Session
+from tests.ktui import recorded
+from tests.ktui.screens.driver import Driver
+
+FORBIDDEN = 'User "jane" cannot list resource "pods" in API group "" at the cluster scope'
+TABLES = [entry for entry in CATALOGUE if entry.name not in ("flow", "store")]
+
+
+class Engine:
+    """Answers what was recorded, until it is told what to raise."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self._recorded = recorded.RecordedTransport()
+
+    async def send(self, request: Request) -> Response:
+        if self.error is not None:
+            await asyncio.sleep(0)
+            raise self.error
+        return await self._recorded.send(request)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+@asynccontextmanager
+async def shown(engine: Engine, *, is_alive: Callable[[], bool] | None = None) -> AsyncIterator[Driver]:
+    session = Session(
+        name="127.0.0.1:6443", client=Client(engine, user_agent="ktui"), world=World.create(), is_alive=is_alive
+    )
+    app = KtuiApp(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        yield Driver(app, pilot)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_alive", "words"),
+    [
+        pytest.param(ConnectionError("refused"), None, "cannot be reached · trying again · q leaves", id="wrong URL"),
+        pytest.param(ConnectionError("refused"), lambda: False, "has ended · :up starts it again", id="engine ended"),
+        pytest.param(ConnectionError("reset"), lambda: True, "lost the connection to the engine", id="connection lost"),
+        pytest.param(forbidden(PODS, "", FORBIDDEN), None, "these credentials may not look inside", id="403"),
+        pytest.param(unauthorized(), None, "these credentials are not known here", id="401"),
+        pytest.param(path_not_found(), None, "there is a server, but it is not ktui's", id="another server"),
+    ],
+)
+async def test_the_bar_says_what_is_wrong(error: Exception, is_alive: Callable[[], bool] | None, words: str) -> None:
+    async with shown(Engine(error), is_alive=is_alive) as driver:
+        await driver.sees("✖", words)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        pytest.param(ConnectionError("refused"), LOST, id="no connection"),
+        pytest.param(forbidden(PODS, "", FORBIDDEN), f"pods is forbidden: {FORBIDDEN}", id="403"),
+        pytest.param(unauthorized(), "Unauthorized", id="401"),
+    ],
+)
+async def test_a_table_without_rows_says_why_and_what_to_do(error: ApiError | ConnectionError, words: str) -> None:
+    what_to_do = next(text for sign, text in ADVICE if sign in str(error) or sign == words)
+    async with shown(Engine(error)) as driver:
+        for entry in TABLES:
+            await driver.press(entry.key)
+            await driver.sees(f"✖ {words}"[:20], what_to_do[:40])
+
+
+async def test_rows_stay_while_the_connection_is_lost_and_are_current_again_after() -> None:
+    engine = Engine()
+    async with shown(engine) as driver:
+        await driver.press("6")
+        await driver.sees("gpu-0")
+        engine.error = ConnectionError("reset")
+        await driver.sees("gpu-0", f"✖ {LOST}")
+        engine.error = None
+        await driver.misses(LOST)
+        await driver.sees("gpu-0")
