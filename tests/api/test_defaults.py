@@ -94,6 +94,52 @@ def test_pod_level_requests_are_what_the_containers_ask_for() -> None:
     assert found["spec"]["resources"]["requests"] == {"cpu": "200m", "memory": "1Gi"}
 
 
+_POD_LEVEL_ROWS: dict[str, tuple[Object, list[Object], Object]] = {
+    "requests of the containers count though the Pod's limits do not name them": (
+        {"limits": {"memory": "1Gi"}},
+        [{"requests": {"cpu": "100m"}}, {"requests": {"cpu": "200m", "memory": "64Mi"}}],
+        {"limits": {"memory": "1Gi"}, "requests": {"cpu": "300m", "memory": "64Mi"}},
+    ),
+    "requests of the Pod stay": (
+        {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}},
+        [{"requests": {"cpu": "100m"}}],
+        {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}},
+    ),
+    "without limits nothing is asked for": (
+        {"requests": {"cpu": "1"}},
+        [{"requests": {"cpu": "100m", "memory": "1Mi"}}],
+        {"requests": {"cpu": "1"}},
+    ),
+    "huge pages of the containers": (
+        {"limits": {"cpu": "1"}},
+        [{"limits": {"hugepages-2Mi": "4Mi"}}, {"limits": {"hugepages-2Mi": "2Mi"}}],
+        {
+            "limits": {"cpu": "1", "hugepages-2Mi": "6Mi"},
+            "requests": {"cpu": "1", "hugepages-2Mi": "6Mi"},
+        },
+    ),
+    "huge pages that the Pod asks for": (
+        {"limits": {"cpu": "1"}, "requests": {"hugepages-2Mi": "8Mi"}},
+        [{"limits": {"hugepages-2Mi": "4Mi"}}],
+        {"limits": {"cpu": "1"}, "requests": {"cpu": "1", "hugepages-2Mi": "8Mi"}},
+    ),
+    "other resources are the containers' own": (
+        {"limits": {"cpu": "1"}},
+        [{"limits": {"example.com/gpu": "1", "ephemeral-storage": "1Gi"}}],
+        {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}},
+    ),
+    "of neither": ({}, [{"limits": {"hugepages-2Mi": "4Mi"}}], {}),
+}
+
+
+@pytest.mark.parametrize("name", _POD_LEVEL_ROWS)
+def test_pod_level_resources(name: str) -> None:
+    resources, of_containers, expected = _POD_LEVEL_ROWS[name]
+    containers = [{"name": f"c{i}", "image": "a:1", "resources": given} for i, given in enumerate(of_containers)]
+    found = defaulted(POD, pod(containers=containers, resources=resources))["spec"]["resources"]
+    assert found == expected
+
+
 def test_volumes() -> None:
     volumes: list[Object] = [
         {"name": "none"},
@@ -315,6 +361,33 @@ def test_jobs_of_an_older_release_lack_what_it_lacks() -> None:
     job: Object = {"spec": {"template": {"spec": pod()["spec"]}}}
     apply_defaults(older, job)
     assert "podReplacementPolicy" not in job["spec"]
+
+
+STATEFUL_SET = GVK("apps", "v1", "StatefulSet")
+_ROLLING: dict[str, tuple[Object, Object]] = {
+    "nothing": ({}, {"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxUnavailable": 1}}),
+    "a share": (
+        {"rollingUpdate": {"maxUnavailable": "20%"}},
+        {"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxUnavailable": "20%"}},
+    ),
+    "the type alone": ({"type": "RollingUpdate"}, {"type": "RollingUpdate"}),
+    "on delete": ({"type": "OnDelete"}, {"type": "OnDelete"}),
+}
+
+
+@pytest.mark.parametrize("name", _ROLLING)
+def test_rolling_updates_of_stateful_sets(name: str) -> None:
+    given, expected = _ROLLING[name]
+    assert defaulted(STATEFUL_SET, {"spec": {"updateStrategy": given}})["spec"]["updateStrategy"] == expected
+
+
+def test_stateful_sets_of_an_older_release_say_nothing_of_the_unavailable() -> None:
+    older = ResourceRegistry.for_version("1.34").by_kind(STATEFUL_SET)
+    assert older is not None
+    for given, expected in (({}, {"partition": 0}), ({"maxUnavailable": 1}, {"partition": 0, "maxUnavailable": 1})):
+        obj: Object = {"spec": {"updateStrategy": {"rollingUpdate": dict(given)}}}
+        apply_defaults(older, obj)
+        assert obj["spec"]["updateStrategy"]["rollingUpdate"] == expected
 
 
 @pytest.mark.parametrize("gvk", [POD, DEPLOYMENT, SERVICE], ids=str)

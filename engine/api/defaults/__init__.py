@@ -68,8 +68,11 @@ _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
     (STORAGE, "StorageClass"): storage.storage_class,
 }
 
-# The release that gave Jobs a podReplacementPolicy.
-_POD_REPLACEMENT = (1, 28)
+# Fields that came, or came to have a default, with a release: (group, kind) -> the release and the path of the field.
+_SINCE: Mapping[tuple[str, str], tuple[tuple[int, int], tuple[str, ...]]] = {
+    ("batch", "Job"): ((1, 28), ("spec", "podReplacementPolicy")),
+    ("apps", "StatefulSet"): ((1, 35), ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")),
+}
 
 
 def apply_defaults(info: ResourceInfo, obj: Object) -> None:
@@ -77,8 +80,25 @@ def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     if info.extension is not None:
         info.extension.complete(obj)
         return
-    default = _DEFAULTS.get((info.gvr.group, info.kind))
+    kind = (info.gvr.group, info.kind)
+    since = _SINCE.get(kind)
+    given = _at(obj, since[1]) if since is not None else None
+    default = _DEFAULTS.get(kind)
     if default is not None:
         default(obj)
-    if info.release < _POD_REPLACEMENT and info.kind == "Job":
-        obj["spec"].pop("podReplacementPolicy", None)
+    if since is not None and info.release < since[0]:
+        _take_back(obj, since[1], given)
+
+
+def _at(obj: Object, path: tuple[str, ...]) -> object:
+    found: object = obj
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def _take_back(obj: Object, path: tuple[str, ...], given: object) -> None:
+    """Undo a default that an older release does not have; what the object says itself stays."""
+    parent = _at(obj, path[:-1])
+    if given is None and isinstance(parent, dict):
+        parent.pop(path[-1], None)

@@ -13,6 +13,7 @@ _PROBE_NUMBERS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 
 _MILLI = -3
 # Resources that a Pod as a whole may ask for (component-helpers IsSupportedPodLevelResource).
 _POD_LEVEL = ("cpu", "memory")
+_HUGE_PAGES = "hugepages-"
 
 
 def pod_spec(spec: Object) -> None:
@@ -37,8 +38,7 @@ def pod_only(spec: Object) -> None:
     """What a Pod gets but a template does not, so that the template stays as it was written."""
     for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
         _requests_from_limits(container)
-    if spec.get("resources", {}).get("limits"):
-        _pod_level_requests(spec)
+    _pod_level_resources(spec)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
@@ -135,37 +135,47 @@ def _requests_from_limits(container: Object) -> None:
             requests.setdefault(name, amount)
 
 
-def _pod_level_requests(spec: Object) -> None:
-    """With limits of its own, a Pod asks for what its containers do together, or else for its limits (KEP-2837)."""
-    resources = spec["resources"]
-    requests = resources.get("requests", {})
-    for name, limit in resources["limits"].items():
-        supported = name in _POD_LEVEL or name.startswith("hugepages-")
-        if supported and name not in requests:
-            total = _container_requests(spec, name) if name in _POD_LEVEL else None
-            requests[name] = limit if total is None else str(total)
+def _pod_level_resources(spec: Object) -> None:
+    """What a Pod with resources of its own does not say of them: huge pages as its containers' limits, what they ask
+    for together, or else its own limits (defaultHugePagePodLimits and defaultPodRequests, KEP-2837)."""
+    resources = spec.get("resources") or {}
+    limits, requests = dict(resources.get("limits") or {}), dict(resources.get("requests") or {})
+    if not limits and not requests:
+        return
+    for name in _resource_names(spec, "limits"):
+        if name.startswith(_HUGE_PAGES) and name not in limits and name not in requests:
+            limits[name] = _of_containers(spec, "limits", name)
+    if limits:
+        for name in _resource_names(spec, "requests"):
+            if name in _POD_LEVEL and name not in requests:
+                requests[name] = _of_containers(spec, "requests", name)
+        for name, limit in limits.items():
+            if (name in _POD_LEVEL or name.startswith(_HUGE_PAGES)) and name not in requests:
+                requests[name] = limit
+        resources["limits"] = limits
     if requests:
         resources["requests"] = requests
 
 
-def _container_requests(spec: Object, resource: str) -> Quantity | None:
-    """What the containers ask for together; an init container that does not stay counts only if it is the greatest."""
-    staying, peak, found = Quantity(), Quantity(), False
+def _resource_names(spec: Object, field: str) -> list[str]:
+    """The resources that some container names, in order."""
+    containers = (*spec.get("containers", ()), *spec.get("initContainers", ()))
+    return sorted({name for container in containers for name in container.get("resources", {}).get(field, ())})
+
+
+def _of_containers(spec: Object, field: str, resource: str) -> str:
+    """What the containers have together; an init container that does not stay counts only if it is the greatest."""
+    staying, peak = Quantity(), Quantity()
     for container in spec.get("initContainers", ()):
-        amount = container.get("resources", {}).get("requests", {}).get(resource)
-        if amount is not None:
-            found = True
-            if container.get("restartPolicy") == "Always":
-                staying = staying + Quantity.parse(amount)
-                peak = max(peak, staying)
-            else:
-                peak = max(peak, staying + Quantity.parse(amount))
+        amount = Quantity.parse(container.get("resources", {}).get(field, {}).get(resource, "0"))
+        if container.get("restartPolicy") == "Always":
+            staying = staying + amount
+            peak = max(peak, staying)
+        else:
+            peak = max(peak, staying + amount)
     for container in spec.get("containers", ()):
-        amount = container.get("resources", {}).get("requests", {}).get(resource)
-        if amount is not None:
-            found = True
-            staying = staying + Quantity.parse(amount)
-    return max(staying, peak) if found else None
+        staying = staying + Quantity.parse(container.get("resources", {}).get(field, {}).get(resource, "0"))
+    return str(max(staying, peak))
 
 
 # -- volumes

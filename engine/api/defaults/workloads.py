@@ -88,6 +88,7 @@ def stateful_set(obj: Object) -> None:
         strategy.setdefault("rollingUpdate", {})
     if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
         strategy["rollingUpdate"].setdefault("partition", 0)
+        strategy["rollingUpdate"].setdefault("maxUnavailable", 1)
     retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
     fill(retention, "whenDeleted", "Retain")
     fill(retention, "whenScaled", "Retain")
