@@ -152,9 +152,10 @@ ROLES: Mapping[str, Role] = {
             f"storage.k8s.io: csistoragecapacities: {R}",
             f"storage.k8s.io: volumeattachments: {R}",
             f"resource.k8s.io: deviceclasses: {R}",
-            f"resource.k8s.io: resourceclaims: {R},patch,update",
+            f"resource.k8s.io: resourceclaims: create,delete,{R},patch,update",
             "resource.k8s.io: resourceclaims/status: patch,update",
             f"resource.k8s.io: resourceslices: {R}",
+            f"resource.k8s.io: devicetaintrules: {R}",
         )
     ),
     "system:kubelet-api-admin": Role(
