@@ -42,6 +42,7 @@ RESOURCES: dict[EventResource, GVR] = {
     EventResource.RESOURCE_CLAIM: GVR("resource.k8s.io", "v1", "resourceclaims"),
     EventResource.RESOURCE_SLICE: GVR("resource.k8s.io", "v1", "resourceslices"),
     EventResource.DEVICE_CLASS: GVR("resource.k8s.io", "v1", "deviceclasses"),
+    EventResource.DEVICE_TAINT_RULE: GVR("resource.k8s.io", "v1", "devicetaintrules"),
 }
 
 

@@ -21,11 +21,16 @@ from engine.scheduler.extenders import Extender
 from engine.scheduler.extenders.extender import EVENTS, EXTENDER_NAME
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
-from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources
+from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources, has_taint_rules
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status, error
 from engine.scheduler.plugins.registry import REGISTRY
-from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
+from engine.scheduler.plugins.resource_claims import (
+    DEVICE_CLASSES,
+    DEVICE_TAINT_RULES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+)
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.queue.queued_pod import QueuedPod
@@ -56,7 +61,8 @@ class Scheduler:
         configuration = configuration or SchedulerConfiguration()
         profiles = [profile.for_version(kubernetes_version) for profile in configuration.profiles]
         self._not_served = (
-            () if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, RESOURCE_SLICES, DEVICE_CLASSES)
+            *(() if has_taint_rules(kubernetes_version) else (DEVICE_TAINT_RULES,)),
+            *(() if has_dynamic_resources(kubernetes_version) else (RESOURCE_CLAIMS, RESOURCE_SLICES, DEVICE_CLASSES)),
         )
         self._version = kubernetes_version
         self._announces = announces_nodes(kubernetes_version)

@@ -48,15 +48,23 @@ def claim(name: str, *requests: Object, status: Object | None = None, **devices:
     return {**made, "status": status} if status else made
 
 
-def device(name: str, *, capacity: dict[str, str] | None = None, **fields: Any) -> Object:
-    """`fields` that are no fields of a device are its attributes."""
-    known = ("consumesCounters", "taints", "nodeName", "allNodes", "nodeSelector", "bindingConditions", "attributes")
+_PLACE = {"nodeName", "allNodes", "nodeSelector", "bindsToNode", "allowMultipleAllocations"}
+_STATE = {"consumesCounters", "taints", "attributes", "bindingConditions", "bindingFailureConditions"}
+
+
+def device(
+    name: str, *, capacity: dict[str, str] | None = None, policies: dict[str, Object] | None = None, **fields: Any
+) -> Object:
+    """`fields` that are no fields of a device are its attributes; `policies` are of its capacities."""
+    known = _PLACE | _STATE
     made: Object = {"name": name, **{key: value for key, value in fields.items() if key in known}}
     attributes = {key: _attribute(value) for key, value in fields.items() if key not in known}
     if attributes:
         made["attributes"] = attributes
     if capacity:
         made["capacity"] = {key: {"value": value} for key, value in capacity.items()}
+    for key, policy in (policies or {}).items():
+        made["capacity"][key]["requestPolicy"] = policy
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import Object
-from engine.scheduler.devices.allocator import Allocator
+from engine.scheduler.devices.allocator import Allocator, InUse
 from engine.scheduler.devices.pools import DeviceId, Slices
 from engine.scheduler.devices.requests import AllocationError, NodeAllocationError
 from engine.scheduler.devices.selectors import Verdicts
@@ -31,10 +31,11 @@ def allocate(
 ) -> list[Object] | None:
     allocator = Allocator(
         list(claims),
-        taken={DeviceId(DRIVER, *each.split("/")) for each in taken},
+        in_use=InUse({DeviceId(DRIVER, *each.split("/")) for each in taken}),
         class_of={each["metadata"]["name"]: each for each in classes}.get,
         slices=Slices(slices),
         verdicts=Verdicts(),
+        new_share=lambda: "share",
     )
     return allocator.allocate(NODE)
 
@@ -172,7 +173,9 @@ FOUR = published(*(device(name) for name in "abcd"))
             [["r/few=a"]],
             id="an alternative that no claim can hold",
         ),
-        pytest.param([claim("x", wants())], [published(device("a", bindingConditions=["ok"]))], None, id="conditional"),
+        pytest.param(
+            [claim("x", wants())], [published(device("a", bindingConditions=["ok"]))], [["r=a"]], id="conditional"
+        ),
     ],
 )
 def test_choice(claims: list[Object], slices: list[Object], expected: Any) -> None:

@@ -6,7 +6,7 @@ comes back where it finds no way. Upstream gives up after ten seconds of one Fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.api.types import Object
@@ -26,6 +26,7 @@ from engine.scheduler.devices.requests import (
 )
 from engine.scheduler.devices.results import Chosen, allocation_of
 from engine.scheduler.devices.selectors import SelectorError, Verdicts
+from engine.scheduler.devices.sharing import CapacityError, Consumed, consumption, has_room, is_shared
 
 MAX_STEPS = 20_000
 
@@ -43,52 +44,88 @@ class _Claim:
     met: dict[int, Request] = field(default_factory=dict)  # by the index of the request
 
 
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """The devices that are allocated already: as a whole, and what is consumed of those that are shared."""
+
+    devices: Container[DeviceId] = frozenset()
+    consumed: Mapping[DeviceId, Consumed] = field(default_factory=dict)
+
+    def __contains__(self, device: DeviceId) -> bool:
+        return device in self.devices or device in self.consumed
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What not every Kubernetes version has: devices that must be made ready first, and devices that are shared."""
+
+    conditions: bool = True
+    sharing: bool = True
+
+
 class Allocator:
-    """For the claims of one pod in one attempt; `taken` are the devices that are allocated already."""
+    """For the claims of one pod in one attempt; `new_share` makes up a name for a share of a device."""
 
     def __init__(
         self,
         claims: list[Object],
         *,
-        taken: Container[DeviceId],
+        in_use: InUse,
         class_of: ClassOf,
         slices: Slices,
         verdicts: Verdicts,
+        new_share: Callable[[], str],
+        features: Features = Features(),
     ) -> None:
         self.claims = claims
-        self._taken = taken
+        self._in_use = in_use
+        self._new_share = new_share
+        self._features = features
         self._class_of = class_of
         self._slices = slices
         self._verdicts = verdicts
 
-    def allocate(self, node: Object) -> list[Object] | None:
-        """An allocation for each claim, or None where the node has not what they ask for.
+    def allocate(self, node: Object, further: Sequence[Object] = ()) -> list[Object] | None:
+        """An allocation for each claim and the `further` ones of this node, or None where the node has not what they
+        ask for.
 
         Raises AllocationError for a claim or class that can never be met as it is, NodeAllocationError where only this
         node is to blame.
         """
-        claims = [_Claim(each, alternatives(each, self._class_of), constraints_of(each)) for each in self.claims]
+        wanted = (*self.claims, *further)
+        claims = [_Claim(each, alternatives(each, self._class_of), constraints_of(each)) for each in wanted]
         pools = self._slices.of(node)
-        search = _Search(claims, pools, self._taken, self._verdicts)
+        search = _Search(claims, pools, self._in_use, self._verdicts, self._features)
         search.prepare()
         if not search.claim(0):
             if any(pool.invalid for pool in pools):
                 raise NodeAllocationError("invalid resource pools were encountered")
             return None
         return [
-            allocation_of(each.claim, [each.met[i] for i in range(len(each.requests))], each.chosen) for each in claims
+            allocation_of(
+                each.claim,
+                [each.met[i] for i in range(len(each.requests))],
+                each.chosen,
+                node_name=node["metadata"]["name"],
+                new_share=self._new_share,
+            )
+            for each in claims
         ]
 
 
 class _Search:
-    def __init__(self, claims: list[_Claim], pools: list[Pool], taken: Container[DeviceId], verdicts: Verdicts) -> None:
+    def __init__(
+        self, claims: list[_Claim], pools: list[Pool], in_use: InUse, verdicts: Verdicts, features: Features
+    ) -> None:
         self._claims = claims
         self._pools = pools
-        self._taken = taken
+        self._taken = in_use
         self._verdicts = verdicts
+        self._features = features
         self._counters: dict[str, Counters] = {}
         self._by_device = {device.id: pool for pool in pools for device in pool.devices}
         self._allocating: dict[DeviceId, list[int]] = {}
+        self._consuming: dict[DeviceId, list[Consumed]] = {}
         self._selectable: dict[tuple[int, DeviceId], bool] = {}
         self._steps = 0
 
@@ -174,7 +211,7 @@ class _Search:
             if pool.incomplete or pool.invalid:
                 continue
             for device in pool.devices:
-                if self._in_use(device.id, index, request):
+                if self._in_use(device, index, request):
                     continue
                 if not self._is_selectable(self._claims[index].claim, request, device):
                     continue
@@ -196,24 +233,49 @@ class _Search:
                 self._give_back(index, request, device)
         return done
 
-    def _in_use(self, device: DeviceId, index: int, request: Request) -> bool:
-        allocating = self._allocating.get(device, ())
+    def _in_use(self, device: Device, index: int, request: Request) -> bool:
+        allocating = self._allocating.get(device.id, ())
         if request.admin_access:
             return index in allocating
-        return device in self._taken or bool(allocating)
+        if self._features.sharing and is_shared(device):
+            return device.id in self._taken.devices
+        return device.id in self._taken or bool(allocating)
+
+    def _share(self, index: int, request: Request, device: Device) -> Consumed | None:
+        """What the request takes of the device's capacities, nothing where it takes all of it; None if it cannot."""
+        shared, asked = is_shared(device), request.capacities
+        if not self._features.sharing or request.admin_access or not (shared or asked):
+            return {}
+        try:
+            wanted = consumption(device, asked)
+        except CapacityError as failure:
+            raise AllocationError(f"claim {claim_key(self._claims[index].claim)}: {failure}") from None
+        others = [self._taken.consumed.get(device.id, {}), *self._consuming.get(device.id, ())] if shared else []
+        if wanted is None or not has_room(device, wanted, others):
+            return None
+        return wanted if shared else {}
+
+    def _draws(self, device: Device) -> bool:
+        """Whether counters are to be taken for the device: once, however many share it."""
+        first = device.id not in self._taken and not self._allocating.get(device.id)
+        return bool(device.spec.get("consumesCounters")) and (first or not is_shared(device))
 
     def _choose(self, index: int, request: Request, device: Device, *, must: bool) -> bool:
         each = self._claims[index]
-        if self._in_use(device.id, index, request) or tainted(device, request):
+        if self._in_use(device, index, request) or tainted(device, request):
             return False
-        if device.spec.get("consumesCounters") and not self._counters_of(device).take(device):
+        share = self._share(index, request, device)
+        if share is None:
+            return False
+        draws = self._draws(device)
+        if draws and not self._counters_of(device).take(device):
             return False
         for i, constraint in enumerate(each.constraints):
             if constraint.add(request, device):
                 continue
             for added in each.constraints[:i]:
                 added.remove(request)
-            if device.spec.get("consumesCounters"):
+            if draws:
                 self._counters_of(device).give_back(device)
             if must:
                 raise AllocationError(
@@ -222,16 +284,19 @@ class _Search:
                 )
             return False
         self._allocating.setdefault(device.id, []).append(index)
-        each.chosen.append(Chosen(request, device))
+        self._consuming.setdefault(device.id, []).append(share)
+        of_its_own = not (self._features.sharing and is_shared(device) and not request.admin_access)
+        each.chosen.append(Chosen(request, device, None if of_its_own else share))
         return True
 
     def _give_back(self, index: int, request: Request, device: Device) -> None:
         each = self._claims[index]
         each.chosen.pop()
         self._allocating[device.id].remove(index)
+        self._consuming[device.id].pop()
         for constraint in each.constraints:
             constraint.remove(request)
-        if device.spec.get("consumesCounters"):
+        if self._draws(device):
             self._counters_of(device).give_back(device)
 
     def _counters_of(self, device: Device) -> Counters:
@@ -251,8 +316,8 @@ class _Search:
         return known
 
     def _select(self, claim: Object, request: Request, device: Device) -> bool:
-        if device.spec.get("bindingConditions"):
-            return False  # not without the feature gate DRADeviceBindingConditions
+        if device.spec.get("bindingConditions") and not self._features.conditions:
+            return False
         name = request.device_class["metadata"]["name"]
         of_class = (request.device_class.get("spec") or {}).get("selectors") or []
         return self._match(f"class {name}", of_class, device) and self._match(

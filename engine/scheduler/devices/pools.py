@@ -58,9 +58,12 @@ def reaches(place: Object, node: Object) -> bool:
 class Slices:
     """All slices of the newest generation of their pools, in the order of pools and names, found by node."""
 
-    def __init__(self, slices: Iterable[Object]) -> None:
+    def __init__(self, slices: Iterable[Object], rules: Iterable[Object] = ()) -> None:
+        """`rules` are DeviceTaintRules: administrators taint devices that drivers publish without a taint."""
         self._pools: dict[tuple[str, str], list[Object]] = {}
+        rules = sorted(rules, key=lambda r: str(r["metadata"]["name"]))
         for each in sorted(slices, key=lambda s: str(s["metadata"]["name"])):
+            each = _with_taints(each, rules)
             pool = each["spec"]["pool"]
             self._pools.setdefault((each["spec"]["driver"], pool["name"]), []).append(each)
         for key, found in self._pools.items():
@@ -80,6 +83,27 @@ class Slices:
         keys = [*self._anywhere, *self._elsewhere.get(node["metadata"]["name"], ())]
         pools = (_pool(self._pools[key], node) for key in sorted(keys))
         return [pool for pool in pools if pool is not None]
+
+
+def _with_taints(each: Object, rules: list[Object]) -> Object:
+    """The slice with the taints that rules give its devices (resourceslice/tracker, KEP 5055)."""
+    spec = each["spec"]
+    if not any(_is_meant(spec, None, rule) for rule in rules):
+        return each
+    devices = []
+    for device in spec.get("devices") or ():
+        added = [rule["spec"]["taint"] for rule in rules if _is_meant(spec, device["name"], rule)]
+        devices.append({**device, "taints": [*(device.get("taints") or ()), *added]} if added else device)
+    return {**each, "spec": {**spec, "devices": devices}}
+
+
+def _is_meant(spec: Object, device: str | None, rule: Object) -> bool:
+    """Whether a rule selects a device of a slice, or with None may select one. Without a selector it selects none."""
+    selector = rule["spec"].get("deviceSelector")
+    if selector is None:
+        return False
+    found = {"driver": spec["driver"], "pool": spec["pool"]["name"], "device": device}
+    return all(selector.get(name) in (None, value) for name, value in found.items() if value is not None)
 
 
 def _generation(each: Object) -> int:

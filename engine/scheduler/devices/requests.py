@@ -51,6 +51,11 @@ class Request:
         return self.spec.get("tolerations") or []
 
     @property
+    def capacities(self) -> Object:
+        """How much it asks for of each capacity of a device."""
+        return (self.spec.get("capacity") or {}).get("requests") or {}
+
+    @property
     def selectors(self) -> list[Object]:
         return self.spec.get("selectors") or []
 

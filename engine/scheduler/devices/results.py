@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.types import Object
 from engine.scheduler.devices.pools import Device
 from engine.scheduler.devices.requests import AllocationError, Request, devices_of
+from engine.scheduler.devices.sharing import Consumed, shown
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
+    """`share` is what is consumed of a device that is shared; None for a device of one's own."""
+
     request: Request
     device: Device
+    share: Consumed | None = None
 
 
-def allocation_of(claim: Object, requests: list[Request], chosen: list[Chosen]) -> Object:
+def allocation_of(
+    claim: Object, requests: list[Request], chosen: list[Chosen], *, node_name: str, new_share: Callable[[], str]
+) -> Object:
     """`requests` are the alternatives that were met, in the claim's order. Raises AllocationError."""
-    devices: Object = {"results": [_result(each) for each in chosen]}
+    devices: Object = {"results": [_result(each, new_share) for each in chosen]}
     if config := [*_class_config(requests), *_claim_config(claim, requests)]:
         devices["config"] = [_for_all(entry, len(requests)) for entry in config]
     allocation: Object = {"devices": devices}
-    if (selector := _node_selector(claim, chosen)) is not None:
+    if (selector := _node_selector(claim, chosen, node_name)) is not None:
         allocation["nodeSelector"] = selector
     return allocation
 
 
-def _result(each: Chosen) -> Object:
+def _result(each: Chosen, new_share: Callable[[], str]) -> Object:
     found = each.device.id
     made: Object = {
         "request": each.request.full_name,
@@ -38,6 +45,12 @@ def _result(each: Chosen) -> Object:
         made["adminAccess"] = True
     if each.request.tolerations:
         made["tolerations"] = each.request.tolerations
+    for name in ("bindingConditions", "bindingFailureConditions"):
+        if conditions := each.device.spec.get(name):
+            made[name] = conditions
+    if each.share is not None:
+        made["shareID"] = new_share()
+        made["consumedCapacity"] = shown(each.share)
     return made
 
 
@@ -69,15 +82,16 @@ def _for_all(entry: Object, count: int) -> Object:
     return {name: value for name, value in entry.items() if name != "requests"}
 
 
-def _node_selector(claim: Object, chosen: list[Chosen]) -> Object | None:
-    """What a node must be to reach all the devices; None for any."""
+def _node_selector(claim: Object, chosen: list[Chosen], node_name: str) -> Object | None:
+    """What a node must be to reach all the devices; None for any. A device may bind itself to the node."""
+    if any(each.device.spec.get("bindsToNode") for each in chosen):
+        return _only(node_name)
     term: dict[str, list[Object]] = {"matchFields": [], "matchExpressions": []}
     for each in chosen:
         spec = each.device.slice["spec"]
         place = each.device.spec if spec.get("perDeviceNodeSelection") else spec
         if name := place.get("nodeName"):
-            local = {"key": "metadata.name", "operator": "In", "values": [name]}
-            return {"nodeSelectorTerms": [{"matchFields": [local]}]}
+            return _only(name)
         terms = (place.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
         if len(terms) > 1:
             told = f"create NodeSelector for claim {claim['metadata']['name']}"
@@ -88,6 +102,11 @@ def _node_selector(claim: Object, chosen: list[Chosen]) -> Object | None:
                     requirements.append(requirement)
     kept = {kind: requirements for kind, requirements in term.items() if requirements}
     return {"nodeSelectorTerms": [kept]} if kept else None
+
+
+def _only(node_name: str) -> Object:
+    local = {"key": "metadata.name", "operator": "In", "values": [node_name]}
+    return {"nodeSelectorTerms": [{"matchFields": [local]}]}
 
 
 def _same(one: Object, other: Object) -> bool:

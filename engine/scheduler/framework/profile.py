@@ -62,6 +62,11 @@ def has_dynamic_resources(version: str) -> bool:
     return at_least(version, 34)
 
 
+def has_taint_rules(version: str) -> bool:
+    """Whether a version serves DeviceTaintRules and heeds them."""
+    return at_least(version, 37)
+
+
 def announces_nodes(version: str) -> bool:
     """Whether a version's scheduler sets nominatedNodeName before it binds (NominatedNodeNameForExpectation)."""
     return at_least(version, 35)

@@ -12,9 +12,11 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import Depends, FilterPlugin, ScorePlugin, Scores
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.extended_resources import device_class_of, stands_behind
 from engine.scheduler.plugins.node_resources import FIRST_ROW, columns_of, compared
 from engine.scheduler.plugins.resource_strategies import strategy_of
 from engine.scheduler.pod_info import PodInfo
@@ -68,6 +70,10 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
             if amount > 0 and not self._is_ignored(name):
                 yield name, amount
 
+    def _comes_from_devices(self, resource: str) -> bool:
+        """Whether a node without the resource may have it as devices, which DynamicResources looks for."""
+        return device_class_of(resource, self.handle) is not None
+
     def insufficient(self, pod: PodInfo, node: NodeInfo) -> list[Insufficient]:
         """All that the node lacks for the pod."""
         lacking = []
@@ -75,6 +81,8 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
             lacking.append(Insufficient(PODS, 1, len(node.pods), node.allocatable.allowed_pods))
         for name, amount in self._wanted(pod):
             used, capacity = node.requested.get(name), node.allocatable.get(name)
+            if not capacity and self._comes_from_devices(name):
+                continue
             if amount > capacity - used:
                 lacking.append(Insufficient(name, amount, used, capacity))
         return lacking
@@ -93,8 +101,9 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         bits = (columns.pods[rows] + 1 > columns.allowed_pods[rows]).astype(np.int64)
         for i, (name, amount) in enumerate(wanted):
             capacity = columns.allocatable(name)[rows]
-            bits |= (amount > capacity - columns.requested(name)[rows]).astype(np.int64) << (i + 2)
-            bits |= (amount > capacity).astype(np.int64) << 1
+            counts = (capacity > 0) if self._comes_from_devices(name) else np.True_
+            bits |= (counts & (amount > capacity - columns.requested(name)[rows])).astype(np.int64) << (i + 2)
+            bits |= (counts & (amount > capacity)).astype(np.int64) << 1
         if not bits.any():
             return Verdicts(bits.astype(np.intp), [SUCCESS])
         patterns, codes = np.unique(bits, return_inverse=True)
@@ -125,11 +134,21 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         gone = ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN)
         own = ClusterEvent(EventResource.TARGET_POD, Action.UPDATE_POD_SCALE_DOWN)
         node = ClusterEvent(EventResource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE)
-        return [
+        listed = [
             EventWithHint(gone, self._after_pod),
             EventWithHint(own),
             EventWithHint(node, self._after_node),
         ]
+        if at_least(self.handle.version, 36):
+            kind = ClusterEvent(EventResource.DEVICE_CLASS, Action.ADD | Action.UPDATE)
+            listed.append(EventWithHint(kind, self._after_class))
+        return listed
+
+    def _after_class(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
+        """A class that stands behind one of the resources, and did not before."""
+        asked = [name for name, amount in pod.request.scalar.items() if amount]
+        after, before = (any(stands_behind(obj, name) for name in asked) for obj in (new, old))
+        return QueueingHint.QUEUE if after and not before else QueueingHint.SKIP
 
     def _after_pod(self, pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
         if new is None:

@@ -5,17 +5,20 @@ Source: upstream's dynamic-resource-allocation/resourceclaim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from engine.api.quantity import Quantity
 from engine.api.types import GVR, Object
 from engine.scheduler.devices.pools import DeviceId
 from engine.scheduler.devices.requests import devices_of
+from engine.scheduler.devices.sharing import Consumed, total
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import node_selector_matches
 
 RESOURCE_CLAIMS = GVR("resource.k8s.io", "v1", "resourceclaims")
 RESOURCE_SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 DEVICE_CLASSES = GVR("resource.k8s.io", "v1", "deviceclasses")
+DEVICE_TAINT_RULES = GVR("resource.k8s.io", "v1", "devicetaintrules")
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 MAX_ALTERNATIVES = 8  # of one request (FirstAvailableDeviceRequestMaxSize)
@@ -89,6 +92,23 @@ def preference(claim: Object, allocation: Object) -> int:
 
 def allocated_devices(claim: Object) -> Iterator[DeviceId]:
     """The devices that are the claim's alone; access as an administrator takes none."""
-    for result in ((allocation_of(claim) or {}).get("devices") or {}).get("results") or ():
-        if not result.get("adminAccess"):
+    for result in _results(claim):
+        if not result.get("adminAccess") and not result.get("shareID"):
             yield DeviceId(result["driver"], result["pool"], result["device"])
+
+
+def consumed_capacities(claims: Iterable[Object]) -> dict[DeviceId, Consumed]:
+    """What claims have consumed of the devices that they share."""
+    found: dict[DeviceId, Consumed] = {}
+    for claim in claims:
+        for result in _results(claim):
+            if result.get("shareID") and not result.get("adminAccess"):
+                device = DeviceId(result["driver"], result["pool"], result["device"])
+                told = result.get("consumedCapacity") or {}
+                share = {name: Quantity.parse(str(amount)) for name, amount in told.items()}
+                found[device] = total([found.get(device, {}), share])
+    return found
+
+
+def _results(claim: Object) -> list[Object]:
+    return ((allocation_of(claim) or {}).get("devices") or {}).get("results") or []

@@ -13,7 +13,12 @@ from engine.client.indexer import join_key, object_key
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.scheduler.plugins.default_preemption import POD_DISRUPTION_BUDGETS
 from engine.scheduler.plugins.node_volume_limits import CSI_NODES, VOLUME_ATTACHMENTS
-from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
+from engine.scheduler.plugins.resource_claims import (
+    DEVICE_CLASSES,
+    DEVICE_TAINT_RULES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+)
 from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, CSI_STORAGE_CAPACITIES
 
@@ -44,6 +49,7 @@ RESOURCES: dict[tuple[str, str], GVR] = {
     ("resource.k8s.io", "ResourceClaim"): RESOURCE_CLAIMS,
     ("resource.k8s.io", "ResourceSlice"): RESOURCE_SLICES,
     ("resource.k8s.io", "DeviceClass"): DEVICE_CLASSES,
+    ("resource.k8s.io", "DeviceTaintRule"): DEVICE_TAINT_RULES,
 }
 # What a dump lacks where it was taken with `kubectl get nodes,pods`: classes that every cluster has.
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -60,6 +66,7 @@ _CLUSTER_SCOPED = frozenset(
         RUNTIME_CLASSES,
         RESOURCE_SLICES,
         DEVICE_CLASSES,
+        DEVICE_TAINT_RULES,
     )
 )
 

@@ -168,7 +168,7 @@ class Simulation:
         decision.wall_ms = (wall() - began) * 1000
         if placement.assumed is not None:
             decision.result, decision.winner = "scheduled", placement.node_name
-            self._settle_devices(framework, state, pod)
+            self._settle_devices(framework, state, pod, placement.node_name)
             return Outcome(pod.key, decision, node=placement.node_name)
         message = placement.status.message if placement.status is not None else ""
         decision.result = "unschedulable" if placement.status is not None and placement.status.rejected else "error"
@@ -180,11 +180,11 @@ class Simulation:
             outcome.remedies = remedies_for(framework, pod, self.snapshot)
         return outcome
 
-    def _settle_devices(self, framework: Framework, state: CycleState, pod: PodInfo) -> None:
+    def _settle_devices(self, framework: Framework, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """The claims of a Pod that is placed have their devices, for the Pods after it."""
         for plugin in framework.reserve:
             if isinstance(plugin, DynamicResources):
-                for claim in plugin.settle(state, pod):
+                for claim in plugin.settle(state, pod, node_name):
                     self.cluster.add({"apiVersion": RESOURCE_CLAIMS.api_version, "kind": "ResourceClaim", **claim})
 
     async def _preempt(self, framework: Framework, pod: PodInfo, placement: Placement, first: Outcome) -> Outcome:

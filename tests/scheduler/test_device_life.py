@@ -1,0 +1,208 @@
+"""Devices from the claim to the running pod: made ready first, behind extended resources, tainted while pods wait."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.api.types import PODS, Object
+from engine.scheduler.plugins.resource_claims import (
+    DEVICE_CLASSES,
+    DEVICE_TAINT_RULES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+)
+from engine.world import World
+from tests.scheduler.devices import DRIVER, device, device_class, published, wants, way
+from tests.scheduler.devices import claim as asked
+from tests.scheduler.objects import container
+from tests.scheduler.stage import Stage, open_stage
+
+GPU = "example.com/gpu"
+USING = [{"name": "gpu", "resourceClaimName": "c"}]
+
+
+@pytest.fixture
+async def stage(world: World) -> AsyncIterator[Stage]:
+    async with open_stage(world) as made:
+        for name in ("n1", "n2"):
+            await made.add_node(name)
+        yield made
+
+
+async def publish(stage: Stage, node: str, *devices: Object, **spec: Any) -> None:
+    await stage.admin.create(RESOURCE_SLICES, published(*devices, name=f"of-{node}", node=node, **spec))
+
+
+async def claimed(stage: Stage) -> Object:
+    return await stage.admin.get(RESOURCE_CLAIMS, "c", namespace="default")
+
+
+async def say(stage: Stage, condition: str, **fields: str) -> None:
+    """What the driver sets in the claim once it is allocated."""
+    found = await claimed(stage)
+    (result,) = found["status"]["allocation"]["devices"]["results"]
+    now = stage.world.clock.timestamp()
+    told = {"type": condition, "status": "True", "reason": "Told", "message": "", "lastTransitionTime": now, **fields}
+    device = {name: result[name] for name in ("driver", "pool", "device")}
+    status = {**found["status"], "devices": [{**device, "conditions": [told]}]}
+    await stage.admin.update_status(RESOURCE_CLAIMS, {**found, "status": status})
+
+
+async def conditional(stage: Stage) -> None:
+    conditions = {"bindingConditions": ["ready"], "bindingFailureConditions": ["failed"]}
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu"))
+    await publish(stage, "n1", device("a", **conditions))
+    await stage.admin.create(RESOURCE_CLAIMS, asked("c", wants()), namespace="default")
+    await stage.add_pod("p", resourceClaims=USING)
+    async with stage.world.clock.timeout(30):
+        while "allocation" not in ((await claimed(stage)).get("status") or {}):
+            await stage.world.clock.sleep(0.1)
+
+
+async def test_a_pod_waits_until_its_device_is_ready(stage: Stage) -> None:
+    await conditional(stage)
+    await stage.world.clock.sleep(20)
+    assert await stage.node_of("p") == ""
+    note = "waiting for binding conditions for device on node n1"
+    assert ("Normal", "BindingConditionsPending", note) in await stage.events("p")
+    assert (await claimed(stage))["status"]["allocation"]["allocationTimestamp"]
+    await say(stage, "ready")
+    assert await stage.bound("p") == "n1"
+
+
+async def test_a_device_that_fails_is_given_up_for_another(stage: Stage) -> None:
+    await conditional(stage)
+    await publish(stage, "n2", device("b"))
+    await say(stage, "failed", message="no power")
+    found = await stage.until(lambda p: "binding failed" in str(p.get("status")), "p")
+    (condition,) = [c for c in found["status"]["conditions"] if c["type"] == "PodScheduled"]
+    assert condition["reason"] == "SchedulerError"
+    assert condition["message"] == (
+        'running PreBind plugin "DynamicResources": claim c binding failed: reason=Told, message="no power"'
+    )
+    # The next attempts give the allocation up, and find the device again before the other: the driver takes it away.
+    await stage.admin.delete(RESOURCE_SLICES, "of-n1")
+    assert await stage.bound("p") == "n2"
+    assert "devices" not in (await claimed(stage))["status"]
+
+
+async def test_a_device_that_does_not_become_ready_in_time(stage: Stage) -> None:
+    await conditional(stage)
+    await publish(stage, "n2", device("b"))
+    await stage.admin.delete(RESOURCE_SLICES, "of-n1")
+    found = await stage.until(lambda p: "timeout" in str(p.get("status")), "p", seconds=700)
+    (condition,) = [c for c in found["status"]["conditions"] if c["type"] == "PodScheduled"]
+    assert condition["message"].endswith(("claim c binding timeout", "device binding timeout"))
+    found = await stage.until(lambda p: p["spec"].get("nodeName"), "p", seconds=700)
+    assert found["spec"]["nodeName"] == "n2"
+
+
+def with_gpus(*counts: int) -> dict[str, Any]:
+    made = [container(f"c{i}", requests={GPU: str(n)} if n else {}) for i, n in enumerate(counts)]
+    for each in made:
+        if "resources" in each:
+            each["resources"]["limits"] = each["resources"]["requests"]
+    return {"containers": made}
+
+
+async def own_claims(stage: Stage) -> list[Object]:
+    return (await stage.admin.list(RESOURCE_CLAIMS, namespace="default")).items
+
+
+async def test_an_extended_resource_that_devices_stand_behind(stage: Stage) -> None:
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu", extendedResourceName=GPU))
+    await publish(stage, "n2", *(device(name) for name in "abc"))
+    await stage.add_pod("p", **with_gpus(2, 0, 1))
+    assert await stage.bound("p") == "n2"
+    (own,) = await own_claims(stage)
+    pod = await stage.get("p")
+    assert own["metadata"]["name"].startswith("p-extended-resources-")
+    assert own["metadata"]["annotations"] == {"resource.kubernetes.io/extended-resource-claim": "true"}
+    (owner,) = own["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"], owner["controller"]) == ("Pod", pod["metadata"]["uid"], True)
+    requests = [
+        (r["name"], r["exactly"]["deviceClassName"], r["exactly"]["count"]) for r in own["spec"]["devices"]["requests"]
+    ]
+    assert requests == [("container-0-request-0", "gpu", 2), ("container-2-request-0", "gpu", 1)]
+    assert [user["name"] for user in own["status"]["reservedFor"]] == ["p"]
+    assert pod["status"]["extendedResourceClaimStatus"] == {
+        "resourceClaimName": own["metadata"]["name"],
+        "requestMappings": [
+            {"containerName": "c0", "resourceName": GPU, "requestName": "container-0-request-0"},
+            {"containerName": "c2", "resourceName": GPU, "requestName": "container-2-request-0"},
+        ],
+    }
+    # The devices are taken: the next pod waits, and no claim is left of its attempts.
+    await stage.add_pod("q", **with_gpus(1))
+    message = (await stage.condition("q"))["message"]
+    assert message == (
+        "0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, "
+        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+    )
+    assert len(await own_claims(stage)) == 1
+
+
+async def test_a_node_with_a_device_plugin_needs_no_claim(stage: Stage) -> None:
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu", extendedResourceName=GPU))
+    await stage.add_node("n3", allocatable={GPU: "1"})
+    await stage.add_pod("p", **with_gpus(1))
+    assert await stage.bound("p") == "n3"
+    assert await own_claims(stage) == []
+    await stage.add_pod("q", **with_gpus(1))
+    assert (await stage.condition("q"))["message"].startswith(
+        f"0/3 nodes are available: 1 Insufficient {GPU}, 2 cannot allocate all claims."
+    )
+
+
+async def test_a_resource_that_no_class_stands_behind(stage: Stage) -> None:
+    await stage.add_pod("p", **with_gpus(1))
+    assert (await stage.condition("p"))["message"].startswith(f"0/2 nodes are available: 2 Insufficient {GPU}.")
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu", extendedResourceName=GPU))
+    await publish(stage, "n1", device("a"))
+    assert await stage.bound("p") == "n1"
+
+
+async def test_a_rule_that_taints_a_device_and_goes_again(stage: Stage) -> None:
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu"))
+    await publish(stage, "n1", device("a"))
+    taint = {"key": "sick", "effect": "NoSchedule"}
+    rule = {"metadata": {"name": "sick"}, "spec": {"deviceSelector": {"driver": DRIVER}, "taint": taint}}
+    await stage.admin.create(DEVICE_TAINT_RULES, rule)
+    await stage.admin.create(RESOURCE_CLAIMS, asked("c", wants()), namespace="default")
+    await stage.add_pod("p", resourceClaims=USING)
+    assert "2 cannot allocate all claims." in (await stage.condition("p"))["message"]
+    await stage.admin.delete(DEVICE_TAINT_RULES, "sick")
+    assert await stage.bound("p") == "n1"
+
+
+async def test_the_node_with_the_alternative_that_is_preferred(stage: Stage) -> None:
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu"))
+    big = f'device.attributes["{DRIVER}"].model == "big"'
+    small = f'device.attributes["{DRIVER}"].model == "small"'
+    await publish(stage, "n1", device("a", model="small"))
+    await publish(stage, "n2", device("b", model="big"))
+    request = {"name": "r", "firstAvailable": [way("best", big), way("good", small)]}
+    await stage.admin.create(RESOURCE_CLAIMS, asked("c", request), namespace="default")
+    # Without the preference the fuller node would lose.
+    await stage.add_pod("there", cpu="1", nodeName="n2")
+    await stage.add_pod("p", cpu="100m", resourceClaims=USING)
+    assert await stage.bound("p") == "n2"
+    decision = stage.scheduler.decisions.of_pod("default/p")[0]
+    (column,) = [column for column in decision.scores if column.plugin == "DynamicResources"]
+    assert (column.weight, sorted(column.raw.tolist()), sorted(column.normalized.tolist())) == (2, [7, 8], [87, 100])
+
+
+async def test_a_pod_that_goes_while_its_device_is_made_ready_leaves_nothing(stage: Stage) -> None:
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu", extendedResourceName=GPU))
+    await publish(stage, "n1", device("a", bindingConditions=["ready"], bindingFailureConditions=["failed"]))
+    await stage.add_pod("p", **with_gpus(1))
+    async with stage.world.clock.timeout(30):
+        while not await own_claims(stage):
+            await stage.world.clock.sleep(0.1)
+    await stage.admin.delete(PODS, "p", namespace="default", grace_period_seconds=0)
+    async with stage.world.clock.timeout(700):
+        while await own_claims(stage):
+            await stage.world.clock.sleep(1)
