@@ -106,10 +106,7 @@ def _environment(scope: Scope) -> Environment:
 @lru_cache(maxsize=2048)
 def compiled(source: str, scope: Scope, wanted: tuple[Type, ...] = ()) -> Program:
     """An expression that comes to one of the wanted types, or to any if none is named. Raises CompileError."""
-    try:
-        program = _environment(scope).compile(source)
-    except CompileError as error:
-        raise CompileError(f"compilation failed: {error}") from None
+    program = _environment(scope).compile(source)
     if wanted and program.result not in wanted:
         names = [_named(type_) for type_ in wanted]
         what = names[0] if len(names) == 1 else f"one of [{' '.join(names)}]"

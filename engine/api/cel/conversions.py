@@ -47,17 +47,17 @@ def parse_timestamp(text: str) -> Timestamp:
     year, month, day, hour, minute, second = (int(match[group]) for group in range(1, 7))
     moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     seconds = int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
-    if match[9]:
-        away = int(match[10]) * 3600 + int(match[11]) * 60
-        seconds += away if match[9] == "-" else -away
-    return Timestamp(seconds * 10**9 + int((match[7] or "0")[:9].ljust(9, "0")))
+    away = (int(match[10]) * 3600 + int(match[11]) * 60) * (-1 if match[9] == "-" else 1) if match[9] else 0
+    return Timestamp((seconds - away) * 10**9 + int((match[7] or "0")[:9].ljust(9, "0")), away)
 
 
 def shown_timestamp(moment: Timestamp) -> str:
     seconds, nanos = divmod(moment.nanos, 10**9)
-    text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds + moment.offset)).strftime("%Y-%m-%dT%H:%M:%S")
     text = text.rjust(19, "0")
-    return f"{text}{f'.{nanos:09d}'.rstrip('0') if nanos else ''}Z"
+    hours, minutes = divmod(abs(moment.offset) // 60, 60)
+    zone = f"{'-' if moment.offset < 0 else '+'}{hours:02d}:{minutes:02d}" if moment.offset else "Z"
+    return f"{text}{f'.{nanos:09d}'.rstrip('0') if nanos else ''}{zone}"
 
 
 def shown_duration(value: Duration) -> str:
@@ -98,7 +98,7 @@ def conversions() -> Library:
     _to_texts(made)
     _times(made)
     made.add("dyn", (A,), DYN, lambda value: value, identity="to_dyn")
-    made.add("type", (A,), types.TYPE, type_of, identity="type")
+    made.add("type", (A,), types.type_of_type(A), type_of, identity="type")
     _strings(made)
     return made
 

@@ -51,10 +51,7 @@ def _environment() -> Environment:
 @lru_cache(maxsize=1024)
 def compiled(expression: str) -> Program:
     """Raises CompileError."""
-    try:
-        program = _environment().compile(expression)
-    except CompileError as error:
-        raise CompileError(f"compilation failed: {error}") from None
+    program = _environment().compile(expression)
     if program.result not in (BOOL, DYN):
         raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
     return program

@@ -26,7 +26,7 @@ from engine.api.cel.library.patches import literal_field, literal_type, patches
 from engine.api.cel.library.texts import texts
 from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
-from engine.api.cel.syntax import CompileError, Issue, Source
+from engine.api.cel.syntax import CompileError, Issue, ProgramError, Source
 from engine.api.cel.types import Type
 from engine.api.crd import patterns
 
@@ -86,10 +86,15 @@ class Environment:
 
     def compile(self, source: str) -> Program:
         """Raises CompileError."""
-        checked = check(parse(source, binding=self._binding), source, self)
+        try:
+            checked = check(parse(source, binding=self._binding), source, self)
+        except CompileError as error:
+            raise CompileError(f"compilation failed: {error}") from None
         wrong = list(_wrong_literals(checked))
         if wrong:
-            raise CompileError(Source(source).shown(wrong))
+            raise CompileError(f"compilation failed: {Source(source).shown(wrong)}")
+        if why := _wrong_pattern(checked):
+            raise ProgramError(f"program instantiation failed: {why}")
         return Program(checked, self)
 
 
@@ -136,6 +141,16 @@ def _wrong_literals(checked: Checked) -> Iterable[Issue]:
             continue
         if not check_(argument.value):
             yield Issue(argument.offset, f"invalid {node.name} argument")
+
+
+def _wrong_pattern(checked: Checked) -> str:
+    """Of a regular expression that stands in the source."""
+    for node in checked.root.walk():
+        if node.kind == "call" and node.name in ("find", "findAll") and node.args and node.args[0].kind == "const":
+            why = patterns.what_is_wrong(str(node.args[0].value))
+            if why:
+                return why
+    return ""
 
 
 def _succeeds(parse_: Callable[[str], Any]) -> Callable[[str], bool]:

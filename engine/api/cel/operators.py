@@ -38,10 +38,10 @@ def unsigned(value: int) -> UInt:
     return UInt(value)
 
 
-def timestamp(nanos: int) -> Timestamp:
+def timestamp(nanos: int, offset: int = 0) -> Timestamp:
     if not FIRST <= nanos <= LAST:
         raise EvaluationError("timestamp overflow")
-    return Timestamp(nanos)
+    return Timestamp(nanos, offset)
 
 
 def duration(nanos: int) -> Duration:
@@ -145,7 +145,7 @@ def _arithmetic(made: Library) -> None:
     both("_-_", "subtract", lambda one, other: one - other, integer, natural, real)
     made.add("_-_", (TIMESTAMP, TIMESTAMP), DURATION, lambda one, other: duration(one.nanos - other.nanos),
              identity="subtract_timestamp_timestamp")  # fmt: skip
-    made.add("_-_", (TIMESTAMP, DURATION), TIMESTAMP, lambda one, other: timestamp(one.nanos - other.nanos),
+    made.add("_-_", (TIMESTAMP, DURATION), TIMESTAMP, lambda one, other: timestamp(one.nanos - other.nanos, one.offset),
              identity="subtract_timestamp_duration")  # fmt: skip
     made.add("_-_", (DURATION, DURATION), DURATION, lambda one, other: duration(one.nanos - other.nanos),
              identity="subtract_duration_duration")  # fmt: skip
@@ -162,7 +162,7 @@ def _wrapped(run: Callable[[Any, Any], Any], wrap: Callable[[Any], Any]) -> Call
 
 
 def _later(moment: Timestamp, by: Duration) -> Timestamp:
-    return timestamp(moment.nanos + by.nanos)
+    return timestamp(moment.nanos + by.nanos, moment.offset)
 
 
 def _comparisons(made: Library) -> None:

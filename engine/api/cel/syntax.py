@@ -66,6 +66,10 @@ class CompileError(ValueError):
     """The message is cel-go's, with the place of every error."""
 
 
+class ProgramError(CompileError):
+    """The expression is right, but cannot be run."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Issue:
     offset: int

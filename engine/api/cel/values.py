@@ -7,7 +7,7 @@ dicts too. Source: cel-go common/types.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import total_ordering
 from typing import Any, ClassVar
 
@@ -34,7 +34,10 @@ class UInt(int):
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Timestamp:
+    """`offset` is the zone that it was given in, in seconds; it is shown in it."""
+
     nanos: int  # since 1970
+    offset: int = field(default=0, compare=False)
 
     def __lt__(self, other: Timestamp) -> bool:
         return self.nanos < other.nanos

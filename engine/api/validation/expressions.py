@@ -18,14 +18,18 @@ _TOO_COMPLEX = "too complex, exceeds cost limit"
 
 def condition(expression: str, path: str, problems: Problems, *, params: bool) -> None:
     """Of a webhook or a policy: whether it is for a request."""
-    _compile(expression, path, problems, Scope(params=params, authorizer=True), (types.BOOL,))
+    trimmed = expression.strip()
+    _compile(trimmed, path, problems, Scope(params=params, authorizer=True), (types.BOOL,), told=trimmed)
 
 
-def _compile(expression: str, path: str, problems: Problems, scope: Scope, wanted: tuple[Type, ...]) -> Type | None:
+def _compile(
+    expression: str, path: str, problems: Problems, scope: Scope, wanted: tuple[Type, ...], *, told: str
+) -> Type | None:
+    """`told` is the expression as the error has it. Some of upstream's are trimmed first, and some are not."""
     try:
-        return admission.compiled(expression.strip(), scope, wanted).result
+        return admission.compiled(expression, scope, wanted).result
     except CompileError as error:
-        problems.invalid(path, expression, str(error))
+        problems.invalid(path, told, str(error))
         return None
 
 
@@ -37,21 +41,23 @@ class Expressions:
         self._scope = Scope(params=params, authorizer=True, patches=patches, variables=())
 
     def variable(self, name: str, expression: str, path: str) -> None:
-        found = _compile(expression, path, self._problems, self._scope, ())
+        found = _compile(expression, path, self._problems, self._scope, (), told=expression)
         if found is not None:
             self._scope = self._scope._replace(variables=(*(self._scope.variables or ()), (name, found)))
 
     def validation(self, expression: str, path: str) -> None:
-        _compile(expression, path, self._problems, self._scope, (types.BOOL,))
+        _compile(expression, path, self._problems, self._scope, (types.BOOL,), told=expression)
 
     def message(self, expression: str, path: str) -> None:
-        _compile(expression, path, self._problems, self._scope._replace(authorizer=False), (types.STRING,))
+        scope = self._scope._replace(authorizer=False)
+        _compile(expression, path, self._problems, scope, (types.STRING,), told=expression)
 
     def annotation(self, expression: str, path: str) -> None:
-        _compile(expression, path, self._problems, self._scope, _STRING_OR_NULL)
+        _compile(expression.strip(), path, self._problems, self._scope, _STRING_OR_NULL, told=expression)
 
     def patch(self, expression: str, path: str, *, json: bool) -> None:
-        _compile(expression, path, self._problems, self._scope, (list_of(JSON_PATCH) if json else OBJECT,))
+        wanted = list_of(JSON_PATCH) if json else OBJECT
+        _compile(expression.strip(), path, self._problems, self._scope, (wanted,), told=expression)
 
 
 def device_selector(expression: str, path: str, problems: Problems) -> None:

@@ -47,19 +47,19 @@ class Compiler:
 
     def rule(self, source: str, *, optional: bool = False) -> Expression:
         """Raises CompileError."""
-        return self._compiled(source, types.BOOL, optional=optional, failed="compilation failed")
+        return self._compiled(source, types.BOOL, optional=optional, prefix="")
 
     def message(self, source: str) -> Expression:
         """Raises CompileError."""
-        return self._compiled(source, types.STRING, optional=False, failed="messageExpression compilation failed")
+        return self._compiled(source, types.STRING, optional=False, prefix="messageExpression ")
 
-    def _compiled(self, source: str, wanted: Type, *, optional: bool, failed: str) -> Expression:
+    def _compiled(self, source: str, wanted: Type, *, optional: bool, prefix: str) -> Expression:
         if self.declaration is None:
             raise CompileError("rule declared on schema that does not support validation rules")
         try:
             program = self._environment(self.declaration, optional=optional).compile(source)
         except CompileError as error:
-            raise CompileError(f"{failed}: {error}") from None
+            raise CompileError(f"{prefix}{error}") from None
         if program.result != wanted:
             what = "cel expression" if wanted == types.BOOL else "messageExpression"
             raise CompileError(f"{what} must evaluate to a {wanted}")

@@ -1,6 +1,6 @@
 """Values as rules see them: fields under their CEL names, bytes, times and durations as such, sets and maps as such.
 
-Source: apiserver pkg/cel/common/values.go, pkg/cel/common/schemas.go. What the schema does not know is hidden.
+Source: apiserver pkg/cel/common/values.go.
 """
 
 from __future__ import annotations
@@ -49,19 +49,17 @@ def _list(schema: Structural | None, value: list[Any]) -> list[Any]:
 
 
 def _object(schema: Structural | None, value: dict[str, Any], *, resource: bool) -> dict[str, Any]:
-    if schema is None or (schema.preserve and not schema.properties and schema.values is None and not resource):
+    """A field that is null is not there. What rules cannot speak of still tells objects from each other."""
+    if schema is None:
         return value
     made: dict[str, Any] = {}
     for key, item in value.items():
         if resource and key == "metadata" and isinstance(item, dict):
             made[key] = {name: item[name] for name in _RESOURCE_META if name in item}
-        elif resource and key in ("apiVersion", "kind"):
-            made[key] = item
         elif key in schema.properties:
-            name = escaped(key)
-            if name is not None:
-                made[name] = to_cel(schema.properties[key], item)
-        elif schema.has_values:
+            if item is not None:
+                made[escaped(key) or key] = to_cel(schema.properties[key], item)
+        else:
             made[key] = to_cel(schema.values, item)
     return made
 

@@ -1,0 +1,200 @@
+"""Expressions without a schema: what they come to, what they fail with, and what does not compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.cel import types
+from engine.api.cel.environment import Environment
+from engine.api.cel.syntax import CompileError
+from engine.api.cel.values import equal
+
+ENVIRONMENT = Environment(
+    {"n": types.INT, "any": types.DYN, "s": types.STRING, "thing": types.struct("Thing")},
+    structs={"Thing": {"name": types.STRING, "at": types.TIMESTAMP}},
+)
+VALUES: dict[str, Any] = {"n": 3, "any": {"a": {"b": [1, 2]}}, "s": "text", "thing": {"name": "x"}}
+
+HOLD = [
+    "1 + 2 * 3 - 4 / 2 == 5 && 7 % 4 == 3 && -7 / 2 == -3 && -7 % 2 == -1",
+    "!false && !!true && (n > 2 ? 'big' : 'small') == 'big' && -n == -3",
+    "0x1F == 31 && 3u + 4u == 7u && 1.5e3 == 1500.0 && .5 + .5 == 1.0",
+    "n < 3.5 && 3u >= n && dyn(1) == dyn(1.0) && dyn(1u) == dyn(1)",
+    r"'\u00e9\x41\101\n' == 'éAA\n' && r'\n' == '\\n' && b'\xff\x00'.size() == 2",
+    "'''a\n'b''' == 'a\\n\\'b' && \"it's\" == 'it\\'s'",
+    "1 in [1, 2] && !(3 in [1, 2]) && 'a' in {'a': 1} && [1] + [2] == [1, 2]",
+    "[1, 2, 3].all(x, x > 0) && [1, 2].exists(x, x == 2) && [1, 2, 2].exists_one(x, x == 1)",
+    "[1, 2, 3].map(x, x > 1, x * 2) == [4, 6] && {'a': 1, 'b': 2}.filter(k, k != 'a') == ['b']",
+    "[3, 4].all(i, v, v == i + 3) && {'a': 1}.exists(k, v, k == 'a' && v == 1) && [5].existsOne(i, v, v == 5)",
+    "[1, 2].transformList(i, v, i > 0, v * 10) == [20]",
+    "{'a': 1, 'b': 2}.transformMap(k, v, k == 'b', v + 1) == {'b': 3}",
+    "{'a': 'x'}.transformMapEntry(k, v, {v: k}) == {'x': 'a'}",
+    "has(any.a.b) && !has(any.a.c) && any.?a.?c.orValue(7) == 7 && any.?a.b[?5].hasValue() == false",
+    "optional.of(2).optMap(x, x + 1).value() == 3 && optional.none().orValue(1) == 1",
+    "optional.of(1).optFlatMap(x, optional.of(x + 1)).or(optional.of(9)).value() == 2",
+    "{?'a': optional.none(), 'b': 1} == {'b': 1} && [?optional.of(1), 2] == [1, 2]",
+    "true || 1 / 0 == 1 && true || false",
+    "!(false && 1 / 0 == 1) && [1, 0].exists(x, 1 / x == 1)",
+    "int('12') == 12 && uint(3) == 3u && double('1.5') == 1.5 && string(1.0) == '1' && string(1e21) == '1e+21'",
+    "int(2.9) == 2 && bool('true') && bytes('a') == b'a' && string(b'a') == 'a' && string(true) == 'true'",
+    "duration('1h30m') == duration('90m') && string(duration('1.5s')) == '1.5s' && int(duration('1ms')) == 1000000",
+    "timestamp('2026-03-01T00:00:00Z') - duration('24h') == timestamp('2026-02-28T00:00:00Z')",
+    "timestamp('2026-02-28T23:30:00-01:00').getDayOfMonth() == 0 && timestamp(0).getFullYear() == 1970",
+    "string(timestamp('2026-02-28T23:30:00.500-01:00')) == '2026-02-28T23:30:00.5-01:00'",
+    "timestamp('2026-07-01T10:00:00Z').getHours('Europe/Berlin') == 12 && timestamp(5).getDayOfWeek() == 4",
+    "type(1) == int && type(n) != string && type(null) == null_type && type([]) == list && type(type(1)) == type",
+    "'a-b-c'.split('-') == ['a', 'b', 'c'] && 'abc'.split('', 2) == ['a', 'bc'] && ['a', 'b'].join('/') == 'a/b'",
+    "'abcabc'.indexOf('c', 3) == 5 && 'abcabc'.lastIndexOf('c') == 5 && 'abc'.charAt(3) == '' && ' x\\t'.trim() == 'x'",
+    "'%s is %d of %.2f, %x %X %b %o %e %%'.format([dyn('a'), 3, 1.0, 255, 'z', 5, 8, 1.5]) == "
+    "'a is 3 of 1.00, ff 7A 101 10 1.500000e+00 %'",
+    "'%s'.format([[dyn(1), {'a': true}, null, duration('1s')]]) == '[1, {a: true}, null, 1s]'",
+    "strings.quote('a\"b\\n') == '\"a\\\\\"b\\\\n\"'",
+    "[1, 3].sum() == 4 && [1.5, 2.0].max() == 2.0 && ['b', 'a'].min() == 'a' && [2, 1].isSorted() == false",
+    "sets.equivalent([1, 2, 2], [2, 1]) && sets.contains([1, 2], [2]) && !sets.intersects([1], [2])",
+    "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('200M') == quantity('0.2G')",
+    "quantity('50k').add(20).sub(quantity('100k')).sub(-50000).asInteger() == 20",
+    "quantity('50k').mul(2) == quantity('100000') && quantity('10k').div(4) == quantity('2.5k')",
+    "quantity('10').divInt(3).asInteger() == 3 && quantity('-1').sign() == -1 && !quantity('1.5').isInteger()",
+    "isQuantity('10Mi') && !isQuantity('10Mo') && !isQuantity('10Mm')",
+    "semver('1.2.3-rc.1').isLessThan(semver('1.2.3')) && semver('v01.2', true) == semver('1.2.0')",
+    "!isSemver('v1.0.0') && isSemver('1', true) && !isSemver('01.0.0') && semver('1.2.3').patch() == 3",
+    "ip('::1').isLoopback() && ip('10.0.0.1').family() == 4 && !ip.isCanonical('2001:DB8::1') && !isIP('1.2.3.4.5')",
+    "!isIP('::ffff:1.2.3.4') && !isIP('fe80::1%en0') && string(ip('2001:DB8::1')) == '2001:db8::1'",
+    "cidr('10.0.0.7/8').masked() == cidr('10.0.0.0/8') && cidr('10.0.0.7/8').ip() == ip('10.0.0.7')",
+    "cidr('10.0.0.0/8').containsIP('10.1.2.3') && cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))",
+    "type(ip('1.2.3.4')) == net.IP && string(cidr('10.0.0.0/8')) == '10.0.0.0/8' && !isCIDR('10.0.0.0/33')",
+    "url('https://u:p@a.io:8443/x y?k=1&k=2#z').getHost() == 'a.io:8443' && url('/p').getHostname() == ''",
+    "url('https://a.io/x y?k=1&k=2').getQuery() == {'k': ['1', '2']}",
+    "url('https://a.io/x y').getEscapedPath() == '/x%20y'",
+    "isURL('https://[::1]:80/') && !isURL('../x') && !isURL('https://a:b:c/') && !isURL('')",
+    "format.dns1123Label().validate('a b').value().size() == 1 && !format.uri().validate('http://a.io').hasValue()",
+    "format.named('uuid').value() == format.uuid() && !format.named('nope').hasValue()",
+    "'a1b22'.find('[0-9]+') == '1' && 'a1b22'.findAll('[0-9]+', 1) == ['1'] && 'abc'.matches('^a.c$')",
+    "thing.name == 'x' && !has(thing.at) && thing != null",
+    "any['a'].b[1] == 2",
+]
+
+
+@pytest.mark.parametrize("expression", HOLD)
+def test_an_expression_that_holds(expression: str) -> None:
+    outcome = ENVIRONMENT.compile(expression).run(VALUES)
+    assert (outcome.value, outcome.error) == (True, "")
+
+
+FAIL = {
+    "9223372036854775807 + 1 == 0": "integer overflow",
+    "1 / (n - 3) == 1": "division by zero",
+    "1 % (n - 3) == 1": "modulus by zero",
+    "any.nope == 1": "no such key: nope",
+    "any.a.b[7] == 1": "index out of bounds: 7",
+    "any.a < 1": "no such overload",
+    "any.a + 'x' == 'y'": "no such overload",
+    "optional.none().value() == 1": "optional.none() dereference",
+    "[n].filter(x, x > 5).min() == 1": "min called on empty list",
+    "[1, 2].all(x, 1 / (x - 1) == 1)": "division by zero",
+    "s.substring(3, 1) == ''": "invalid substring range. start: 3, end: 1",
+    "s.charAt(9) == ''": "index out of range: 9",
+    "int(s) == 1": 'strconv.ParseInt: parsing "text": invalid syntax',
+    "duration(s) == duration('1s')": 'time: invalid duration "text"',
+    "uint(-n) == 1u": "unsigned integer overflow",
+    "timestamp(n * 1000000000000) == timestamp(0)": "timestamp overflow",
+    "quantity(s) == quantity('1')": "quantities must match the regular expression "
+    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    "quantity('10Mm') == quantity('1')": "unable to parse quantity's suffix",
+    "quantity('1.5').asInteger() == 1": "cannot convert value to integer",
+    "semver('v1.0') == semver('1.0.0')": "No Major.Minor.Patch elements found",
+    "ip('10.0.0.256') == ip('1.1.1.1')": 'IP Address "10.0.0.256" parse error during conversion from string: '
+    'ParseAddr("10.0.0.256"): IPv4 field has value >255',
+    "ip('a:::b') == ip('1.1.1.1')": 'IP Address "a:::b" parse error during conversion from string: '
+    'ParseAddr("a:::b"): each colon-separated field must have at least one digit (at ":b")',
+    "url('../x').getHost() == ''": 'URL parse error during conversion from string: parse "../x": '
+    "invalid URI for request",
+    "{'a': 1, 'a': 2}.size() == 1": "Failed with repeated key [a]",
+}
+
+
+@pytest.mark.parametrize("expression", FAIL)
+def test_an_expression_that_fails(expression: str) -> None:
+    assert ENVIRONMENT.compile(expression).run(VALUES).error == FAIL[expression]
+
+
+def _told(text: str, column: int, source: str) -> str:
+    return f"compilation failed: ERROR: <input>:1:{column}: {text}\n | {source}\n | {'.' * (column - 1)}^"
+
+
+WRONG = {
+    "n + s": (3, "found no matching overload for '_+_' applied to '(int, string)'"),
+    "n == 1.0": (3, "found no matching overload for '_==_' applied to '(int, double)'"),
+    "n == null": (3, "found no matching overload for '_==_' applied to '(int, null)'"),
+    "s.size(1)": (7, "found no matching overload for 'size' applied to 'string.(int)'"),
+    "nope": (1, "undeclared reference to 'nope' (in container '')"),
+    "nope(n)": (5, "undeclared reference to 'nope' (in container '')"),
+    "n.nope()": (7, "undeclared reference to 'nope' (in container '')"),
+    "thing.size": (6, "undefined field 'size'"),
+    "has(thing.z)": (4, "undefined field 'z'"),
+    "n.x": (2, "type 'int' does not support field selection"),
+    "[1, 'a']": (5, "expected type 'int' but found 'string'"),
+    "{'a': 1, 2: 2}": (10, "expected type 'string' but found 'int'"),
+    "n.map(x, x)": (1, "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)"),
+    "[1].all(x, x)": (8, "found no matching overload for '_&&_' applied to '(bool, int)'"),
+    "thing['name']": (6, "found no matching overload for '_[_]' applied to '(Thing, string)'"),
+    "['a'].sum()": (10, "found no matching overload for 'sum' applied to 'list(string).()'"),
+    "has(n)": (5, "invalid argument to has() macro"),
+    "[1].all(x.y, true)": (10, "argument must be a simple name"),
+    "[1].map(1, 2)": (9, "argument is not an identifier"),
+    "for": (1, "reserved identifier: for"),
+    "99999999999999999999": (1, "invalid int literal"),
+    "duration('x')": (10, "invalid duration argument"),
+    "timestamp('x')": (11, "invalid timestamp argument"),
+    "s.matches('(')": (11, "invalid matches argument"),
+    "n in [1, 2, ": (13, "Syntax error: missing ']' at '<EOF>'"),
+    "s s": (3, "Syntax error: extraneous input 's' expecting <EOF>"),
+    "cel.bind(x, 1, x)": (1, "undeclared reference to 'cel' (in container '')"),
+}
+
+
+@pytest.mark.parametrize("expression", WRONG)
+def test_what_does_not_compile(expression: str) -> None:
+    column, text = WRONG[expression]
+    with pytest.raises(CompileError) as wrong:
+        ENVIRONMENT.compile(expression)
+    assert str(wrong.value).split("\nERROR")[0] == _told(text, column, expression)
+
+
+def test_errors_are_told_in_the_order_of_their_places() -> None:
+    with pytest.raises(CompileError) as wrong:
+        ENVIRONMENT.compile("n + s == 1 &&\n  nope > 2")
+    assert str(wrong.value) == (
+        "compilation failed: ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n"
+        " | n + s == 1 &&\n | ..^\n"
+        "ERROR: <input>:2:3: undeclared reference to 'nope' (in container '')\n |   nope > 2\n | ..^"
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        ("n == 3", 2),
+        ("any.a.b[0] == 1", 5),
+        ("[1, 2].all(x, x > 0)", 21),
+        ("has(any.a)", 1),
+        ("n == 3 ? 1 : s.size()", 2),
+        ("s.contains('ex') && s.startsWith('t')", 4),
+    ],
+)
+def test_what_running_costs(expression: str, cost: int) -> None:
+    assert ENVIRONMENT.compile(expression).run(VALUES).cost == cost
+
+
+def test_a_run_ends_when_it_costs_too_much() -> None:
+    outcome = ENVIRONMENT.compile("[1, 2, 3].all(x, [1, 2, 3].all(y, x * y > 0))").run(VALUES, limit=50)
+    assert outcome.error == "operation cancelled: actual cost limit exceeded"
+    assert outcome.cost > 50
+
+
+def test_equality_is_deep_and_knows_numbers_from_truth() -> None:
+    assert equal([1, {"a": 2.0}], [1.0, {"a": 2}])
+    assert not equal(1, True)
+    assert not equal({"a": 1}, {"a": 1, "b": 2})
