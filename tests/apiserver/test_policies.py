@@ -9,7 +9,8 @@ import pytest
 from engine.api.cel.admission import Scope, compiled
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, PODS, Object
-from engine.apiserver.admission.expressions import ExpressionError, check_object, plain
+from engine.apiserver.admission.expression_errors import ExpressionError
+from engine.apiserver.admission.expressions import check_object, plain
 from engine.client import Client
 from tests.apiserver.conftest import config_map, pod
 

@@ -18,19 +18,12 @@ from engine.api.cel.types import Type
 from engine.api.cel.values import EvaluationError, Optional, Struct
 from engine.api.crd.cel.escaping import unescaped
 from engine.api.types import Object
+from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
 
 BUDGET, CONDITIONS_BUDGET = 10_000_000, 2_500_000
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 
 Ask = Callable[[Asked], Awaitable[Answer]]
-
-
-class ExpressionError(Exception):
-    """The expression did not compile, or failed."""
-
-
-class OutOfBudget(ExpressionError):
-    """Nothing more is evaluated."""
 
 
 class Expressions:

@@ -10,7 +10,7 @@ from engine.api.errors import ApiError, forbidden
 from engine.api.patch import json_patch, strategic_merge_patch
 from engine.api.types import Object, copy_object
 from engine.apiserver.admission.attributes import Attributes
-from engine.apiserver.admission.expressions import ExpressionError, check_object, plain
+from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
 from engine.apiserver.admission.requests import read_back, shown_as
 
@@ -64,6 +64,8 @@ class MutatingAdmissionPolicy(Policies):
         return True
 
     async def _mutated(self, mutation: Object, shown: Object, bound: Bound) -> Object:
+        from engine.apiserver.admission.expressions import check_object, plain
+
         if mutation.get("patchType") == "JSONPatch":
             patch = plain(await bound.expressions.evaluate(mutation["jsonPatch"]["expression"]))
             if not isinstance(patch, list):

@@ -7,20 +7,21 @@ pkg/admission/plugin/policy/generic (policy_dispatcher.go, policy_matcher.go).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from engine.api.cel.admission import Scope
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import Definitions
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin
-from engine.apiserver.admission.expressions import ExpressionError, Expressions, values_of
+from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
-from engine.apiserver.admission.questions import asker
 from engine.apiserver.admission.requests import request_of, shown_as
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
+
+if TYPE_CHECKING:  # loaded with the first policy
+    from engine.apiserver.admission.expressions import Expressions
 
 _GROUP = "admissionregistration.k8s.io"
 
@@ -139,6 +140,10 @@ class Policies(Plugin):
     async def _expressions(
         self, attributes: Attributes, policy: Object, resource: ResourceInfo, params: Object | None
     ) -> Expressions:
+        from engine.api.cel.admission import Scope
+        from engine.apiserver.admission.expressions import Expressions, values_of
+        from engine.apiserver.admission.questions import asker
+
         values = values_of(
             obj=shown_as(attributes, resource, attributes.object),
             old=shown_as(attributes, resource, attributes.old),

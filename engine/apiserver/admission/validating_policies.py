@@ -12,7 +12,7 @@ import orjson
 from engine.api.errors import ApiError, forbidden
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes
-from engine.apiserver.admission.expressions import ExpressionError, OutOfBudget
+from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
 
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413, "Invalid": 422}

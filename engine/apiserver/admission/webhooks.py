@@ -14,16 +14,14 @@ from typing import NamedTuple
 
 import orjson
 
-from engine.api.cel.admission import Scope
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, forbidden, internal
 from engine.api.patch import json_patch
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Plugin
-from engine.apiserver.admission.expressions import CONDITIONS_BUDGET, ExpressionError, Expressions, values_of
+from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
-from engine.apiserver.admission.questions import asker
 from engine.apiserver.admission.requests import read_back, request_of, shown_as
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
@@ -86,6 +84,10 @@ class _Webhooks(Plugin):
         resource = await self._matcher.match(attributes, Criteria.of_webhook(hook.spec))
         if resource is None or not hook.spec.get("matchConditions"):
             return resource
+        from engine.api.cel.admission import Scope
+        from engine.apiserver.admission.expressions import CONDITIONS_BUDGET, Expressions, values_of
+        from engine.apiserver.admission.questions import asker
+
         values = values_of(
             obj=shown_as(attributes, resource, attributes.object),
             old=shown_as(attributes, resource, attributes.old),

@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.cel import devices
-from engine.api.cel.library.numbers import Amount, version
-from engine.api.cel.syntax import CompileError
-from engine.api.cel.values import EvaluationError, type_of
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.scheduler.devices.pools import Device
@@ -24,6 +20,9 @@ class SelectorError(Exception):
 
 
 def _value(attribute: Object) -> Any:
+    from engine.api.cel.library.numbers import version
+    from engine.api.cel.values import EvaluationError
+
     for name in ("int", "bool", "string"):
         if name in attribute:
             return attribute[name]
@@ -35,8 +34,10 @@ def _value(attribute: Object) -> Any:
     raise SelectorError("CEL runtime error: unsupported attribute value")
 
 
-def _by_domain(named: dict[str, Any], driver: str) -> devices.Domains:
-    found = devices.Domains()
+def _by_domain(named: dict[str, Any], driver: str) -> dict[str, Any]:
+    from engine.api.cel.devices import Domains
+
+    found = Domains()
     for name, value in named.items():
         domain, slash, rest = name.partition("/")
         found.setdefault(domain if slash else driver, {})[rest if slash else name] = value
@@ -44,6 +45,8 @@ def _by_domain(named: dict[str, Any], driver: str) -> devices.Domains:
 
 
 def _variables(device: Device) -> Object:
+    from engine.api.cel.library.numbers import Amount
+
     attributes = {name: _value(value) for name, value in (device.spec.get("attributes") or {}).items()}
     capacity = {
         name: Amount(Quantity.parse(str(value["value"])).nanos)
@@ -59,6 +62,11 @@ def _variables(device: Device) -> Object:
 
 
 def _evaluate(expression: str, device: Device) -> bool:
+    """What CEL is written with is loaded with the first selector."""
+    from engine.api.cel import devices
+    from engine.api.cel.syntax import CompileError
+    from engine.api.cel.values import type_of
+
     try:
         outcome = devices.run(devices.compiled(expression), _variables(device))
     except CompileError as error:
