@@ -41,6 +41,8 @@ class Schema:
 
     # Whether status is a subresource where there is one, so that no write to the object itself touches it.
     status_apart = True
+    # Whether it is the schema of a built-in kind, which no object has ever had otherwise.
+    fixed = True
 
     def __init__(self, definitions: Definitions, raw: Mapping[str, Any], definition: str = "") -> None:
         self._definitions = definitions

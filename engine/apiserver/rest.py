@@ -156,9 +156,14 @@ class Rest:
         value = read_value(self.backend.definitions, call.request)
         if value is None:
             raise _empty_body()
+
+        def transform(old: Object) -> Object:
+            view, live = self._view(call, facet, value, options), (facet.start or facet.show)(old)
+            return self.writer.taken(call, facet, old, view, live=live, options=options)
+
         try:
             return 200, await self.writer.update(
-                call, options, lambda old: facet.take(old, self._view(call, facet, value, options)), rules=facet.check
+                call, options, transform, rules=facet.check, tracked=facet.gvk != info.gvk
             )
         except ApiError as error:
             creates = info.gvr.group_resource in _CREATE_ON_UPDATE and not call.info.subresource

@@ -9,6 +9,7 @@ in another version of a kind are compared by their paths as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +33,8 @@ from engine.api.apply.managers import (
     well_formed,
 )
 from engine.api.apply.merging import merge, remove, with_structs
+from engine.api.apply.reconciling import reconciled
+from engine.api.apply.reset_fields import Reset, only_kept, reset_fields, without
 from engine.api.errors import bad_request
 from engine.api.schema import Schema
 from engine.api.types import Object
@@ -55,8 +58,12 @@ _UNOWNED_METADATA = frozenset(
 )
 _METADATA: FieldSet = {"f:metadata": {}}  # every object has it, so it never goes as a whole
 
-# The part of an object that a write does not touch (GetResetFields of the strategies): nothing in it is owned by it.
-_UNTOUCHED = {"": "status", "status": "spec"}
+# Whether a version is still served: what was set in one that is not is nobody's any more.
+Served = Callable[[str], bool]
+
+
+def _always(_: str) -> bool:
+    return True
 
 
 def track_update(
@@ -69,6 +76,7 @@ def track_update(
     schema: Schema | None,
     subresource: str = "",
     api_version: str,
+    served: Served = _always,
 ) -> Object:
     """`new` with its managedFields saying that `manager` owns what differs from `old` (None for a create).
 
@@ -77,7 +85,9 @@ def track_update(
     managers = _managers_of(old, new, subresource)
     if old is not None and not managers:
         return _with_managers(new, {})
-    changed, removed = _changes(field_type(schema), old, new, subresource)
+    scope = _Scope(field_type(schema), api_version, new.get("kind", ""), subresource)
+    managers = _current(scope.kind, managers, served)
+    changed, removed = scope.changes(old, new)
     if changed or removed:
         identity = Identity.of(manager, operation, api_version, subresource)
         managers = _taken(managers, changed, removed)
@@ -99,6 +109,7 @@ def apply(
     schema: Schema | None,
     subresource: str = "",
     api_version: str,
+    served: Served = _always,
 ) -> Object:
     """The live object (None if there is none yet) with the applied configuration merged in.
 
@@ -109,8 +120,10 @@ def apply(
     _check(applied, api_version)
     kind = field_type(schema)
     check_applied(kind, applied)
-    managers = _live_managers(kind, live, now, subresource)
-    work = _Application(kind, live, applied, managers, Identity.of(manager, APPLY, api_version, subresource))
+    scope = _Scope(kind, api_version, applied.get("kind", ""), subresource)
+    identity = Identity.of(manager, APPLY, api_version, subresource)
+    managers = _current(kind, _live_managers(scope, live, now), served, but=identity)
+    work = _Application(scope, live, applied, managers, identity, served)
     conflicts = {} if force else work.conflicts
     if conflicts and manager == KUBECTL and live is not None:
         agreed = agreed_fields(kind, live)
@@ -131,47 +144,109 @@ def _check(applied: Object, api_version: str) -> None:
         raise bad_request(
             f"Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api_version}"
         )
-    if (applied.get("metadata") or {}).get("managedFields"):
+    if (applied.get("metadata") or {}).get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
 
 
-def _live_managers(kind: FieldType, live: Object | None, now: datetime, subresource: str) -> Managers:
+def _live_managers(scope: _Scope, live: Object | None, now: datetime) -> Managers:
     """Who owns the live object; where nobody is tracked, all of it belongs to `before-first-apply`."""
     if live is None:
         return {}
     managers = decode((live.get("metadata") or {}).get("managedFields")) or {}
     if managers:
         return managers
-    fields, _ = _changes(kind, None, live, subresource)
+    fields, _ = scope.changes(None, live)
     if not fields:
         return {}
-    version = live.get("apiVersion", "")
-    return {Identity.of(BEFORE_FIRST_APPLY, UPDATE, version, subresource): Owned(fields, version, timestamp(now))}
+    identity = Identity.of(BEFORE_FIRST_APPLY, UPDATE, scope.api_version, scope.subresource)
+    return {identity: Owned(fields, scope.api_version, timestamp(now))}
+
+
+def _current(kind: FieldType, managers: Managers, served: Served, but: Identity | None = None) -> Managers:
+    """The managers as the schema of today tells fields apart, without those of versions that are gone.
+
+    An applier that applies anew keeps its entry: it gets the version of today.
+    """
+    fixed = kind.schema is None or kind.schema.fixed
+    current: Managers = {}
+    for identity, owned in managers.items():
+        if identity == but or served(owned.api_version):
+            fields = owned.fields if fixed else reconciled(kind, owned.fields)
+            same = fields is owned.fields
+            current[identity] = owned if same else Owned(fields, owned.api_version, owned.time)
+    return current
+
+
+class _Scope:
+    """What of an object a write of a version and subresource can own."""
+
+    def __init__(self, kind: FieldType, api_version: str, name: str, subresource: str) -> None:
+        self.kind = kind
+        self.api_version = api_version
+        self.subresource = subresource
+        self._name = name
+        apart = kind.schema is None or kind.schema.status_apart
+        self.reset: Reset = reset_fields(api_version, name, subresource, status_apart=apart)
+
+    def changes(self, old: Object | None, new: Object) -> tuple[FieldSet, FieldSet]:
+        """What can be owned of the fields that were added or changed, and of those that were removed."""
+        if old is None:
+            after = self.ownable(new)
+            return self.kept(self.kind.whole(after, fresh=False)) if after else {}, {}
+        # A null that takes the place of a value is a change; where there was none before, it is as good as nothing.
+        nulled = frozenset(key for key, value in new.items() if value is None and old.get(key) is not None)
+        before, after = self.ownable(old), self.ownable(new, nulled)
+        # Both have their metadata, so that it counts as there before, whatever is in it.
+        before.setdefault("metadata", {})
+        after.setdefault("metadata", {})
+        changed, removed = self.kind.changes(before, after)
+        return self.kept(changed), self.kept(removed)
+
+    def kept(self, fields: FieldSet) -> FieldSet:
+        return only_kept(fields, self._name, self.subresource)
+
+    def ownable(self, obj: Object, nulled: frozenset[str] = frozenset()) -> Object:
+        """The object without what nobody owns, without what the write does not touch, and without the times that Go
+        writes as null where they are not set (`firstTimestamp` of an Event): their fields have omitempty all the same.
+        """
+        part = {
+            key: value for key, value in obj.items() if key not in _UNOWNED and (value is not None or key in nulled)
+        }
+        metadata = obj.get("metadata") or {}
+        if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:
+            part["metadata"] = owned
+        return without(part, self.reset)
 
 
 class _Application:
     """One apply, worked out: what comes out and whom it would take something from."""
 
     def __init__(
-        self, kind: FieldType, live: Object | None, applied: Object, managers: Managers, identity: Identity
+        self,
+        scope: _Scope,
+        live: Object | None,
+        applied: Object,
+        managers: Managers,
+        identity: Identity,
+        served: Served,
     ) -> None:
         self._managers = managers
         self._identity = identity
         self._last = managers.get(identity)
-        self._fields = kind.applied(_ownable(kind, applied, identity.subresource))
-        merged = _merged(kind, live or {}, applied, identity.subresource)
-        self.result = self._pruned(kind, merged)
-        self._changed, self._removed = _changes(kind, live, self.result, identity.subresource)
+        self._fields = scope.kept(scope.kind.applied(scope.ownable(applied, frozenset(applied))))
+        self.result = _merged(scope, live or {}, applied)
+        if self._last is not None and served(self._last.api_version):
+            self.result = self._pruned(scope.kind, self._last.fields, self.result)
+        self._changed, self._removed = scope.changes(live, self.result) if live else ({}, {})
+        self._same = live is not None and live == self.result
 
-    def _pruned(self, kind: FieldType, merged: Object) -> Object:
+    def _pruned(self, kind: FieldType, last: FieldSet, merged: Object) -> Object:
         """Without what was applied last time, is not applied now and nobody else owns."""
-        if self._last is None or not self._last.fields:
-            return merged
         kept = self._fields
         for identity, owned in self._managers.items():
             if identity != self._identity:
                 kept = union(kept, owned.fields)
-        given_up = difference(with_structs(kind, self._last.fields), with_structs(kind, union(kept, _METADATA)))
+        given_up = difference(with_structs(kind, last), with_structs(kind, union(kept, _METADATA)))
         pruned: Object = remove(kind, merged, given_up)
         return pruned
 
@@ -187,51 +262,22 @@ class _Application:
     @property
     def changes_nothing(self) -> bool:
         last = self._last.fields if self._last is not None else {}
-        return not self._changed and not self._removed and last == self._fields
+        return self._same and last == self._fields
 
     def managers_after(self, api_version: str, time: str) -> Managers:
+        """Of an apply that changes no field there is no time: what it was before stays, also if it was none."""
         others = {identity: owned for identity, owned in self._managers.items() if identity != self._identity}
         managers = _taken(others, self._changed, self._removed)
         if self._fields:
-            managers[self._identity] = Owned(self._fields, api_version, time)
-        return capped(managers)
+            last = self._last.time if self._last is not None else ""
+            managers[self._identity] = Owned(self._fields, api_version, last if self._same else time)
+        return managers
 
 
-def _merged(kind: FieldType, live: Object, applied: Object, subresource: str) -> Object:
+def _merged(scope: _Scope, live: Object, applied: Object) -> Object:
     """What is applied to the part that the write does not touch is left out."""
-    untouched = _untouched(kind, subresource)
-    fields = {key: value for key, value in applied.items() if key != untouched}
-    merged: Object = merge(kind, live, fields)
+    merged: Object = merge(scope.kind, live, without(applied, scope.reset))
     return merged
-
-
-def _changes(kind: FieldType, old: Object | None, new: Object, subresource: str) -> tuple[FieldSet, FieldSet]:
-    """What can be owned of the fields that were added or changed, and of those that were removed."""
-    after = _ownable(kind, new, subresource)
-    if old is None:
-        return kind.whole(after, fresh=False) if after else {}, {}
-    before = _ownable(kind, old, subresource)
-    # Both have their metadata, so that it counts as there before, whatever is in it.
-    before.setdefault("metadata", {})
-    after.setdefault("metadata", {})
-    return kind.changes(before, after)
-
-
-def _untouched(kind: FieldType, subresource: str) -> str | None:
-    if not subresource and kind.schema is not None and not kind.schema.status_apart:
-        return None
-    return _UNTOUCHED.get(subresource)
-
-
-def _ownable(kind: FieldType, obj: Object, subresource: str) -> Object:
-    """The object without what nobody owns, without what the write does not touch, and without the times that Go writes
-    as null where they are not set (`firstTimestamp` of an Event): their fields have omitempty all the same."""
-    untouched = _untouched(kind, subresource)
-    part = {key: value for key, value in obj.items() if key not in _UNOWNED and key != untouched and value is not None}
-    metadata = obj.get("metadata") or {}
-    if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:
-        part["metadata"] = owned
-    return part
 
 
 def _taken(managers: Managers, changed: FieldSet, removed: FieldSet) -> Managers:
@@ -253,7 +299,7 @@ def _managers_of(old: Object | None, new: Object, subresource: str) -> Managers:
     """
     sent: Any = (new.get("metadata") or {}).get("managedFields")
     stored: Any = (old.get("metadata") or {}).get("managedFields") if old is not None else None
-    if subresource or not sent or sent == stored:
+    if subresource or sent is None or sent == stored:
         return decode(stored) or {}
     if is_reset(sent):
         return {}
@@ -264,7 +310,7 @@ def _managers_of(old: Object | None, new: Object, subresource: str) -> Managers:
 def _with_managers(obj: Object, managers: Managers) -> Object:
     metadata = dict(obj.get("metadata") or {})
     if managers:
-        metadata["managedFields"] = encode(managers)
+        metadata["managedFields"] = encode(managers.items())
     else:
         metadata.pop("managedFields", None)
     return {**obj, "metadata": metadata}

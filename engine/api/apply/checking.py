@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from engine.api.apply.field_sets import path_text
 from engine.api.apply.field_types import FieldType, ListType, MapType
 from engine.api.errors import ApiError
@@ -62,8 +64,8 @@ def _check_map(kind: MapType, value: Any, path: Path, errors: list[str]) -> None
         step, below, _ = kind.field(key)
         if kind.schema is not None and kind.schema.field(key) is None and not kind.schema.open:
             errors.append(_at((*path, step), "field not declared in schema"))
-        else:
-            _check(below, item, (*path, step), errors)
+            return  # as upstream: the others are not looked at
+        _check(below, item, (*path, step), errors)
 
 
 def _check_list(kind: ListType, value: Any, path: Path, errors: list[str]) -> None:
@@ -72,10 +74,9 @@ def _check_list(kind: ListType, value: Any, path: Path, errors: list[str]) -> No
         return
     seen: set[str] = set()
     for index, item in enumerate(value):
-        missing = _missing_key(kind, item)
-        if missing is not None:
-            errors.append(_at(path, f"element {index}: {missing}"))
-            continue
+        if (wrong := _no_step(kind, item)) is not None:
+            errors.append(_at(path, f"element {index}: {wrong}"))
+            return
         step = kind.step(item)
         if step in seen:
             errors.append(_at(path, f"duplicate entries for key {path_text((step,))}"))
@@ -83,18 +84,28 @@ def _check_list(kind: ListType, value: Any, path: Path, errors: list[str]) -> No
         _check(kind.items, item, (*path, step), errors)
 
 
-def _missing_key(kind: ListType, item: Any) -> str | None:
+def _no_step(kind: ListType, item: Any) -> str | None:
     """What is wrong with an element that cannot be told from others."""
     if not kind.keys:
-        return None
+        return _no_value(item)
+    if item is None:
+        return "associative list with keys may not have a null element"
     if not isinstance(item, dict):
         return "associative list with keys may not have non-map elements"
-    if kind.step(item) == "k:{}":
-        return (
-            f'associative list with keys has an element that omits key field "{kind.keys[0]}" '
-            "(and doesn't have default value)"
-        )
-    return None
+    missing = kind.missing_key(item)
+    if missing is None:
+        return None
+    return (
+        f'associative list with keys has an element that omits key field "{missing}" (and doesn\'t have default value)'
+    )
+
+
+def _no_value(item: Any) -> str | None:
+    if isinstance(item, dict):
+        return "associative list without keys has an element that's a map type"
+    if isinstance(item, list):
+        return "not supported: associative list with lists as elements"
+    return "associative list without keys has an element that's an explicit null" if item is None else None
 
 
 def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
@@ -106,7 +117,7 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
     if wanted in ("integer", "number") and not number:
         return f"expected numeric (int or float), got {_go_type(value)}"
     if wanted == "string" and not isinstance(value, str):
-        return f"expected string, got &value.valueUnstructured{{Value:{go_text(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
     if wanted == "boolean" and not isinstance(value, bool):
         return f"expected boolean, got &{{{go_text(value)}}}"
     if wanted == "array" and not isinstance(value, list):
@@ -114,6 +125,21 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
     if wanted == "object" and not isinstance(value, dict):
         return f"expected map, got &{{{go_text(value)}}}"
     return None
+
+
+def _go_syntax(value: Any) -> str:
+    """A JSON value as Go's %#v prints it."""
+    if isinstance(value, dict):
+        return (
+            f"map[string]interface {{}}{{{', '.join(f'{_quoted(k)}:{_go_syntax(value[k])}' for k in sorted(value))}}}"
+        )
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_go_syntax, value))}}}"
+    return _quoted(value) if isinstance(value, str) else go_text(value)
+
+
+def _quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
 
 
 def _go_type(value: Any) -> str:

@@ -11,6 +11,7 @@ result is equal to it, so that `is` tells whether anything changed. Steps are in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -53,7 +54,7 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
             merged[step] = both = _union_nodes(present, node)
             changed = changed or both is not present
     if grown:
-        return dict(sorted(merged.items()))
+        return in_order(merged)
     return merged if changed else left
 
 
@@ -116,15 +117,53 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
     return common
 
 
+def has(fields: FieldSet, path: tuple[str, ...]) -> bool:
+    """Whether a path of field names is in the set."""
+    for name in path:
+        node = fields.get(f"f:{name}")
+        if node is None:
+            return False
+        fields = node
+    return _is_member(fields)
+
+
+def in_order(fields: FieldSet) -> FieldSet:
+    """The steps as upstream sorts them: names by their letters, elements by the values of their keys."""
+    if len(fields) < 2:
+        return fields
+    plain = all(step[0] in ".f" for step in fields)
+    return {step: fields[step] for step in (sorted(fields) if plain else sorted(fields, key=_rank))}
+
+
+@lru_cache(maxsize=16384)
+def _rank(step: str) -> tuple[str, Any]:
+    """PathElement.Compare: fields before elements, of those a set's values after keys."""
+    kind, _, rest = step.partition(":")
+    if kind == "k":
+        keys = orjson.loads(rest)
+        return kind, [(key, _value_rank(keys[key])) for key in sorted(keys)]
+    if kind in "vi" and rest:
+        return ("v" if kind == "v" else "w"), _value_rank(orjson.loads(rest))
+    return kind, rest
+
+
+def _value_rank(value: Any) -> tuple[int, Any]:
+    """value.Compare: numbers, then texts, then truths."""
+    if isinstance(value, bool):
+        return 2, value
+    if isinstance(value, int | float):
+        return 0, value
+    return (1, value) if isinstance(value, str) else (3, orjson.dumps(value))
+
+
 def paths(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """All paths, a node before what lies below it."""
-    for step, node in fields.items():
-        if step == SELF:
-            continue
-        path = (*prefix, step)
+    """All paths: at every step first what is a member, then what lies below."""
+    steps = [(step, node) for step, node in fields.items() if step != SELF]
+    for step, node in steps:
         if _is_member(node):
-            yield path
-        yield from paths(node, path)
+            yield (*prefix, step)
+    for step, node in steps:
+        yield from paths(node, (*prefix, step))
 
 
 def path_text(path: tuple[str, ...]) -> str:

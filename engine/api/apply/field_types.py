@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from engine.api.apply.field_sets import MEMBER, SELF, FieldSet
+from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, in_order
 from engine.api.schema import Schema
 
 # The default of a list's key that elements may leave out (upstream's schema markers, which the published one lacks).
@@ -27,6 +27,9 @@ _KEY_DEFAULTS = {
     ("io.k8s.api.core.v1.LocalObjectReference", "name"): "",
     ("io.k8s.api.core.v1.ObjectReference", "name"): "",
 }
+
+# Keys that elements may lack though they have no default.
+_OPTIONAL_KEYS = frozenset({"shareID"})
 
 # Structs that upstream's Go objects always hold, if only empty. They are nothing new when an object is created, so
 # their path itself is not owned, only what is in them; the same goes for required fields.
@@ -40,6 +43,7 @@ _ALWAYS_THERE_IN = frozenset(
 )
 
 _NOTHING: FieldSet = {}
+_EMPTY: dict[str, Any] = {}
 Changes = tuple[FieldSet, FieldSet]
 
 
@@ -57,6 +61,11 @@ class FieldType:
 
     def __init__(self, schema: Schema | None) -> None:
         self.schema = schema
+
+    @property
+    def atomic(self) -> bool:
+        """Whether it is a list or map, which is owned as a whole."""
+        return self.schema is not None and self.schema.type in ("array", "object")
 
     def applied(self, value: Any) -> FieldSet:
         return MEMBER
@@ -109,7 +118,8 @@ class MapType(FieldType):
             item = value[key]
             node = below.applied(item)
             if not node:
-                if item != [] or not isinstance(below, ListType):  # an empty list holds nothing to own
+                # Of a field that is an empty list there is nothing to own; a key of a map is owned itself.
+                if item != [] or not isinstance(below, ListType) or not self.declares(key):
                     fields[step] = MEMBER
             elif not self.declares(key) and SELF not in node:
                 fields[step] = {SELF: MEMBER, **node}
@@ -127,8 +137,11 @@ class MapType(FieldType):
         return fields
 
     def changes(self, old: Any, new: Any) -> Changes:
-        if not isinstance(old, dict) or not isinstance(new, dict):
-            return self.whole(new), _NOTHING
+        """null is as good as an empty map, but that the one became the other is a change of the map itself."""
+        old = old if isinstance(old, dict) else _EMPTY
+        new = new if isinstance(new, dict) else _EMPTY
+        if not old and not new:
+            return MEMBER, _NOTHING
         changed: FieldSet = {}
         removed: FieldSet = {}
         for key in sorted(new):
@@ -152,10 +165,11 @@ class MapType(FieldType):
 class ListType(FieldType):
     """A list whose elements are owned one by one: found by their keys, or (in a set) by their value."""
 
-    __slots__ = ("_defaults", "items", "keys")
+    __slots__ = ("_declared", "_defaults", "items", "keys")
 
     def __init__(self, schema: Schema, keys: tuple[str, ...]) -> None:
         super().__init__(schema)
+        self._declared = keys
         self.keys = tuple(sorted(keys))
         self.items = field_type(schema.items)
         self._defaults = {key: _key_default(schema.items, key) for key in self.keys}
@@ -171,6 +185,11 @@ class ListType(FieldType):
                 found[key] = value
         return f"k:{orjson.dumps(found).decode()}"
 
+    def missing_key(self, item: dict[str, Any]) -> str | None:
+        """The first key that an element lacks, if it has no default."""
+        wanted = (key for key in self._declared if self._defaults[key] is None and key not in _OPTIONAL_KEYS)
+        return next((key for key in wanted if key not in item), None)
+
     def index(self, items: list[Any]) -> dict[str, list[Any]]:
         """The elements by their steps; old objects may hold several under one."""
         found: dict[str, list[Any]] = {}
@@ -182,36 +201,44 @@ class ListType(FieldType):
         if not isinstance(value, list):
             return MEMBER
         fields: FieldSet = {}
-        for item in value:
-            node = self.items.applied(item)
-            fields[self.step(item)] = {SELF: MEMBER, **node} if node and SELF not in node else node
-        return dict(sorted(fields.items()))
+        for step, found in self.index(value).items():
+            node = self.items.applied(found[0]) if len(found) == 1 else MEMBER
+            fields[step] = {SELF: MEMBER, **node} if node and SELF not in node else node
+        return in_order(fields)
 
     def whole(self, value: Any, *, fresh: bool = True) -> FieldSet:
         if not isinstance(value, list) or not value:
             return MEMBER
-        fields: FieldSet = {self.step(item): self.items.whole(item) for item in value}
-        fields = dict(sorted(fields.items()))
+        fields: FieldSet = {
+            step: self.items.whole(found[0]) if len(found) == 1 else MEMBER for step, found in self.index(value).items()
+        }
+        fields = in_order(fields)
         return {SELF: MEMBER, **fields} if fresh else fields
 
     def changes(self, old: Any, new: Any) -> Changes:
-        if not isinstance(old, list) or not isinstance(new, list):
-            return self.whole(new), _NOTHING
-        before, after = self.index(old), self.index(new)
+        before = self.index(old) if isinstance(old, list) else {}
+        after = self.index(new) if isinstance(new, list) else {}
+        if not before and not after:
+            return MEMBER, _NOTHING
         changed: FieldSet = {}
         removed: FieldSet = {}
-        for step in sorted(after):
-            if step not in before:
-                changed[step] = self.items.whole(after[step][0])
-            elif before[step] != after[step]:
-                if len(before[step]) > 1 or len(after[step]) > 1:
-                    changed[step] = MEMBER
-                else:
-                    _note(step, self.items.changes(before[step][0], after[step][0]), changed, removed)
-        for step in sorted(before):
-            if step not in after:
-                removed[step] = self.items.whole(before[step][0])
-        return changed, removed
+        for step in {**before, **after}:
+            _note(step, self._item_changes(before.get(step, []), after.get(step, [])), changed, removed)
+        return in_order(changed), in_order(removed)
+
+    def _item_changes(self, old: list[Any], new: list[Any]) -> Changes | None:
+        """What became of an element; of several under one step nothing is owned but the step itself."""
+        if old == new:
+            return None
+        if len(old) > 1 and len(new) > 1:
+            return MEMBER, _NOTHING
+        if len(old) > 1:
+            return (self.items.whole(new[0]) if new else _NOTHING), MEMBER
+        if len(new) > 1:
+            return MEMBER, (self.items.whole(old[0]) if old else _NOTHING)
+        if not old:
+            return self.items.whole(new[0]), _NOTHING
+        return self.items.changes(old[0], new[0]) if new else (_NOTHING, self.items.whole(old[0]))
 
 
 class DeducedType(MapType):
@@ -223,27 +250,32 @@ class DeducedType(MapType):
         return super().applied(value) if isinstance(value, dict) else MEMBER
 
     def changes(self, old: Any, new: Any) -> Changes:
-        if isinstance(old, dict) and isinstance(new, dict):
+        if (old is None or isinstance(old, dict)) and (new is None or isinstance(new, dict)):
             return super().changes(old, new)
-        return (self.whole(new) if isinstance(new, dict) else MEMBER), _NOTHING
+        _, removed = super().changes(old, None) if isinstance(old, dict) else (_NOTHING, _NOTHING)
+        return (self.whole(new) if isinstance(new, dict) else MEMBER), removed
 
 
-def _note(step: str, found: Changes, changed: FieldSet, removed: FieldSet) -> None:
+def _note(step: str, found: Changes | None, changed: FieldSet, removed: FieldSet) -> None:
+    if found is None:
+        return
     added, gone = found
     if added or added is MEMBER:
         changed[step] = added
-    if gone:
+    if gone or gone is MEMBER:
         removed[step] = gone
 
 
 @lru_cache(maxsize=65536)
 def field_type(schema: Schema | None) -> FieldType:
     """The compiled type of a schema node; without a schema what the value itself tells."""
+    if schema is not None and schema.map_type == "atomic":
+        return FieldType(schema)
     if schema is None or schema.raw.get("x-kubernetes-preserve-unknown-fields"):
         return DEDUCED if schema is None or not schema.properties else MapType(schema)
     if schema.type == "array":
         return _list_type(schema)
-    if schema.type == "object" and schema.map_type != "atomic" and not schema.open:
+    if schema.type == "object" and not schema.open:
         return MapType(schema)
     return FieldType(schema)
 

@@ -6,7 +6,7 @@ capmanagers.go, managedfieldsupdater.go).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -80,13 +80,13 @@ def well_formed(entries: Any) -> bool:
 
 
 def is_reset(entries: Any) -> bool:
-    """Whether the client asks to forget all owners: one empty entry."""
-    return bool(entries == [{}])
+    """Whether the client asks to forget all owners: an empty list, or one empty entry."""
+    return entries in ([], [{}])
 
 
-def encode(managers: Mapping[Identity, Owned]) -> list[Object]:
+def encode(managers: Iterable[tuple[Identity, Owned]]) -> list[Object]:
     """The entries in upstream's order: appliers before updaters, older before newer."""
-    ordered = sorted(managers.items(), key=_order)
+    ordered = sorted(managers, key=_order)
     return [owned.encoded or _entry(identity, owned) for identity, owned in ordered]
 
 
@@ -127,9 +127,10 @@ def capped(managers: Managers) -> Managers:
             first[version] = identity
             continue
         bucket = Identity.of(ANCIENT_CHANGES, UPDATE, version)
+        owned = kept[identity]
         if bucket not in kept:
             kept[bucket] = kept.pop(first[version])
-        owned = kept.pop(identity)
         kept[bucket] = Owned(union(kept[bucket].fields, owned.fields), version, owned.time)
+        del kept[identity]  # as upstream: a bucket that is itself the next oldest goes
         surplus -= 1
     return kept

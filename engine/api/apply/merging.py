@@ -12,49 +12,61 @@ from engine.api.apply.field_types import FieldType, ListType, MapType
 
 
 def merge(kind: FieldType, live: Any, applied: Any) -> Any:
-    """The applied value over the live one. Shares what does not change; neither side is changed."""
-    if isinstance(kind, ListType) and isinstance(live, list) and isinstance(applied, list):
-        return _merge_list(kind, live, applied)
-    if isinstance(kind, MapType) and isinstance(live, dict) and isinstance(applied, dict):
-        merged = dict(live)
-        for key, value in applied.items():
-            if value is None:
-                merged.pop(key, None)
-            else:
-                merged[key] = merge(kind.field(key)[1], live[key], value) if key in live else value
-        return merged
+    """The applied value over the live one. Shares what does not change; neither side is changed.
+
+    A null sets a leaf to null, but takes nothing out of a map or list that is owned piece by piece.
+    """
+    if isinstance(kind, MapType):
+        if isinstance(live, dict) and live and (applied is None or isinstance(applied, dict)):
+            return _merge_map(kind, live, applied or {})
+    elif isinstance(kind, ListType) and isinstance(live, list) and live and isinstance(applied, list | None):
+        return _merge_list(kind, live, applied) if applied else live
     return applied
 
 
+def _merge_map(kind: MapType, live: dict[str, Any], applied: dict[str, Any]) -> dict[str, Any]:
+    if not applied:
+        return live
+    merged = dict(live)
+    for key, value in applied.items():
+        merged[key] = merge(kind.field(key)[1], live[key], value) if key in live else value
+    return merged
+
+
 def _merge_list(kind: ListType, live: list[Any], applied: list[Any]) -> list[Any]:
-    """Applied elements come in the order they are applied in; each live one stays before what it was before."""
+    """Applied elements come in the order they are applied in; each live one stays before what it was before.
+
+    Live elements that cannot be told apart stay as they are, or give way together to an applied one.
+    """
+    left, right = [kind.step(item) for item in live], [kind.step(item) for item in applied]
     present, wanted = kind.index(live), kind.index(applied)
     shared = [step for step in wanted if step in present]
+    taken: set[str] = set()
     merged: list[Any] = []
-    left, right = list(present), list(wanted)
     i = j = 0
     while i < len(left) or j < len(right):
-        if i < len(left) and left[i] not in wanted:
-            merged += present[left[i]]
-            i += 1
-        elif i < len(left) and (j >= len(right) or (shared and left[i] != right[j] and left[i] != shared[0])):
+        both = i < len(left) and j < len(right)
+        if both and left[i] != right[j] and left[i] in wanted and shared and left[i] != shared[0]:
             i += 1  # it comes where it is applied
-        else:
+            continue
+        if i < len(left) and left[i] not in wanted:
+            merged.append(live[i])
+            i += 1
+            continue
+        if i < len(left) and (left[i] in taken or (j < len(right) and left[i] == right[j])):
+            i += 1
+        if j < len(right):
             step = right[j]
-            merged += _merge_items(kind, present.get(step, []), wanted[step])
+            taken.add(step)
+            merged.append(_merge_item(kind, present.get(step, []), applied[j]))
             j += 1
-            if i < len(left) and left[i] == step:
-                i += 1
             if shared and shared[0] == step:
                 shared.pop(0)
     return merged
 
 
-def _merge_items(kind: ListType, live: list[Any], applied: list[Any]) -> list[Any]:
-    """One element; live duplicates of it give way."""
-    if len(live) != 1 or len(applied) != 1:
-        return applied
-    return [merge(kind.items, live[0], applied[0])]
+def _merge_item(kind: ListType, live: list[Any], applied: Any) -> Any:
+    return merge(kind.items, live[0], applied) if len(live) == 1 else applied
 
 
 def with_structs(kind: FieldType, fields: FieldSet) -> FieldSet:
@@ -80,14 +92,17 @@ def below_step(kind: FieldType, step: str) -> tuple[FieldType, bool]:
 
 
 def remove(kind: FieldType, value: Any, gone: FieldSet) -> Any:
-    """The value without these fields; None where nothing is left of a map or list that lost all it had."""
+    """The value without these fields; null where nothing is left of a map or list that lost all it had.
+
+    A map or list that is owned as a whole goes with anything in it (another schema once told its parts apart).
+    """
     if not gone:
         return value
     if isinstance(kind, MapType) and isinstance(value, dict):
         return _remove_keys(kind, value, gone)
     if isinstance(kind, ListType) and isinstance(value, list):
         return _remove_items(kind, value, gone)
-    return value
+    return None if isinstance(value, dict | list) else value
 
 
 def _remove_keys(kind: MapType, value: dict[str, Any], gone: FieldSet) -> dict[str, Any] | None:
@@ -99,10 +114,9 @@ def _remove_keys(kind: MapType, value: dict[str, Any], gone: FieldSet) -> dict[s
             kept[key] = item
         elif node and SELF not in node:
             rest = remove(below, item, node)
-            if rest is not None:
-                kept[key] = rest
-            elif there:  # emptied, but upstream's objects always have it
-                kept[key] = [] if isinstance(item, list) else {}
+            if rest is None and there:  # emptied, but upstream's objects always have it
+                rest = [] if isinstance(item, list) else {}
+            kept[key] = rest
     return kept or None
 
 

@@ -103,6 +103,7 @@ class CustomVersion:
         name = published_name(self.gvk)
         schema = Schema(self._definitions, self.published[name], name)
         schema.status_apart = "status" in self.subresources
+        schema.fixed = False
         return schema
 
     # -- objects

@@ -9,20 +9,27 @@ from typing import Any
 
 from engine.api.errors import bad_request, internal
 from engine.api.extension import ScalePaths
-from engine.api.types import Object, copy_object
-from engine.apiserver.registry.facet import SCALE, Facet, scale_metadata
+from engine.api.types import GVK, Object, copy_object
+from engine.apiserver.registry.facet import SCALE, Facet
+from engine.apiserver.registry.scale import scale_metadata, take_scale_metadata, with_scale_owners
 
 
-def custom_scale(paths: ScalePaths | None) -> Facet:
+def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
     assert paths is not None, "a resource without scale has no such subresource"
 
     def show(obj: Object) -> Object:
         if _found(obj, paths.spec) is None:
             path = "." + ".".join(paths.spec)
             raise internal(f'the spec replicas field "{path}" does not exist')
-        return start(obj)
+        return view(obj)
+
+    def path_in(api_version: str) -> tuple[str, ...] | None:
+        return paths.spec if api_version.rpartition("/")[0] == gvk.group else None
 
     def start(obj: Object) -> Object:
+        return with_scale_owners(view(obj), obj, path_in)
+
+    def view(obj: Object) -> Object:
         status: Object = {"replicas": _found(obj, paths.status) or 0}
         if selector := _found(obj, paths.selector) if paths.selector else None:
             status["selector"] = selector
@@ -41,10 +48,9 @@ def custom_scale(paths: ScalePaths | None) -> Facet:
         if replicas < 0:
             raise bad_request(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
         _set(new, paths.spec, replicas)
-        metadata = scale.get("metadata") or {}
-        new["metadata"]["resourceVersion"] = metadata.get("resourceVersion", "")
-        if metadata.get("uid"):
-            new["metadata"]["uid"] = metadata["uid"]
+        take_scale_metadata(new, scale, path_in, gvk.api_version)
+        if scale["metadata"].get("uid"):
+            new["metadata"]["uid"] = scale["metadata"]["uid"]
         return new
 
     return Facet(SCALE, show, take, start=start)

@@ -25,13 +25,3 @@ class Facet:
     take: Callable[[Object, Object], Object]
     check: Check | None = None
     start: Callable[[Object], Object] | None = None  # the view that a patch starts from, where that is not `show`'s
-
-
-def scale_metadata(obj: Object) -> Object:
-    """What a Scale says of the object that it is of."""
-    metadata = obj["metadata"]
-    return {
-        key: metadata[key]
-        for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-        if key in metadata
-    }

@@ -16,7 +16,8 @@ from engine.api.types import Object, copy_object
 from engine.api.validation.certificates import validate_approval
 from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
 from engine.apiserver.customresources.scale import custom_scale
-from engine.apiserver.registry.facet import SCALE, Check, Facet, scale_metadata
+from engine.apiserver.registry.facet import SCALE, Check, Facet
+from engine.apiserver.registry.scale import check_scale, scale_metadata, take_scale_metadata, with_scale_owners
 
 
 def facet_of(info: ResourceInfo, subresource: str) -> Facet | None:
@@ -24,9 +25,9 @@ def facet_of(info: ResourceInfo, subresource: str) -> Facet | None:
     if subresource in ("", "status"):
         return Facet(info.gvk, _same, _replace)
     if subresource == "scale" and info.extension is not None:
-        return custom_scale(info.extension.scale)
+        return custom_scale(info.extension.scale, info.gvk)
     if subresource == "scale":
-        return Facet(SCALE, _show_scale, _take_scale)
+        return _scale(info)
     make = _FACETS.get((info.gvr.group_resource, subresource))
     return make(info) if make is not None else None
 
@@ -44,6 +45,9 @@ def _no_causes(new: Object, old: Object) -> list[Cause]:
 
 
 # -- scale
+
+_REPLICAS = ("spec", "replicas")
+_WITH_REPLICAS = frozenset({"v1", "apps/v1", "apps/v1beta1", "apps/v1beta2"})
 
 
 def _show_scale(obj: Object) -> Object:
@@ -65,14 +69,22 @@ def _show_scale(obj: Object) -> Object:
     return scale
 
 
-def _take_scale(old: Object, scale: Object) -> Object:
-    new = copy_object(old)
-    new["spec"]["replicas"] = (scale.get("spec") or {}).get("replicas", 0)
-    metadata = scale.get("metadata") or {}
-    new["metadata"]["resourceVersion"] = metadata.get("resourceVersion", "")
-    if metadata.get("uid"):
-        new["metadata"]["uid"] = metadata["uid"]
-    return new
+def _scale(info: ResourceInfo) -> Facet:
+    def path_in(api_version: str) -> tuple[str, ...] | None:
+        return _REPLICAS if api_version in _WITH_REPLICAS else None
+
+    def start(obj: Object) -> Object:
+        return with_scale_owners(_show_scale(obj), obj, path_in)
+
+    def take(old: Object, scale: Object) -> Object:
+        replicas = (scale.get("spec") or {}).get("replicas", 0)
+        check_scale(info, old, scale, replicas)
+        new = copy_object(old)
+        new["spec"]["replicas"] = replicas
+        take_scale_metadata(new, scale, path_in, info.gvk.api_version)
+        return new
+
+    return Facet(SCALE, _show_scale, take, start=start)
 
 
 # -- parts of a Pod, a Namespace, a CertificateSigningRequest

@@ -43,16 +43,18 @@ class Patcher:
         change = self._change(call, facet, kind)
 
         def transform(old: Object) -> Object:
-            patched = change((facet.start or facet.show)(old))
+            live = (facet.start or facet.show)(old)
+            patched = change(live)
             try:
                 view = self._decoded(call, facet.gvk, patched, options)
             except ApiError as error:
                 shown = call.request.body if kind == STRATEGIC_PATCH else patched
                 raise refused_patch(error, facet.gvk, shown, restored=kind == STRATEGIC_PATCH) from None
             check_place(call.gvr_resource, call.info, view)
-            return facet.take(old, view)
+            return self._writer.taken(call, facet, old, view, live=live, options=options)
 
-        return 200, await self._writer.update(call, options, transform, rules=facet.check)
+        tracked = facet.gvk != call.gvr_resource.gvk
+        return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=tracked)
 
     def _change(self, call: Call, facet: Facet, kind: str) -> Callable[[Object], Any]:
         """The patch of the request as a function."""
@@ -91,8 +93,7 @@ class Patcher:
             view["metadata"]["resourceVersion"] = applied["metadata"].get("resourceVersion", "")
             return facet.take(old, view)
 
-        tracked = facet.gvk == info.gvk
-        return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=tracked)
+        return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=True)
 
     async def _create(self, call: Call, facet: Facet, applied: Object, options: WriteOptions) -> Object:
         """Applying what is not there creates it, which needs the right to create."""
@@ -124,6 +125,7 @@ class Patcher:
             schema=schema,
             subresource=call.info.subresource,
             api_version=facet.gvk.api_version,
+            served=self._writer.served(facet.gvk.kind),
         )
 
     def _applied(self, call: Call) -> Object:

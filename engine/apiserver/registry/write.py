@@ -14,12 +14,13 @@ from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, Cause, already_exists, conflict, invalid, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
-from engine.api.types import Object
+from engine.api.types import GVK, Object
 from engine.api.validation import validate_create, validate_status_update, validate_update
 from engine.api.warnings import warnings_on_create, warnings_on_update
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.requesters import name_requester
@@ -49,7 +50,7 @@ class Writer:
         """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`."""
         info = call.gvr_resource
         if not tracked:  # before admission and strategy: what the server adds belongs to no manager
-            obj = self._tracked(info, obj, None, options=options, subresource="")
+            obj = self._tracked(info.gvk, obj, None, options=options, subresource="")
         attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
         await self._mutate(call, attributes)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
@@ -230,7 +231,24 @@ class Writer:
             new["metadata"]["managedFields"] = old["metadata"]["managedFields"]
         if same_but_revision(new, old):
             return new
-        return self._tracked(info, new, old, options=options, subresource=subresource)
+        return self._tracked(info.gvk, new, old, options=options, subresource=subresource)
+
+    def taken(
+        self, call: Call, facet: Facet, old: Object, view: Object, *, live: Object, options: WriteOptions
+    ) -> Object:
+        """The object with a changed view taken back; a view of another kind has owners of its own, which go with it."""
+        if facet.gvk != call.gvr_resource.gvk:
+            view = self._tracked(facet.gvk, view, live, options=options, subresource=call.info.subresource)
+        return facet.take(old, view)
+
+    def served(self, kind: str) -> Callable[[str], bool]:
+        """Whether there is a kind of this name in a version."""
+
+        def is_served(api_version: str) -> bool:
+            group, _, version = api_version.rpartition("/")
+            return self._backend.definitions.kind(GVK(group, version, kind)) is not None
+
+        return is_served
 
     async def _swap(self, call: Call, new: Object, stored: Stored) -> Object | None:
         info, request = call.gvr_resource, call.info
@@ -291,11 +309,9 @@ class Writer:
             call.warnings,
         )
 
-    def _tracked(
-        self, info: ResourceInfo, new: Object, old: Object | None, *, options: WriteOptions, subresource: str
-    ) -> Object:
+    def _tracked(self, gvk: GVK, new: Object, old: Object | None, *, options: WriteOptions, subresource: str) -> Object:
         """`new` with its managedFields kept up to date."""
-        schema = self._backend.definitions.kind(info.gvk)
+        schema = self._backend.definitions.kind(gvk)
         if schema is None:
             return new
         return track_update(
@@ -306,7 +322,8 @@ class Writer:
             now=self._world.clock.now(),
             schema=schema,
             subresource=subresource,
-            api_version=info.gvr.api_version,
+            api_version=gvk.api_version,
+            served=self.served(gvk.kind),
         )
 
 

@@ -1,0 +1,61 @@
+"""Who owns the replicas of an object, seen from its scale subresource and back.
+
+Source of the behaviour: apimachinery pkg/util/managedfields/scalehandler.go. A Scale has entries of its own version;
+what comes of them is written into the object in the object's version and without a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.api.apply.field_sets import MEMBER, FieldSet, difference, has
+from engine.api.apply.managers import Identity, Owned, decode, encode
+from engine.api.types import Object
+
+_SCALE_VERSION = "autoscaling/v1"
+_IN_SCALE: FieldSet = {"f:spec": {"f:replicas": MEMBER}}
+
+# Where an object has its replicas in a version; None for a version that is not known.
+ReplicasPath = Callable[[str], tuple[str, ...] | None]
+
+
+def scale_owners(entries: Any, path_in: ReplicasPath) -> list[Object]:
+    """The entries of the object that own its replicas, as those of its Scale."""
+    found = []
+    for identity, owned in (decode(entries) or {}).items():
+        path = path_in(owned.api_version)
+        if path is not None and has(owned.fields, path):
+            found.append((identity, Owned(_IN_SCALE, _SCALE_VERSION, owned.time)))
+    return encode(found)
+
+
+def owners_with_scale(entries: Any, scale_entries: Any, path_in: ReplicasPath, api_version: str) -> list[Object]:
+    """The entries of the object after a write to its Scale, which may have taken the replicas from them."""
+    of_scale = decode(scale_entries) or {}
+    kept: list[tuple[Identity, Owned]] = []
+    for identity, owned in (decode(entries) or {}).items():
+        path = path_in(owned.api_version)
+        if path is None:
+            continue
+        if has(owned.fields, path) and of_scale.pop(identity, None) is None:
+            left = difference(owned.fields, _set_of(path))
+            if left:
+                kept.append((identity, Owned(left, owned.api_version, owned.time)))
+        else:
+            kept.append((identity, owned))
+    own = path_in(api_version)
+    if own is not None:
+        kept += [
+            (identity, Owned(_set_of(own), api_version))
+            for identity, owned in of_scale.items()
+            if has(owned.fields, ("spec", "replicas"))
+        ]
+    return encode(kept)
+
+
+def _set_of(path: tuple[str, ...]) -> FieldSet:
+    fields = MEMBER
+    for name in reversed(path):
+        fields = {f"f:{name}": fields}
+    return fields
