@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from engine.api.crd import columns, jsonpath
-from engine.api.crd.cel.rules import Validator
 from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import with_defaults
 from engine.api.crd.list_types import check_list_types
@@ -24,6 +23,9 @@ from engine.api.schema import Definitions, Schema
 from engine.api.tables.columns import KindTable, Row
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import Problems
+
+if TYPE_CHECKING:
+    from engine.api.crd.cel.rules import Validator
 
 _CACHE = 10_000
 # With one of these the rules are not asked: they may count on a value of the right form.
@@ -118,6 +120,11 @@ class CustomVersion:
 
     @cached_property
     def _rules(self) -> Validator | None:
+        """CEL is loaded with the first definition that has rules."""
+        if not self.structural.has_rules:
+            return None
+        from engine.api.crd.cel.rules import Validator
+
         return Validator.of(self.structural)
 
     def problems(self, new: Object, old: Object | None) -> list[Cause]:
