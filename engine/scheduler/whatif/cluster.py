@@ -21,6 +21,7 @@ from engine.scheduler.plugins.resource_claims import (
 )
 from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, CSI_STORAGE_CAPACITIES
+from engine.scheduler.whatif.older_versions import of_today
 
 PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -81,14 +82,14 @@ def group_kind(obj: Object) -> tuple[str, str]:
 
 
 def _read(definitions: Definitions, obj: Object, resource: GVR, kind: str) -> Object:
-    """The object as the API server would hold it: of the right types, without nulls and what is unknown. One of another
-    version than ours is taken as it is. Raises DumpError."""
+    """The object as the API server would hold it: in our version, of the right types, without nulls and what is not
+    known. Raises DumpError."""
     name = obj["metadata"]["name"]
-    if obj.get("apiVersion") == resource.api_version:
-        try:
-            obj = decode(definitions, GVK(resource.group, resource.version, kind), obj).object
-        except ApiError as failure:
-            raise DumpError(f"{kind} {name}: {failure.message}") from None
+    try:
+        ours = of_today(obj, resource.api_version)
+        obj = decode(definitions, GVK(resource.group, resource.version, kind), ours).object
+    except ApiError as failure:
+        raise DumpError(f"{kind} {name}: {failure.message}") from None
     if resource == PODS and not obj.get("spec"):
         raise DumpError(f"Pod {name}: spec: Required value")
     return obj

@@ -12,7 +12,7 @@ from engine.scheduler.framework.plugin import FilterPlugin
 from engine.scheduler.framework.runtime import Durations, Framework
 from engine.scheduler.framework.status import Code, Status
 from engine.scheduler.pod_info import PodInfo
-from engine.scheduler.whatif.remedies import nodes, resources, topology, volumes
+from engine.scheduler.whatif.remedies import devices, nodes, resources, topology, volumes
 from engine.scheduler.whatif.remedies.remedy import ANOTHER, EDIT_POD, NodeRemedies, Question, Remedy
 
 __all__ = ["NodeRemedies", "Remedy", "remedies_for"]
@@ -32,6 +32,8 @@ _BY_PLUGIN: dict[str, Callable[[Question], list[Remedy]]] = {
     "VolumeZone": volumes.of_zone,
     "PodTopologySpread": topology.of_spread,
     "InterPodAffinity": topology.of_pod_affinity,
+    "DynamicResources": devices.of_claims,
+    "NodeDeclaredFeatures": devices.of_features,
 }
 
 
