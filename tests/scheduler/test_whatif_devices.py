@@ -19,7 +19,7 @@ NODES = [node("n1"), node("n2")]
 def older(obj: Object, version: str) -> Object:
     """An object as an older server printed it."""
     made: Object = {**obj, "apiVersion": f"resource.k8s.io/{version}"}
-    if version == "v1beta2":
+    if version in ("v1beta2", "v1"):
         return made
     spec = made["spec"]
     if made["kind"] == "ResourceSlice":

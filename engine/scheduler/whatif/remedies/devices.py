@@ -43,7 +43,8 @@ def _claim_text(claim: Object) -> str:
 def _request_text(request: Object) -> str:
     """What a request asks for, or each of its alternatives."""
     ways = request.get("firstAvailable") or [request.get("exactly") or {}]
-    return " or ".join(
-        f"{'all' if way.get('allocationMode') == 'All' else way.get('count') or 1} of class {way.get('deviceClassName')}"
-        for way in ways
-    )
+    return " or ".join(f"{_count_text(way)} of class {way.get('deviceClassName')}" for way in ways)
+
+
+def _count_text(way: Object) -> str:
+    return "all" if way.get("allocationMode") == "All" else str(way.get("count") or 1)
