@@ -10,6 +10,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
 from engine.trace import Hop, Span, SpanContext
 from engine.trace.tracer import Tracer
@@ -28,6 +29,8 @@ class Call:
     object: str = ""  # in the words of spans: kind/namespace/name
     payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)
+    flow: Flow | None = None  # the FlowSchema that it belongs to
+    handled: bool = False  # whether it came to a handler: authenticated, authorised, and for something that there is
 
     @property
     def gvr_resource(self) -> ResourceInfo:

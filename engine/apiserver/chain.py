@@ -23,10 +23,14 @@ from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict,
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
 from engine.apiserver.debug.payloads import Payloads
+from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, parse
+from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Rest
+from engine.clock import wall
+from engine.rng import Rng
 from engine.store.types import StoreError
 from engine.trace import Hop, Span, SpanContext
 from engine.world import World
@@ -36,6 +40,7 @@ log = logging.getLogger(__name__)
 DEBUG_PREFIX = "/debug/ktui"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
+_AUDIT_ID = "audit-id"
 _PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
 Step = Callable[[Call], Awaitable[Response]]
@@ -51,6 +56,9 @@ class Chain:
         rest: Rest,
         nonresource: NonResource,
         payloads: Payloads,
+        flows: FlowClassifier,
+        metrics: RequestMetrics,
+        audit_ids: Rng,
     ) -> None:
         self._world = world
         self._authenticator = authenticator
@@ -58,26 +66,50 @@ class Chain:
         self._rest = rest
         self._nonresource = nonresource
         self._payloads = payloads
+        self._flows = flows
+        self._metrics = metrics
+        self._audit_ids = audit_ids
 
     async def handle(self, request: Request) -> Response:
         """The answer to a request; never raises but when it is cancelled."""
         info = parse(request)
         cause = SpanContext.parse(request.headers.get("traceparent", ""))
         call = Call(request, info, self._world.tracer, cause)
+        began = wall()
+        self._metrics.began(info)
         try:
-            response = await self._traced(call)
-        except ApiError as error:
-            response = _failed(error)
-        except StoreError as error:
-            response = _failed(unavailable(str(error)))
-        except Exception as error:
-            log.exception("%s %s", request.method, request.path)
-            response = _failed(internal(f"{type(error).__name__}: {error}"))
+            response = await self._answer(call)
+        finally:
+            self._metrics.ended(info)
+        if call.handled:
+            self._metrics.record(call, response.status, wall() - began)
         if call.payload:
             self._payloads.keep(call.payload, request, response)
-        if call.warnings:
-            response.headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
+        self._say_more(call, response)
         return response
+
+    async def _answer(self, call: Call) -> Response:
+        request = call.request
+        try:
+            return await self._traced(call)
+        except ApiError as error:
+            return _failed(error)
+        except StoreError as error:
+            return _failed(unavailable(str(error)))
+        except Exception as error:
+            log.exception("%s %s", request.method, request.path)
+            return _failed(internal(f"{type(error).__name__}: {error}"))
+
+    def _say_more(self, call: Call, response: Response) -> None:
+        """The headers that the filters of the chain set."""
+        headers = response.headers
+        if call.warnings:
+            headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
+        if _component(call.request):
+            return
+        headers[_AUDIT_ID] = call.request.headers.get(_AUDIT_ID) or self._audit_ids.uid()
+        if call.flow is not None:
+            headers.update(call.flow.headers())
 
     async def _traced(self, call: Call) -> Response:
         request = call.request
@@ -125,8 +157,11 @@ class Chain:
         else:
             await self._admit_write(call)
         if not info.is_resource:
-            return await self._nonresource.answer(call)
+            response = await self._nonresource.answer(call)
+            call.handled = True
+            return response
         call.resource = self._rest.resolve(call)
+        call.handled = True
         return await self._rest.answer(call)
 
     # -- hops 2 and 3
@@ -165,6 +200,8 @@ class Chain:
         if (wanted := asked_for(call.request)) is not None:
             call.user = await impersonate(call.user, wanted, self._authorizer)
             detail["impersonated"] = wanted.name
+        if not _component(call.request) and (call.info.watching or not call.info.long_running):
+            call.flow = self._flows.classify(call.user, call.info)
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
         if call.request.method not in _METHODS:

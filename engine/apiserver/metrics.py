@@ -1,47 +1,130 @@
-"""/metrics: the figures that this server has, under the names that kube-apiserver gives them."""
+"""/metrics: the figures that this server has, under the names that kube-apiserver gives them.
+
+With them, in one process with the control plane, are the figures of the controllers' work queues and of the scheduler's
+queue, which upstream's components serve themselves: they are read off the views that components offer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
+from engine.apiserver.metric_text import CONTENT_TYPE, Sample, metric
+from engine.apiserver.request_metrics import RequestMetrics
+from engine.apiserver.watch_cache import WatchCache
+from engine.views import Views
 
-_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_CONTROLLERS = "controllers/"
+_QUEUE = "scheduler/queue"
 
 
-async def metrics(backend: Backend) -> Response:
+async def metrics(backend: Backend, requests: RequestMetrics) -> Response:
     status = await backend.storage.store.status()
-    version = backend.definitions.version
+    caches = list(backend.caches)
     lines = [
-        *_metric("kubernetes_build_info", "gauge", [({"git_version": f"v{version}"}, 1)]),
-        *_metric("apiserver_storage_size_bytes", "gauge", [({"storage_cluster_id": "etcd-0"}, status.db_size)]),
-        *_metric(
-            "apiserver_storage_objects",
-            "gauge",
-            [({"resource": cache.resource}, len(cache)) for cache in backend.caches],
-        ),
-        *_metric(
-            "apiserver_registered_watchers",
-            "gauge",
-            [({"kind": cache.kind}, cache.watcher_count) for cache in backend.caches],
-        ),
-        *_metric(
-            "apiserver_terminated_watchers_total",
-            "counter",
-            [({"resource": cache.resource}, cache.cut_off) for cache in backend.caches],
-        ),
-        *_metric(
-            "apiserver_watch_cache_events_received_total",
-            "counter",
-            [({"resource": cache.resource}, cache.received) for cache in backend.caches],
-        ),
+        *_server(backend.definitions.version, status.db_size),
+        *requests.lines(),
+        *_watches(caches),
+        *_work_queues(backend.world.views),
+        *_scheduler_queue(backend.world.views),
     ]
-    return Response(200, "\n".join([*lines, ""]).encode(), {"content-type": _TYPE})
+    return Response(200, "\n".join([*lines, ""]).encode(), {"content-type": CONTENT_TYPE})
 
 
-def _metric(name: str, kind: str, samples: list[tuple[dict[str, str], float]]) -> Iterator[str]:
-    yield f"# TYPE {name} {kind}"
-    for labels, value in samples:
-        shown = ",".join(f'{label}="{text}"' for label, text in labels.items())
-        yield f"{name}{{{shown}}} {value}"
+def _server(version: str, size: int) -> Iterator[str]:
+    major, minor = version.split(".")[:2]
+    yield from metric(
+        "kubernetes_build_info",
+        "gauge",
+        [Sample({"git_version": f"v{version}", "major": major, "minor": minor, "platform": "linux/amd64"}, 1)],
+        "[ALPHA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, "
+        "build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+    )
+    yield from metric(
+        "apiserver_storage_size_bytes",
+        "gauge",
+        [Sample({"storage_cluster_id": "etcd-0"}, size)],
+        "[STABLE] Size of the storage database file physically allocated in bytes.",
+    )
+
+
+def _watches(caches: list[WatchCache]) -> Iterator[str]:
+    yield from metric(
+        "apiserver_storage_objects",
+        "gauge",
+        [Sample({"resource": cache.resource}, len(cache)) for cache in caches],
+        "[STABLE] Number of stored objects at the time of last check split by kind.",
+    )
+    yield from metric(
+        "apiserver_registered_watchers",
+        "gauge",
+        [Sample({"kind": cache.kind}, cache.watcher_count) for cache in caches],
+        "[ALPHA] Number of currently registered watchers for a given resource",
+    )
+    yield from metric(
+        "apiserver_longrunning_requests",
+        "gauge",
+        list(_open_watches(caches)),
+        "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, "
+        "scope and component. Not all requests are tracked this way.",
+    )
+    yield from metric(
+        "apiserver_terminated_watchers_total",
+        "counter",
+        [Sample({"resource": cache.resource}, cache.cut_off) for cache in caches],
+        "[ALPHA] Counter of watchers closed due to unresponsiveness broken by resource type.",
+    )
+    yield from metric(
+        "apiserver_watch_cache_events_received_total",
+        "counter",
+        [Sample({"resource": cache.resource}, cache.received) for cache in caches],
+        "[ALPHA] Counter of events received in watch cache broken by resource type.",
+    )
+
+
+def _open_watches(caches: list[WatchCache]) -> Iterator[Sample]:
+    for cache in caches:
+        scopes: dict[str, int] = {}
+        for watcher in cache.watchers:
+            interest = watcher.interest
+            scope = "resource" if interest.name else "namespace" if interest.namespace else "cluster"
+            scopes[scope] = scopes.get(scope, 0) + 1
+        for scope, count in sorted(scopes.items()):
+            yield Sample(
+                {
+                    "component": "apiserver",
+                    "resource": cache.resource,
+                    "scope": scope,
+                    "subresource": "",
+                    "verb": "WATCH",
+                },
+                count,
+            )
+
+
+def _work_queues(views: Views) -> Iterator[str]:
+    queues: dict[str, dict[str, Any]] = {}
+    for name in views:
+        if name.startswith(_CONTROLLERS):
+            queues[name.removeprefix(_CONTROLLERS)] = views.look(name, {"last": "0"})["queue"]
+    for field, kind, suffix, help in (
+        ("depth", "gauge", "depth", "[ALPHA] Current depth of workqueue"),
+        ("adds", "counter", "adds_total", "[ALPHA] Total number of adds handled by workqueue"),
+        ("retries", "counter", "retries_total", "[ALPHA] Total number of retries handled by workqueue"),
+    ):
+        samples = [Sample({"name": name}, queue[field]) for name, queue in queues.items()]
+        yield from metric(f"workqueue_{suffix}", kind, samples, help)
+
+
+def _scheduler_queue(views: Views) -> Iterator[str]:
+    if _QUEUE not in list(views):
+        return
+    counts = views.look(_QUEUE, {"limit": "0"})["counts"]
+    yield from metric(
+        "scheduler_pending_pods",
+        "gauge",
+        [Sample({"queue": queue}, counts[queue]) for queue in ("active", "backoff", "gated", "unschedulable")],
+        "[STABLE] Number of pending pods, by the queue type.",
+    )

@@ -24,6 +24,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
 from engine.apiserver.health import health
 from engine.apiserver.metrics import metrics
+from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, unknown_path
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
@@ -31,8 +32,9 @@ Make = Callable[[], Any]
 
 
 class NonResource:
-    def __init__(self, backend: Backend, debug: DebugEndpoints) -> None:
+    def __init__(self, backend: Backend, debug: DebugEndpoints, requests: RequestMetrics) -> None:
         self.ready = False
+        self._requests = requests
         self._backend = backend
         self._debug = debug
         self._made: dict[str, tuple[bytes, str]] = {}
@@ -51,7 +53,7 @@ class NonResource:
         if path.startswith(_HEALTH):
             return health(request, path, ready=self.ready)
         if path == "/metrics":
-            return await metrics(self._backend)
+            return await metrics(self._backend, self._requests)
         if path.startswith("/openapi/"):
             return await self._openapi(call, path)
         if path in ("/api", "/apis") and _wants_aggregated(request.headers.get("accept", "")):

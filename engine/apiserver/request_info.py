@@ -18,6 +18,9 @@ _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH
 _SPECIAL_VERBS = ("proxy", "watch")  # /api/v1/watch/..., long out of use and still parsed
 # Subresources of a namespace; anything else after /namespaces/NAME/ is a resource in it.
 _NAMESPACE_SUBRESOURCES = frozenset(("status", "finalize"))
+# What stays open as long as its client likes, besides watches (pkg/server/filters/longrunning.go).
+LONG_RUNNING_SUBRESOURCES = frozenset(("attach", "exec", "proxy", "log", "portforward"))
+_LONG_RUNNING_VERBS = frozenset(("watch", "proxy"))
 _NAME_SELECTOR = re.compile(r"(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)")
 
 
@@ -42,6 +45,10 @@ class RequestInfo(NamedTuple):
     @property
     def watching(self) -> bool:
         return self.verb == "watch"
+
+    @property
+    def long_running(self) -> bool:
+        return self.verb in _LONG_RUNNING_VERBS or self.subresource in LONG_RUNNING_SUBRESOURCES
 
     @property
     def reading(self) -> bool:

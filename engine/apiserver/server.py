@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.crd.definitions import ExtendedDefinitions
+from engine.api.resource_table import FLOWCONTROL
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
 from engine.api.types import (
@@ -51,6 +52,7 @@ from engine.apiserver.customresources.webhook import WebhookConverter
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
@@ -60,6 +62,7 @@ from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
+from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.service_ips import AddressPool, PortPool, ServiceHook
 from engine.apiserver.storage import Storage, StorageLookup
@@ -71,6 +74,9 @@ from engine.tasks import Supervisor
 from engine.trace.archive import RecentTraces, TraceSource
 from engine.world import World
 
+# What the chain itself reads from caches.
+_CACHED = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS)
+_FLOW_RESOURCES = ("flowschemas", "prioritylevelconfigurations")
 _SECURE_PORT = 6443  # --secure-port, as the Service default/kubernetes tells it
 
 
@@ -181,7 +187,9 @@ class ApiServer:
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
-        self._nonresource = NonResource(self.backend, self._debug)
+        requests = RequestMetrics()
+        self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
+        self._nonresource = NonResource(self.backend, self._debug, requests)
         self._chain = Chain(
             world=world,
             authenticator=authenticator,
@@ -189,6 +197,9 @@ class ApiServer:
             rest=rest,
             nonresource=self._nonresource,
             payloads=payloads,
+            flows=FlowClassifier(*self._flow_caches),
+            metrics=requests,
+            audit_ids=rng.stream("audit-ids"),
         )
 
         first = self._service_hook.addresses.first
@@ -204,14 +215,19 @@ class ApiServer:
         assert info is not None, f"every version serves {gvr.group_resource}"
         return self._caches.make(info)
 
+    def _cache_of_any_version(self, resource: str) -> WatchCache:
+        """Of flow control, of which releases serve different versions; all are stored in one place."""
+        info = next(each for each in self._resources if each.gvr[::2] == (FLOWCONTROL, resource))
+        return self._caches.make(info)
+
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads; also again after a `stop`."""
         self._tasks.reopen()
         await bootstrap(
             self.backend, service_ip=self._service_hook.addresses.first, host=self.config.host, port=_SECURE_PORT
         )
-        for gvr in (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, NAMESPACES, SERVICES, SERVICE_ACCOUNTS):
-            await self._cache(gvr).start(self._tasks)
+        for cache in (*map(self._cache, _CACHED), *self._flow_caches):
+            await cache.start(self._tasks)
         await self._definitions.start()
         await self._api_services.start()
         self._service_hook.load(self._cache(SERVICES).objects())

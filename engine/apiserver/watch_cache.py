@@ -369,6 +369,11 @@ class WatchCache:
         return watcher
 
     @property
+    def watchers(self) -> Iterator[Watcher]:
+        """The open watches."""
+        return iter(self._watchers)
+
+    @property
     def watcher_count(self) -> int:
         return len(self._watchers)
 

@@ -1,0 +1,28 @@
+"""Prometheus' text format (version 0.0.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+class Sample(NamedTuple):
+    """`suffix` is what a histogram's samples have after their name."""
+
+    labels: Mapping[str, str]
+    value: float
+    suffix: str = ""
+
+
+def metric(name: str, kind: str, samples: Sequence[Sample], help: str) -> Iterator[str]:
+    """The lines of one metric; none where there are no samples."""
+    if not samples:
+        return
+    yield f"# HELP {name} {help}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value, suffix in samples:
+        shown = ",".join(f'{label}="{text.translate(_ESCAPES)}"' for label, text in labels.items())
+        yield f"{name}{suffix}{{{shown}}} {value}" if shown else f"{name}{suffix} {value}"

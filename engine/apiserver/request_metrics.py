@@ -1,0 +1,143 @@
+"""What /metrics says of requests: how many there were, how long they took, how many are under way.
+
+Source: apiserver pkg/endpoints/metrics (the names, the buckets, how verb and scope are written) and
+pkg/server/filters/maxinflight.go. As there, only requests that reach a handler are counted: who is refused at the door
+is not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.api.wire import APPLY_PATCH
+from engine.apiserver.call import Call
+from engine.apiserver.metric_text import Sample, metric
+from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
+
+_BUCKETS = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+)  # fmt: skip
+_CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
+_READ_ONLY = frozenset(("get", "list", "watch"))
+
+
+class RequestKind(NamedTuple):
+    """The labels that count and duration share."""
+
+    verb: str
+    dry_run: str
+    group: str
+    version: str
+    resource: str
+    subresource: str
+    scope: str
+
+    @classmethod
+    def of(cls, call: Call) -> RequestKind:
+        info = call.info
+        dry_run = ",".join(sorted(set(call.request.query.get("dryRun", ()))))
+        if not info.is_resource:
+            return cls(call.request.method, dry_run, "", "", "", info.path, "")
+        return cls(_verb(call), dry_run, info.group, info.version, info.resource, info.subresource, scope_of(info))
+
+    def labels(self) -> dict[str, str]:
+        """In the order of their names, as Prometheus' own client writes them."""
+        return dict(sorted({**self._asdict(), "component": "apiserver"}.items()))
+
+
+def scope_of(info: RequestInfo) -> str:
+    """What a request is about: one object, a namespace of them, or all (CleanScope)."""
+    if info.name or info.verb == "create":
+        return "resource"
+    return "namespace" if info.namespace else "cluster"
+
+
+def _verb(call: Call) -> str:
+    info = call.info
+    if info.subresource in _CONNECT:
+        return "CONNECT"
+    if info.verb in ("list", "watch", "deletecollection"):
+        return info.verb.upper()
+    if call.request.method == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY_PATCH):
+        return "APPLY"
+    return call.request.method
+
+
+class _Histogram:
+    __slots__ = ("counts", "sum")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(_BUCKETS) + 1)
+        self.sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self.counts[bisect_left(_BUCKETS, seconds)] += 1
+        self.sum += seconds
+
+
+class RequestMetrics:
+    """Durations are this machine's, as spans have them: simulated latencies are the model's, and not in them."""
+
+    def __init__(self) -> None:
+        self._total: dict[tuple[RequestKind, int], int] = {}
+        self._duration: dict[RequestKind, _Histogram] = {}
+        self._in_flight = {"mutating": 0, "readOnly": 0}
+
+    def began(self, info: RequestInfo) -> None:
+        self._in_flight[_flight(info)] += 1
+
+    def ended(self, info: RequestInfo) -> None:
+        self._in_flight[_flight(info)] -= 1
+
+    def record(self, call: Call, code: int, seconds: float) -> None:
+        """One that a handler has answered; of a watch the time says nothing, and is left out."""
+        kind = RequestKind.of(call)
+        self._total[kind, code] = self._total.get((kind, code), 0) + 1
+        if call.info.long_running:
+            return
+        found = self._duration.get(kind)
+        if found is None:
+            found = self._duration[kind] = _Histogram()
+        found.observe(seconds)
+
+    def lines(self) -> Iterator[str]:
+        yield from metric(
+            "apiserver_request_total",
+            "counter",
+            [_with_code(kind, code, count) for (kind, code), count in sorted(self._total.items())],
+            "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, "
+            "scope, component, and HTTP response code.",
+        )
+        yield from metric(
+            "apiserver_request_duration_seconds",
+            "histogram",
+            list(self._duration_samples()),
+            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
+            "subresource, scope and component.",
+        )
+        yield from metric(
+            "apiserver_current_inflight_requests",
+            "gauge",
+            [Sample({"request_kind": kind}, count) for kind, count in self._in_flight.items()],
+            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
+            "last second.",
+        )
+
+    def _duration_samples(self) -> Iterator[Sample]:
+        for kind, histogram in sorted(self._duration.items(), key=lambda pair: pair[0]):
+            labels, seen = kind.labels(), 0
+            for bound, count in zip((*_BUCKETS, None), histogram.counts, strict=True):
+                seen += count
+                yield Sample({**labels, "le": "+Inf" if bound is None else f"{bound:g}"}, seen, "_bucket")
+            yield Sample(labels, histogram.sum, "_sum")
+            yield Sample(labels, seen, "_count")
+
+
+def _with_code(kind: RequestKind, code: int, count: int) -> Sample:
+    return Sample(dict(sorted({**kind.labels(), "code": str(code)}.items())), count)
+
+
+def _flight(info: RequestInfo) -> str:
+    return "readOnly" if info.verb in _READ_ONLY else "mutating"
