@@ -25,7 +25,7 @@ from ktui.models.flow_rows import (
     watch_row,
 )
 from ktui.models.story import Tally
-from ktui.models.words import API_SERVER, CLIENT, controller_name, kind_of, name_of
+from ktui.models.words import API_SERVER, CLIENT, controller_name, kind_of, name_of, requester
 
 BLOCKS_KEPT = 6_000
 TRIM = 500
@@ -65,6 +65,7 @@ class FlowModel:
         self._events: OrderedDict[str, FlowRow] = OrderedDict()  # id of a store or watch span → its event's row
         self._quiet_writes: OrderedDict[str, str] = OrderedDict()  # id of a store span of noise → which noise
         self._early_events: OrderedDict[str, Block] = OrderedDict()  # store span's id → an event that was told before
+        self._writers: OrderedDict[str, str] = OrderedDict()  # id of a store span → the user whose write it was
         self._busy: OrderedDict[str, None] = OrderedDict()  # spans that made requests
         self._now = 0.0
 
@@ -116,6 +117,11 @@ class FlowModel:
 
     def spans_of(self, row: FlowRow) -> list[Span]:
         return [self.spans[id] for id in row.spans if id in self.spans]
+
+    def writer(self, cause: str) -> str:
+        """Whose write a traceparent of the store stands for, as far as it is still known."""
+        user = self._writers.get(cause.split("-")[2] if cause.count("-") == 3 else "", "")
+        return requester(user)[1] if user else ""
 
     # -- spans in
 
@@ -199,7 +205,7 @@ class FlowModel:
             request.name = _name(exchange)
             request.label = method_label(exchange)
         if span["hop"] == 7:
-            self._store(block, span)
+            self._store(block, exchange, span)
             return
         self._chain(block, exchange, span)
         if block.from_client:
@@ -225,7 +231,8 @@ class FlowModel:
         if block.request is not None:
             block.request.outcome = exchange.outcome
 
-    def _store(self, block: Block, span: Span) -> None:
+    def _store(self, block: Block, exchange: Exchange, span: Span) -> None:
+        _put(self._writers, span["id"], exchange.user, SPANS_KEPT)
         if block.store is None:
             block.store = store_row(span)
             index = block.rows.index(block.response) if block.response in block.rows else len(block.rows)

@@ -60,12 +60,3 @@ def key_line(key: Mapping[str, Any]) -> str:
         f"create {key['createRevision']} · mod {key['modRevision']} · ver {key['version']} · "
         f"{size_text(key['size'])}{lease}"
     )
-
-
-def older(revisions: Iterable[int], shown: int) -> int:
-    """The revision before the one that is shown; 0 for none."""
-    return max((revision for revision in revisions if revision < shown), default=0)
-
-
-def newer(revisions: Iterable[int], shown: int) -> int:
-    return min((revision for revision in revisions if revision > shown), default=0)

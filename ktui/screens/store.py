@@ -1,47 +1,73 @@
-"""Store: every etcd key with its revisions, and the value under the cursor, now or at any revision before."""
+"""Store: every etcd key with its revisions, the stream of revisions as they are written, and the store as a whole."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rich.console import Group, RenderableType
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from engine.api.errors import ApiError
 from ktui.feeds import store as store_feed
-from ktui.models.keys import ROOT, TITLES, key_line, key_rows, key_tree, newer, older
+from ktui.feeds.poll import Poll
+from ktui.models.keys import ROOT, TITLES, key_rows, key_tree
 from ktui.models.link import Link
+from ktui.models.store_figures import StoreFigures
+from ktui.models.store_stream import TITLES as STREAM_TITLES
+from ktui.models.store_stream import StoreStream
 from ktui.models.summary import ClusterSummary
 from ktui.screens.frame import FrameScreen
-from ktui.widgets import hop_details
+from ktui.screens.store_value import KeyValue
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
-from ktui.widgets.syntax import yaml_text
+from ktui.widgets.store_board import StoreBoard
+from ktui.widgets.table_pane import TablePane
 
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
 
 class StoreScreen(FrameScreen):
     mode = "store"
-    purpose = "Store: the keys of etcd as the API server writes them, each with its revisions and its value."
+    purpose = (
+        "Store: the keys of etcd as the API server writes them, each with its revisions and its value; below them "
+        "every revision as it is written, with what its writer compared before it wrote; and the store as a whole."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "left_square_bracket",
-            "older",
+            "walk(-1)",
             "Older",
             key_display="[",
             tooltip="the value one revision before",
             id="store.older",
         ),
-        Binding("right_square_bracket", "newer", "Newer", key_display="]", tooltip="one revision on", id="store.newer"),
-        Binding("z", "fold_all", "Fold", tooltip="fold all keys, or unfold them", id="store.fold"),
+        Binding(
+            "right_square_bracket", "walk(1)", "Newer", key_display="]", tooltip="one revision on", id="store.newer"
+        ),
+        Binding("m", "mark", "Mark", tooltip="compare the key's other revisions with this one", id="store.mark"),
+        Binding("l", "stream", "Stream", tooltip="to the stream of revisions, and back to the keys", id="store.stream"),
+        Binding("p", "hold", "Hold", tooltip="stop the stream of revisions, or let it flow", id="store.hold"),
+        Binding("z", "fold_all", "Fold", show=False, tooltip="fold all keys, or unfold them", id="store.fold"),
         Binding("t", "go", "Object", tooltip="go to the object of the key", id="store.object"),
     ]
+    DEFAULT_CSS = """
+    StoreScreen #store-left { width: 3fr; }
+    StoreScreen #store-right { width: 2fr; border-left: vkey $panel; }
+    StoreScreen #stream { height: 40%; border-top: hkey $panel; }
+    StoreScreen.narrow #store-left, StoreScreen.narrow #store-right { width: 100%; }
+    StoreScreen.narrow #store-right { border-left: none; border-top: hkey $panel; }
+    StoreScreen.narrow #stream, StoreScreen.narrow StoreBoard { display: none; height: 1fr; border-top: none; }
+    StoreScreen.narrow.streaming #stream { display: block; }
+    StoreScreen.narrow.streaming StoreBoard { display: block; max-height: 100%; }
+    StoreScreen.narrow.streaming #keys, StoreScreen.narrow.streaming #store-head { display: none; }
+    StoreScreen.narrow.streaming KeyValue { display: none; }
+    StoreScreen.narrow.streaming.reading KeyValue { display: block; }
+    StoreScreen.narrow.streaming.reading StoreBoard { display: none; }
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,26 +77,50 @@ class StoreScreen(FrameScreen):
         self._by_change = False
         self._keys: list[Any] = []
         self._folded: set[str] = set()
-        self._link: Link | None = None  # to the object of the key that is looked at
-        self._shown_at = 0  # the revision of the value that is looked at; 0: the newest
+        self.stream = StoreStream()
+        self.figures = StoreFigures()
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
-            with Vertical():
+            with Vertical(id="store-left"):
                 yield Static("", id="store-head")
                 yield Grid(empty="No key begins with this.", id="keys")
+                yield TablePane("Revisions", empty="Nothing was written since this was opened.", id="stream")
                 yield Input(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
-            with VerticalScroll(id="detail"):
-                yield Static("", id="value")
+            with Vertical(id="store-right"):
+                yield KeyValue(self.ktui.session.client, id="value")
+                yield StoreBoard("", id="board")
 
     def on_mount(self) -> None:
+        self.stream.writer = self.ktui.flow.writer
         self.query_one("#prefix").display = False
         self.focus_body()
         self.refresh_keys()
+        self.follow()
         self.set_interval(LOOK_SECONDS, self._look)
 
+    @property
+    def keys(self) -> Grid:
+        return self.query_one("#keys", Grid)
+
+    @property
+    def revisions(self) -> TablePane:
+        return self.query_one("#stream", TablePane)
+
+    @property
+    def value(self) -> KeyValue:
+        return self.query_one(KeyValue)
+
+    @property
+    def pane(self) -> TablePane | None:
+        """Only the stream is filtered, sorted and copied as a table, and only where it has the focus."""
+        return self.revisions if self.revisions.has_focus_within else None
+
     def focus_body(self) -> None:
-        self.query_one(Grid).focus()
+        if self.has_class("streaming"):
+            self.revisions.grid.focus()
+        else:
+            self.keys.focus()
 
     # -- the keys
 
@@ -103,8 +153,13 @@ class StoreScreen(FrameScreen):
         self.query_one("#store-head", Static).update(
             Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}")
         )
-        if not self._shown_at:
-            self.show_value(self.query_one(Grid).key)
+        shown = self.value.shown
+        if not self.has_class("streaming") and (shown is None or (shown.is_newest and self._has_changed(shown.key))):
+            self._show_value(self.keys.key)
+
+    def _has_changed(self, key: str) -> bool:
+        shown = self.value.shown
+        return any(kv["key"] == key and shown is not None and kv["modRevision"] != shown.revision for kv in self._keys)
 
     def _show_keys(self) -> None:
         """As a tree; in the order of their changes, as a list."""
@@ -112,104 +167,126 @@ class StoreScreen(FrameScreen):
             rows = key_rows(self._keys, self._revision)
         else:
             rows = key_tree(self._keys, self._revision, self._folded)
-        self.query_one(Grid).show(TITLES, rows)
+        self.keys.show(TITLES, rows)
 
     def _say_problem(self, error: Exception) -> None:
         colour = inks(self.app).get("error", "")
         self.query_one("#store-head", Static).update(Text(f" ✖ {error}", colour))
 
-    # -- the value
-
-    def on_grid_moved(self, message: Grid.Moved) -> None:
-        self._shown_at = 0
-        self.show_value(message.key)
-
-    def on_grid_chosen(self, message: Grid.Chosen) -> None:
-        """Fold or unfold what has keys below it; a key's value gets the focus."""
-        if message.key.endswith("/"):
-            self._folded ^= {message.key}
-            self._show_keys()
+    def _show_value(self, key: str) -> None:
+        if key and not key.endswith("/"):
+            self.value.show_newest(key)
         else:
-            self.query_one("#detail").focus()
+            self.value.say("Enter folds these keys, z all" if key else "")
 
     def action_fold_all(self) -> None:
         groups = {key["key"].rpartition("/")[0] + "/" for key in self._keys}
         self._folded = set() if self._folded >= groups else groups
         self._show_keys()
 
-    def action_go(self) -> None:
-        """To the object that the key holds."""
-        link = self._link
-        if link is not None:
-            self.ktui.go_to(link)
-
     def action_sort(self) -> None:
-        """By key, or the newest change first."""
+        """By key, or the newest change first; the stream by its columns."""
+        if self.pane is not None:
+            self.pane.sort()
+            return
         self._by_change = not self._by_change
         self.refresh_keys()
 
-    def action_older(self) -> None:
-        self.walk(older)
+    # -- the stream, and the store as a whole
 
-    def action_newer(self) -> None:
-        self.walk(newer)
+    @work(group="stream", exit_on_error=False)
+    async def follow(self) -> None:
+        poll = Poll(self.ktui.session.world.clock, self._ask, wanted=lambda: self.is_current)
+        async for answer in poll.answers():
+            self.revisions.problem = answer.problem
+            if answer.value is not None and not answer.problem:
+                self._take(*answer.value)
+            self._show_stream()
 
-    @work(exclusive=True, group="value", exit_on_error=False)
-    async def walk(self, where: Any) -> None:
-        """Go to the value at another of the key's revisions."""
-        client, key = self.ktui.session.client, self.query_one(Grid).key
-        if not key or key.endswith("/"):
-            return
-        try:
-            now = await store_feed.value(client, key)
-            revisions = await store_feed.revisions(client, key, now["createRevision"])
-            wanted = where(revisions, self._shown_at or now["modRevision"])
-            if not wanted:
-                self.notify("that is as far as it goes", timeout=1.5)
-                return
-            at = await store_feed.value(client, key, wanted)
-            before_at = older(revisions, wanted)
-            before = await store_feed.value(client, key, before_at) if before_at else None
-        except (ApiError, ConnectionError) as error:
-            self.ktui.complain(error, key.rpartition("/")[2])
-            return
-        self._shown_at = 0 if wanted == now["modRevision"] else wanted
-        self._show(at, before, f"rev {wanted}, {len(revisions)} kept · [ older · ] newer")
+    async def _ask(self) -> tuple[Any, Any, Any, Any]:
+        client = self.ktui.session.client
+        status, members = await store_feed.status(client)
+        self.stream.skip_to(status["revision"] - store_feed.STREAM_MOST)
+        log, decided = await store_feed.written(client, self.stream.revision)
+        return status, members, log, decided
 
-    @work(exclusive=True, group="value", exit_on_error=False)
-    async def show_value(self, key: str) -> None:
-        self._link = None
-        if not key or key.endswith("/"):
-            self.query_one("#value", Static).update(Text("Enter folds these keys, z all", "dim") if key else "")
-            return
-        try:
-            found = await store_feed.value(self.ktui.session.client, key)
-        except (ApiError, ConnectionError) as error:
-            self.query_one("#value", Static).update(Text(f"✖ {error}"))
-            return
-        self._show(found, None, "the newest · [ older")
+    def _take(self, status: Any, members: Any, log: Any, decided: Any) -> None:
+        summary = self.ktui.summary
+        at = summary.now.timestamp() if summary.now is not None else 0.0
+        self.figures.take(status, members, at=at, now=summary.clock_now)
+        self.stream.take(log, decided)
 
-    def _show(self, found: Any, before: Any, where: str) -> None:
-        self._link = Link.of_object(found["value"])
-        accent = inks(self.app).get("accent", "")
-        parts: list[RenderableType] = [
-            Text(found["key"], "bold"),
-            Text(key_line(found), "dim"),
-            Text(f"{where}\n", accent),
-        ]
-        if before is not None:
-            parts += [
-                Text(f"against rev {before['modRevision']}", "bold"),
-                *hop_details.changes(before["value"], found["value"], inks(self.app)),
-                Text(""),
-            ]
-        text = hop_details.dump(hop_details.shown_object(found["value"]))
-        parts.append(yaml_text(text, inks(self.app)))
-        self.query_one("#value", Static).update(Group(*parts))
+    def _show_stream(self) -> None:
+        stream, pane = self.stream, self.revisions
+        if stream.held:
+            pane.note = f"held at rev {stream.held}, {stream.newer} newer · p lets it flow"
+        else:
+            pane.note = "live · p holds it" + (f" · {stream.skipped} too fast to be read" if stream.skipped else "")
+        pane.show(STREAM_TITLES, stream.rows(self._prefix))
+        if not stream.held and pane.grid.rows:
+            pane.grid.move_to(pane.grid.rows[0].key)
+        self.query_one(StoreBoard).show(self.figures)
+
+    def action_hold(self) -> None:
+        if self.stream.held:
+            self.stream.flow()
+        else:
+            self.stream.hold()
+        self._show_stream()
+
+    def action_stream(self) -> None:
+        """To the stream, and back to the keys."""
+        self.set_class(not self.revisions.has_focus_within, "streaming")
+        self.remove_class("reading")
+        self.focus_body()
+
+    # -- the cursors
+
+    def on_grid_moved(self, message: Grid.Moved) -> None:
+        if message.grid is self.keys:
+            self._show_value(message.key)
+        elif self.revisions.has_focus_within and message.grid.rows and message.key != message.grid.rows[0].key:
+            if not self.stream.held:
+                self.stream.hold()  # what is looked at is not carried away
+                self._show_stream()
+            self._show_written(message.key)
+
+    def _show_written(self, id: str) -> None:
+        row = self.stream.find(id)
+        if row is not None:
+            self.value.show_at(row.key, row.revision)
+
+    def on_grid_chosen(self, message: Grid.Chosen) -> None:
+        """Fold or unfold what has keys below it; the value gets the focus."""
+        if message.grid is self.keys and message.key.endswith("/"):
+            self._folded ^= {message.key}
+            self._show_keys()
+            return
+        if message.grid is not self.keys:
+            self.stream.hold()
+            self._show_stream()
+            self._show_written(message.key)
+            self.add_class("reading")
+        self.value.focus()
+
+    def action_walk(self, by: int) -> None:
+        self.value.walk(by)
+
+    def action_mark(self) -> None:
+        self.value.mark()
+
+    def action_go(self) -> None:
+        """To the object that the key holds."""
+        link: Link | None = self.value.link
+        if link is not None:
+            self.ktui.go_to(link)
 
     # -- the prefix
 
     def action_filter(self) -> None:
+        if self.pane is not None:
+            self.pane.open_filter()
+            return
         field = self.query_one("#prefix", Input)
         field.display = True
         field.focus()
@@ -217,12 +294,16 @@ class StoreScreen(FrameScreen):
     def on_input_changed(self, event: Input.Changed) -> None:
         self._prefix = ROOT + event.value
         self.refresh_keys()
+        self._show_stream()
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
         self.focus_body()
 
     def action_escape(self) -> None:
-        field = self.query_one("#prefix", Input)
-        field.value = ""
-        field.display = False
+        if self.has_class("reading"):
+            self.remove_class("reading")
+        elif self.pane is None or not self.pane.close_filter():
+            field = self.query_one("#prefix", Input)
+            field.value = ""
+            field.display = False
         self.focus_body()

@@ -74,6 +74,7 @@ async def test_the_transactions_show_a_comparison_that_failed(client: Client) ->
     with pytest.raises(ApiError, match="already exists"):
         await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     last = (await get(client, "store/transactions"))["transactions"][-1]
+    assert (await get(client, "store/transactions", limit="1"))["transactions"] == [last]
     assert (last["succeeded"], last["wrote"]) == (False, False)
     assert last["compare"] == [
         {"key": "/registry/configmaps/default/web", "target": "mod", "op": "=", "value": 0},

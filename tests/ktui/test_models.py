@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from ktui.models.keys import key_line, key_rows, newer, older
+from ktui.models.keys import key_line, key_rows
 from ktui.models.summary import ClusterSummary
 from ktui.models.words import name_of, plural, resource_of, response_code
 from ktui.steering import next_speed
@@ -30,11 +30,6 @@ def test_keys_lose_their_root_and_the_newest_is_lit() -> None:
     assert row.tone == "accent"
     assert key_rows([KEY], newest=41)[0].tone == "foreground"
     assert key_line({**KEY, "lease": 255}) == "create 31 · mod 40 · ver 3 · 5.6 K · lease ff"
-
-
-def test_walking_through_revisions() -> None:
-    assert (older([31, 35, 40], 40), older([31, 35, 40], 31)) == (35, 0)
-    assert (newer([31, 35, 40], 31), newer([31, 35, 40], 40)) == (35, 0)
 
 
 @pytest.mark.parametrize(

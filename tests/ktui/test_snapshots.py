@@ -16,9 +16,11 @@ from textual.widgets import Input
 from engine.api.types import PODS
 from ktui.app import KtuiApp
 from ktui.screens.editor import CONFLICT, Editor
+from ktui.screens.store import StoreScreen
 from ktui.themes import load_themes
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.grid import Grid
+from tests.ktui.screens.driver import Driver
 from tests.ktui.still import StillApp, refresh, settle
 
 Compare = Callable[..., bool]
@@ -103,14 +105,34 @@ async def editing_after_a_conflict(pilot: Pilot[Any]) -> None:
 
 async def keys(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot)
-    await driver.press("3", "slash")
+    await driver.press("3")
+    screen = driver.shown
+    assert isinstance(screen, StoreScreen)
+    screen.stream.writer = str  # recorded in the place of the causes
+    await driver.until(lambda: screen.revisions.grid.rows)
+    await driver.press("slash")
     await driver.type("pods/")
     await driver.press("enter")
     refresh(driver.app)
     await driver.sees("3 keys")
-    grid = driver.find(Grid)
+    grid = driver.find(Grid, "#keys")
     grid.move_to(grid.rows[1].key)
-    await driver.sees("kind: Pod")
+    await driver.sees("against rev")
+
+
+async def revisions(pilot: Pilot[Any]) -> None:
+    await keys(pilot)
+    assert isinstance(pilot.app, KtuiApp)
+    driver = Driver(pilot.app, pilot)
+    await driver.press("l", "down", "down")
+    await driver.sees("held at rev", "compare-and-swap")
+
+
+async def split(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("p", "vertical_line")
+    refresh(driver.app)
+    await driver.sees("▶ 2 Objects", "pinned", "Running", "12s")
 
 
 async def command_line(pilot: Pilot[Any]) -> None:
@@ -149,6 +171,11 @@ SINGLE = [
         asking,
     )
 ]
+AT_A_SIZE = [
+    pytest.param(revisions, (80, 24), id="revisions-80x24"),
+    pytest.param(split, (120, 40), id="split-120x40"),
+    pytest.param(split, (200, 60), id="split-200x60"),
+]
 THEMES = sorted(theme.name for theme in load_themes())
 
 
@@ -161,6 +188,13 @@ def test_screens(compare: Callable[[State, tuple[int, int]], bool], state: State
 @pytest.mark.parametrize("state", SINGLE)
 def test_states(compare: Callable[[State, tuple[int, int]], bool], state: State) -> None:
     assert compare(state, (120, 40))
+
+
+@pytest.mark.parametrize(("state", "size"), AT_A_SIZE)
+def test_states_at_a_size(
+    compare: Callable[[State, tuple[int, int]], bool], state: State, size: tuple[int, int]
+) -> None:
+    assert compare(state, size)
 
 
 def test_a_terminal_that_is_too_small(compare: Callable[[State, tuple[int, int]], bool]) -> None:
@@ -183,5 +217,5 @@ def test_themes(compare: Callable[[State, tuple[int, int]], bool], theme: str) -
 def test_there_is_no_picture_too_many() -> None:
     """A picture whose test has gone would never be compared again."""
     folder = Path(__file__).parent / "__snapshots__" / "test_snapshots"
-    expected = len(SIZES) * len(STATES) + len(SINGLE) + 1 + len(THEMES)
+    expected = len(SIZES) * len(STATES) + len(SINGLE) + len(AT_A_SIZE) + 1 + len(THEMES)
     assert len(list(folder.iterdir())) == expected

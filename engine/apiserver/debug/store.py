@@ -6,7 +6,7 @@
 | store/keys | prefix, limit, revision, after (a key) | keys with create and mod revision, version, size, lease |
 | store/value | key, revision | one key-value, the value as JSON |
 | store/log | after (a revision), prefix, limit | what changed since, oldest first, with causes |
-| store/transactions | | the newest transactions, those whose comparison failed too |
+| store/transactions | limit | the newest transactions, those whose comparison failed too |
 
 All others are `debug.etcd`'s and `debug.members`'.
 """
@@ -61,7 +61,7 @@ class StoreEndpoints:
                 case "value":
                     return Response(200, await self._value(request))
                 case "transactions":
-                    return Response(200, await self._transactions())
+                    return Response(200, self._transactions(_number(request, "limit")))
                 case "log":
                     return Response(200, await self._log(request))
         except CompactedError as error:
@@ -104,10 +104,10 @@ class StoreEndpoints:
             "entries": [_entry(entry) for entry in found if entry.key.startswith(prefix)],
         }
 
-    async def _transactions(self) -> dict[str, Any]:
+    def _transactions(self, limit: int) -> dict[str, Any]:
         if not isinstance(self._store, Inspectable):
             raise ApiError(501, "NotImplemented", "this store's backend does not show its transactions", details={})
-        return {"transactions": [_transaction(txn) for txn in self._store.recent_txns()]}
+        return {"transactions": [_transaction(txn) for txn in self._store.recent_txns()[-limit:]]}
 
 
 def _described(kv: KeyValue) -> dict[str, Any]:

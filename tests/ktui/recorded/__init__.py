@@ -12,6 +12,7 @@ from engine.api.wire import Request, Response
 
 SPANS = Path(__file__).parent / "web_apply.ndjson"
 ANSWERS = Path(__file__).parent / "answers.json"
+STORE = Path(__file__).parent / "store.json"  # what the Store screen is told
 INSIDE = Path(__file__).parent / "inside.json"  # what the screens are told that look inside components
 
 
@@ -37,7 +38,9 @@ class RecordedTransport:
     """Gives the recorded answers; all else it leaves unanswered, like an engine that hangs."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Any] = orjson.loads(ANSWERS.read_bytes()) | inside_answers()
+        self._answers: dict[str, Any] = (
+            orjson.loads(ANSWERS.read_bytes()) | inside_answers() | orjson.loads(STORE.read_bytes())
+        )
 
     async def send(self, request: Request) -> Response:
         answer = self._answers.get(question(request))

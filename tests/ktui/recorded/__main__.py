@@ -16,11 +16,8 @@ from engine.cluster import Cluster
 from engine.config import ClusterConfig
 from engine.kubectl.main import run
 from ktui.feeds.objects import PAGE, TABLE
-from ktui.feeds.store import MOST_KEYS
 from tests.ktui.recorded import ANSWERS, SPANS, question
 
-STORE = "/debug/ktui/store"
-PREFIX = "/registry/pods/"
 _LEFT_OUT = ("groups", "tried")
 
 
@@ -50,13 +47,10 @@ async def ask(client: Client) -> dict[str, Any]:
     table, page = {"accept": TABLE}, {"limit": [str(PAGE)]}
     pods = (await client.list(PODS, namespace="default")).items
     pod = pods[0]["metadata"]["name"]
-    keys = {"prefix": [PREFIX], "limit": [str(MOST_KEYS)]}
     requests = [
         Request("GET", PODS.path(), page, table),
         Request("GET", DEPLOYMENTS.path(), page, table),
         Request("GET", PODS.path("default", pod)),
-        Request("GET", f"{STORE}/keys", keys),
-        Request("GET", f"{STORE}/value", {"key": [f"{PREFIX}default/{pod}"]}),
     ]
     return {
         question(request): await client.request(

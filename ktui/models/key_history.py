@@ -1,0 +1,46 @@
+"""What a key has been: one of its revisions, those before it, and what it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Mapping[str, Any]
+SHOWN = 4  # revisions before the one that is looked at
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAt:
+    """A key at `revision`. `found` is None where that revision deleted it; `older` are the values before, newest
+    first; `marked` is the value that the others are compared with, None for the one before."""
+
+    key: str
+    revision: int
+    found: Json | None
+    is_newest: bool
+    older: tuple[Json, ...] = field(default=())
+    marked: Json | None = None
+
+    @property
+    def against(self) -> Json | None:
+        """What it is compared with."""
+        if self.marked is not None and self.marked["modRevision"] != self.revision:
+            return self.marked
+        return self.older[0] if self.older else None
+
+    @property
+    def history(self) -> list[tuple[int, int, str]]:
+        """Revision, version and writer, the oldest first."""
+        known = [*([self.found] if self.found is not None else []), *self.older]
+        return [(value["modRevision"], value["version"], written_by(value["value"])) for value in reversed(known)]
+
+
+def written_by(obj: Any) -> str:
+    """Who wrote an object last, as its managedFields tell: `kubectl-client-side-apply`, `kubelet status`."""
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
+    if not entries:
+        return ""
+    newest = max(entries, key=lambda entry: entry.get("time") or "")
+    return " ".join(filter(None, (newest.get("manager"), newest.get("subresource"))))

@@ -1,0 +1,168 @@
+"""The value of one key: now or at any revision, what has changed since the one before, or since a marked one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from engine.api.errors import ApiError
+from engine.client import Client
+from ktui.feeds import store as store_feed
+from ktui.guard import Guarded
+from ktui.models.key_history import SHOWN, KeyAt
+from ktui.models.keys import key_line
+from ktui.models.link import Link
+from ktui.widgets import hop_details
+from ktui.widgets.ink import inks
+from ktui.widgets.syntax import yaml_text
+
+HINT = "[ older ] newer m mark"
+
+
+class KeyValue(Guarded, VerticalScroll):
+    """`show_newest`, `show_at` and `walk` ask the store; `shown` is what is looked at."""
+
+    DEFAULT_CSS = """
+    KeyValue { padding: 0 1; scrollbar-size: 1 1; height: 1fr; }
+    KeyValue > Static { width: auto; min-width: 100%; }
+    """
+
+    def __init__(self, client: Client, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._client = client
+        self._key = ""
+        self.shown: KeyAt | None = None
+        self._marked: dict[str, int] = {}  # key → the revision that its others are compared with
+
+    def compose(self) -> ComposeResult:
+        yield Static("")
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def link(self) -> Link | None:
+        """To the object of the key."""
+        shown = self.shown
+        value = shown.found or shown.against if shown is not None else None
+        return Link.of_object(value["value"]) if value is not None else None
+
+    def say(self, words: str) -> None:
+        """Show no key but a sentence."""
+        self._key, self.shown = "", None
+        self.workers.cancel_group(self, "value")
+        self.query_one(Static).update(Text(words, "dim"))
+
+    # -- which revision
+
+    @work(exclusive=True, group="value", exit_on_error=False)
+    async def show_newest(self, key: str) -> None:
+        self._key = key
+        await self._look(key, 0)
+
+    @work(exclusive=True, group="value", exit_on_error=False)
+    async def show_at(self, key: str, revision: int) -> None:
+        self._key = key
+        await self._look(key, revision)
+
+    @work(exclusive=True, group="value", exit_on_error=False)
+    async def walk(self, by: int) -> None:
+        """To the value one revision before, or one after."""
+        shown = self.shown
+        if shown is None:
+            return
+        try:
+            if by < 0:
+                wanted = shown.older[0]["modRevision"] if shown.older else 0
+            else:
+                wanted = (
+                    0 if shown.is_newest else await store_feed.next_revision(self._client, shown.key, shown.revision)
+                )
+        except (ApiError, ConnectionError) as error:
+            self._complain(error)
+            return
+        if wanted:
+            await self._look(shown.key, wanted)
+        else:
+            self.notify("that is as far as it goes", timeout=1.5)
+
+    def mark(self) -> None:
+        """Compare all others of the key with the one that is shown; again: each with the one before."""
+        shown = self.shown
+        if shown is None or shown.found is None:
+            return
+        if self._marked.get(shown.key) == shown.revision:
+            del self._marked[shown.key]
+            self.notify("each is compared with the one before", timeout=1.5)
+        else:
+            self._marked[shown.key] = shown.revision
+            self.notify(f"all others are compared with rev {shown.revision}", timeout=1.5)
+        self.show_at(shown.key, shown.revision)
+
+    # -- asking and showing
+
+    async def _look(self, key: str, revision: int) -> None:
+        """Show a key at a revision, 0 for the newest: first its value, then, when it has come, what it was before."""
+        try:
+            newest = await self._value(key, 0)
+            found = newest if not revision else await self._value(key, revision)
+            at = revision or (found["modRevision"] if found is not None else 0)
+            is_newest = found is not None and newest is not None and found["modRevision"] == newest["modRevision"]
+            marked = self._marked.get(key, 0)
+            shown = KeyAt(key, at, found, is_newest, (), await self._value(key, marked) if marked else None)
+            self._show(shown)
+            older = await store_feed.history(self._client, key, found, at, most=SHOWN)
+        except (ApiError, ConnectionError) as error:
+            self._complain(error)
+            return
+        self._show(KeyAt(key, at, found, is_newest, older, shown.marked))
+
+    async def _value(self, key: str, revision: int) -> dict[str, Any] | None:
+        """None where there was no such key then."""
+        try:
+            found: dict[str, Any] = await store_feed.value(self._client, key, revision)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            return None
+        return found
+
+    def _complain(self, error: Exception) -> None:
+        self.query_one(Static).update(Text(f"✖ {error}", inks(self.app).get("error", "")))
+
+    def _show(self, shown: KeyAt) -> None:
+        is_another = self.shown is None or self.shown.key != shown.key
+        self.shown = shown
+        self.query_one(Static).update(Group(*self._parts(shown)))
+        if is_another:
+            self.scroll_home(animate=False)
+
+    def _parts(self, shown: KeyAt) -> Iterator[RenderableType]:
+        colours = inks(self.app)
+        yield Text(shown.key, "bold")
+        if shown.found is not None:
+            yield Text(key_line(shown.found), "dim")
+        else:
+            yield Text(f"✖ deleted at rev {shown.revision}", colours.get("error", ""))
+        where = "the newest" if shown.is_newest else f"rev {shown.revision}"
+        yield Text(f"{where} · {HINT}", colours.get("accent", ""), no_wrap=True)
+        for revision, version, by in shown.history:
+            is_shown = revision == shown.revision and shown.found is not None
+            line = f"{'▸' if is_shown else ' '} rev {revision}  ver {version}  {by}"
+            yield Text(line, "bold" if is_shown else "dim", no_wrap=True, overflow="ellipsis")
+        if shown.against is not None:
+            words = "marked rev" if shown.marked is shown.against else "rev"
+            yield Text(f"\nagainst {words} {shown.against['modRevision']}", "bold")
+            after = shown.found["value"] if shown.found is not None else None
+            yield from hop_details.changes(shown.against["value"], after, colours)
+        if shown.found is not None:
+            yield Text("")
+            yield yaml_text(hop_details.dump(hop_details.shown_object(shown.found["value"])), colours)
