@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import sys
@@ -21,6 +20,7 @@ from engine.serve import ServeError, serve
 from engine.store import StoreError
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import tell_running
+from ktui.engine_collector import RestingCollector, tame_the_collector
 from ktui.engine_process import UpOptions
 
 
@@ -32,6 +32,7 @@ def run(options: UpOptions, *, announce: bool) -> int:
 
     def ready(running: Running) -> None:
         tame_the_collector()
+        RestingCollector().start()
         if announce:
             _announce(running, folder)
         else:
@@ -48,13 +49,6 @@ def run(options: UpOptions, *, announce: bool) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def tame_the_collector() -> None:
-    """Objects are plain JSON without cycles: collect seldom, and never look again at what is loaded by now."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 1_000)
 
 
 def _say(text: str) -> None:

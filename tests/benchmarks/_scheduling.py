@@ -24,7 +24,7 @@ from engine.scheduler import Scheduler
 from engine.store.sqlite import SqliteStore
 from engine.trace import Span
 from engine.world import World
-from ktui.commands.up import tame_the_collector
+from ktui.engine_collector import tame_the_collector
 
 WRITERS = 32
 IDLE_SECONDS = 15.0  # without any attempt for so long, the rest will never be bound

@@ -16,8 +16,8 @@ from engine.api.types import PODS, SERVICE_ACCOUNTS
 from engine.client import Client
 from engine.cluster import Cluster
 from engine.config import ClusterConfig
-from ktui.commands.up import tame_the_collector
 from ktui.connect import connect
+from ktui.engine_collector import tame_the_collector
 from tests.benchmarks import Result
 from tests.benchmarks._process import up
 
