@@ -59,8 +59,8 @@ def without(obj: Object, reset: Reset) -> Object:
     for key, value in obj.items():
         if key not in reset:
             kept[key] = value
-        elif reset[key] is not None and isinstance(value, dict):
-            kept[key] = without(value, reset[key])
+        elif reset[key] is not None and isinstance(value, dict) and (left := without(value, reset[key])):
+            kept[key] = left
     return kept
 
 

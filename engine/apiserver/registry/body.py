@@ -97,7 +97,14 @@ def decode_value(call: Call, definitions: Definitions, gvk: GVK, *, value: Any, 
             raise
     if decoded.unknown and validation == "Warn":
         warn(call, decoded.unknown)
+    if _forgets_owners(value):  # no other list tells an empty one from none
+        decoded.object["metadata"]["managedFields"] = []
     return decoded.object
+
+
+def _forgets_owners(value: Any) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 def strict_error(gvk: GVK, unknown: list[str]) -> ApiError:
