@@ -55,7 +55,7 @@ Managers = dict[Identity, Owned]
 
 
 def timestamp(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return now.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def decode(entries: Any) -> Managers | None:

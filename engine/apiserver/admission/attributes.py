@@ -39,12 +39,11 @@ class Attributes:
     reinvoked: bool = False  # whether this is the second round of mutating plugins
     wants_reinvocation: bool = False
     reinvocable: dict[str, str] = field(default_factory=dict)  # who asks for a second round, and what they left
+    key: str = field(init=False)  # `pods`, `deployments.apps`, with a subresource `pods/status`: every plugin asks
 
-    @property
-    def key(self) -> str:
-        """`pods`, `deployments.apps`, with a subresource `pods/status`: what plugins ask for."""
+    def __post_init__(self) -> None:
         base = self.resource.gvr.group_resource
-        return f"{base}/{self.subresource}" if self.subresource else base
+        self.key = f"{base}/{self.subresource}" if self.subresource else base
 
 
 class Plugin:
