@@ -15,6 +15,11 @@ def counts_terminating_replicas(version: str) -> bool:
     return _at_least(version, 1, 35)
 
 
+def serves_admission_policies(version: str) -> bool:
+    """`ValidatingAdmissionPolicy` of `admissionregistration.k8s.io/v1` (KEP-3488, stable in 1.30)."""
+    return _at_least(version, 1, 30)
+
+
 def serves_resource_claims(version: str) -> bool:
     """`resource.k8s.io/v1` (KEP-4381, stable in 1.34)."""
     return _at_least(version, 1, 34)

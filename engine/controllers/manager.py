@@ -34,6 +34,7 @@ from engine.controllers.persistentvolume import (
 )
 from engine.controllers.podautoscaler import HorizontalPodAutoscaler
 from engine.controllers.podgc import PodGarbageCollector
+from engine.controllers.policystatus import ValidatingAdmissionPolicyStatusController
 from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.replication import ReplicationController
 from engine.controllers.resourceclaim import ResourceClaimController
@@ -84,6 +85,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ResourceClaimController,
     HorizontalPodAutoscaler,
     RootCACertPublisher,
+    ValidatingAdmissionPolicyStatusController,
     PodGarbageCollector,
     GarbageCollector,
 )

@@ -1,0 +1,65 @@
+"""What a policy is told of its expressions."""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS
+from engine.controllers.policystatus import POLICIES
+from engine.world import World
+from tests.api.crd.samples import definition
+from tests.controllers.cluster import TestCluster, running
+
+DEPLOYMENTS: Object = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments", "deployments/scale"]}
+CRON_TABS: Object = {"apiGroups": ["stable.example.com"], "apiVersions": ["v1", "v2"], "resources": ["crontabs"]}
+ANY: Object = {"apiGroups": ["*"], "apiVersions": ["v1"], "resources": ["pods"]}
+
+
+async def status_of(cluster: TestCluster, name: str, rules: list[Object], **spec: object) -> Object:
+    matched = [{**rule, "operations": ["*"]} for rule in rules]
+    policy = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {"matchConstraints": {"resourceRules": matched}, **spec},
+    }
+    await cluster.admin.create(POLICIES, policy)
+
+    async def observed() -> Object | None:
+        found = await cluster.admin.get(POLICIES, name)
+        status: Object = found.get("status") or {}
+        return status if status.get("observedGeneration") == found["metadata"]["generation"] else None
+
+    found: Object = await cluster.eventually("the status is written", observed)
+    return found
+
+
+async def test_expressions_are_checked_against_the_kinds_that_they_are_about(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(
+            CUSTOM_RESOURCE_DEFINITIONS, definition({"type": "object", "properties": {"size": {"type": "integer"}}})
+        )
+        right = await status_of(
+            cluster,
+            "right",
+            [DEPLOYMENTS],
+            variables=[
+                {"name": "limits", "expression": "object.spec.template.spec.containers.map(c, c.resources.limits)"}
+            ],
+            validations=[{"expression": "object.spec.replicas < 5 && variables.limits.all(l, 'cpu' in l)"}],
+        )
+        assert right == {"observedGeneration": 1, "typeChecking": {}}
+        wrong = await status_of(
+            cluster,
+            "wrong",
+            [DEPLOYMENTS, CRON_TABS],
+            validations=[{"expression": "object.spec.size > 1", "messageExpression": "string(object.metadata.name)"}],
+        )
+        assert wrong["typeChecking"]["expressionWarnings"] == [
+            {
+                "fieldRef": "spec.validations[0].expression",
+                "warning": "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'size'\n"
+                " | object.spec.size > 1\n | ...........^\n",
+            }
+        ]
+        any_kind = await status_of(cluster, "any", [ANY], validations=[{"expression": "object.nope == 1"}])
+        assert any_kind["typeChecking"] == {}
