@@ -1,9 +1,9 @@
 """When the engine's process collects garbage.
 
 Its objects are plain JSON without cycles, which go by themselves: a roll-out of thousands of Pods leaves nothing to
-collect. To look through the hundred thousands that live would stop the event loop for tenths of a second. So only what
-is very young is looked through, in steps of about a millisecond, and all of it when the engine has been at rest for a
-while.
+collect, a request nothing, a connection some seven objects. To look through the hundred thousands that live for those
+would stop the event loop for tenths of a second, over and over. So it is done when the engine has been at rest for a
+while, and where it never rests, once an hour.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import asyncio
 import gc
 import time
 
-YOUNG = (2_000, 1_000_000, 1_000_000)  # Python's thresholds: the older are left to `RestingCollector`
 TICK_SECONDS = 1.0
 REST_SHARE = 0.2  # of a core: three idle nodes take a tenth of that
 REST_SECONDS = 60.0
 AGAIN_SECONDS = 600.0
+LATEST_SECONDS = 3600.0
 
 
 def tame_the_collector() -> None:
-    """Never look again at what is loaded by now, and seldom at what lives long."""
+    """Look through what is loaded by now a last time, and leave the rest to `RestingCollector`."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*YOUNG)
+    gc.disable()
 
 
 class RestingCollector:
-    """Collects all garbage once the process has been at rest for a minute, at most every ten."""
+    """Collects all garbage once the process has been at rest for a minute: at most every ten, at least every hour."""
 
     def __init__(self) -> None:
         self._processor = time.process_time()
@@ -46,7 +46,8 @@ class RestingCollector:
         if processor - self._processor > REST_SHARE * TICK_SECONDS:
             self._busy_at = now
         self._processor = processor
-        if now > self._busy_at + REST_SECONDS and now > self._collected_at + AGAIN_SECONDS:
+        rested = now > self._busy_at + REST_SECONDS and now > self._collected_at + AGAIN_SECONDS
+        if rested or now > self._collected_at + LATEST_SECONDS:
             self._collected_at = now
             gc.unfreeze()
             gc.collect()
