@@ -29,6 +29,7 @@ KEPT = 500_000
 BATCH_SECONDS = 0.5
 UNWRITTEN_MOST = 50_000
 SPANS_AT_ONCE = 2_000  # under load spans come as fast as they are written: they must not gather in memory
+SPANS_IN_A_ROW = 200  # made ready before others may run
 
 # A row holds what one batch has of a trace, not one span: a request has a dozen, and rows and indexes cost more than
 # what is in them. `number` counts spans; a row has that of its last.
@@ -196,9 +197,9 @@ class TraceArchive:
             while left > 0 and self._unwritten:
                 batch = _Batch(self._number)
                 while self._unwritten and len(batch) < SPANS_AT_ONCE:
-                    batch.add(self._unwritten.popleft())
-                    if len(batch) % 200 == 0:
-                        await self._clock.sleep(0)  # lets others run
+                    for _ in range(min(SPANS_IN_A_ROW, len(self._unwritten))):
+                        batch.add(self._unwritten.popleft())
+                    await self._clock.sleep(0)  # lets others run
                 left -= len(batch)
                 self._number = batch.number  # also of one whose insert is cut off by the stop: the next commit has it
                 with self._clock.hold():
