@@ -79,7 +79,8 @@ REFUSALS: dict[str, tuple[Object, str]] = {
             "variables": [{"name": "v", "expression": "object.data.nope"}],
             "validations": [{"expression": "variables.v == 1"}],
         },
-        "expression 'variables.v == 1' resulted in error: composited variable \"v\" fails to evaluate: no such key: nope",
+        "expression 'variables.v == 1' resulted in error: composited variable \"v\" fails to evaluate: no such key: "
+        "nope",
     ),
     "a condition that fails": (
         {
