@@ -29,6 +29,8 @@ class UpOptions:
     ephemeral: bool = False
     scheduler_config: str = ""
     watch_cache_sizes: str = ""
+    audit_policy_file: str = ""
+    audit_log_path: str = ""
     store: str = "sqlite"
     etcd_endpoints: str = ""
     etcd_cafile: str = ""
@@ -52,6 +54,10 @@ class UpOptions:
             words.append(f"--scheduler-config={self.scheduler_config}")
         if self.watch_cache_sizes:
             words.append(f"--watch-cache-sizes={self.watch_cache_sizes}")
+        if self.audit_policy_file:
+            words.append(f"--audit-policy-file={self.audit_policy_file}")
+        if self.audit_log_path:
+            words.append(f"--audit-log-path={self.audit_log_path}")
         files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}
         given = {"endpoints": self.etcd_endpoints, **files}
         words += [f"--etcd-{option}={value}" for option, value in given.items() if value]

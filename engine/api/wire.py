@@ -44,6 +44,7 @@ class Request:
     body: Any = None
     certificate: ClientCertificate | None = None
     in_process: bool = False
+    remote: str = "127.0.0.1"  # the address that it comes from
 
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

@@ -9,6 +9,7 @@ from typing import Any
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.wire import Request
+from engine.apiserver.audit import Trail
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
@@ -30,6 +31,9 @@ class Call:
     payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)
     flow: Flow | None = None  # the FlowSchema that it belongs to
+    audit_id: str = ""
+    trail: Trail | None = None  # what the audit log tells of it
+    annotations: dict[str, str] = field(default_factory=dict)  # of admission, for the audit log
     handled: bool = False  # whether it came to a handler: authenticated, authorised, and for something that there is
 
     @property

@@ -17,8 +17,10 @@ import orjson
 
 from engine.api.errors import ApiError, PlainTextError, internal, method_not_allowed, unavailable
 from engine.api.wire import Request, Response
+from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.impersonation import asked_for, impersonate
+from engine.apiserver.authentication.union import Authentication
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
@@ -41,6 +43,7 @@ DEBUG_PREFIX = "/debug/ktui"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 _AUDIT_ID = "audit-id"
+_AUTHORIZATION = "authorization.k8s.io"
 _PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
 Step = Callable[[Call], Awaitable[Response]]
@@ -59,6 +62,7 @@ class Chain:
         flows: FlowClassifier,
         metrics: RequestMetrics,
         audit_ids: Rng,
+        auditor: Auditor | None = None,
     ) -> None:
         self._world = world
         self._authenticator = authenticator
@@ -69,6 +73,7 @@ class Chain:
         self._flows = flows
         self._metrics = metrics
         self._audit_ids = audit_ids
+        self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
         """The answer to a request; never raises but when it is cancelled."""
@@ -81,6 +86,9 @@ class Chain:
             response = await self._answer(call)
         finally:
             self._metrics.ended(info)
+        if call.trail is not None and self._auditor is not None:
+            call.trail.annotate(call.annotations)
+            self._auditor.finish(call.trail, info, response)
         if call.handled:
             self._metrics.record(call, response.status, wall() - began)
         if call.payload:
@@ -107,9 +115,14 @@ class Chain:
             headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
         if _component(call.request):
             return
-        headers[_AUDIT_ID] = call.request.headers.get(_AUDIT_ID) or self._audit_ids.uid()
+        headers[_AUDIT_ID] = self._audit_id(call)
         if call.flow is not None:
             headers.update(call.flow.headers())
+
+    def _audit_id(self, call: Call) -> str:
+        if not call.audit_id:
+            call.audit_id = call.request.headers.get(_AUDIT_ID) or self._audit_ids.uid()
+        return call.audit_id
 
     async def _traced(self, call: Call) -> Response:
         request = call.request
@@ -190,8 +203,7 @@ class Chain:
         return await self._nonresource.answer(call)
 
     async def _authenticate(self, call: Call, detail: dict[str, Any]) -> None:
-        found = await self._authenticator.authenticate(call.request)
-        call.user = found.user
+        call.user = (found := await self._known(call)).user
         detail["user"] = found.user.name
         detail["groups"] = list(found.user.groups)
         detail["authenticator"] = found.authenticator
@@ -199,9 +211,23 @@ class Chain:
         detail["userAgent"] = call.request.headers.get("user-agent", "")
         if (wanted := asked_for(call.request)) is not None:
             call.user = await impersonate(call.user, wanted, self._authorizer)
+            if call.trail is not None:
+                call.trail.impersonates(call.user)
             detail["impersonated"] = wanted.name
         if not _component(call.request) and (call.info.watching or not call.info.long_running):
             call.flow = self._flows.classify(call.user, call.info)
+
+    async def _known(self, call: Call) -> Authentication:
+        """Who asks; from here on the audit log tells of the request."""
+        try:
+            found = await self._authenticator.authenticate(call.request)
+        except ApiError:
+            if self._auditor is not None:
+                self._auditor.unknown(call.request, call.info, self._audit_id(call))
+            raise
+        if self._auditor is not None:
+            call.trail = self._auditor.received(call.request, call.info, found.user, self._audit_id(call))
+        return found
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
         if call.request.method not in _METHODS:
@@ -217,6 +243,9 @@ class Chain:
         detail["verdict"] = "allow" if decision.verdict is Verdict.ALLOW else "deny"
         detail["authorizer"] = decision.authorizer
         detail["reason"] = decision.reason
+        if call.trail is not None:
+            verdict = "allow" if decision.verdict is Verdict.ALLOW else "forbid"
+            call.trail.annotate({f"{_AUTHORIZATION}/decision": verdict, f"{_AUTHORIZATION}/reason": decision.reason})
         if decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, decision.reason)
 

@@ -216,7 +216,13 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
         key = name.lower()
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return Request(
-        incoming.method, incoming.rel_url.raw_path, query, headers, body or None, certificate=_certificate(incoming)
+        incoming.method,
+        incoming.rel_url.raw_path,
+        query,
+        headers,
+        body or None,
+        certificate=_certificate(incoming),
+        remote=incoming.remote or "",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, method_not_allowed, method_not_supported, not_found
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVK, GVR, Object
+from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
 from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.reviews import Reviews
@@ -115,6 +115,8 @@ class Rest:
             case "update":
                 status, body = await self._update(call, info, _facet(info, ""))
             case "patch":
+                if call.trail is not None:
+                    call.trail.patched_with(call.request)
                 options = WriteOptions.of(call.request, "patch")
                 status, body = await self.patcher.patch(call, _facet(info, ""), options)
             case "delete":
@@ -138,10 +140,14 @@ class Rest:
         if not info.stored:
             if info.kind == "Binding":
                 return await self._legacy_binding(call, obj, options)
+            if call.trail is not None:
+                call.trail.asked_with(copy_object(obj))
             return Response(201, await self.reviews.answer(call, obj))
         check_place(info, call.info, obj)
         apply_defaults(info, obj)
         call.named(obj)
+        if call.trail is not None:
+            call.trail.asked_with(copy_object(obj))
         body = await self.writer.create(call, obj, options)
         await self._settle(info, body["metadata"]["name"])
         return self._shown(call, info, form, body=body, status=201)
@@ -178,6 +184,8 @@ class Rest:
         check_place(info, call.info, view)
         if facet.gvk == info.gvk:
             apply_defaults(info, view)
+        if call.trail is not None:
+            call.trail.asked_with(copy_object(view))
         return view
 
     async def _watch(self, call: Call, info: ResourceInfo, form: Form) -> Response:
@@ -212,6 +220,8 @@ class Rest:
         if verb == "get":
             return self._shown(call, info, form, body=facet.show(await self.reader.get(call)), status=200)
         if verb == "patch":
+            if call.trail is not None:
+                call.trail.patched_with(call.request)
             status, body = await self.patcher.patch(call, facet, WriteOptions.of(call.request, "patch"))
         else:
             status, body = await self._update(call, info, facet)

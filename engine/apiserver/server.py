@@ -32,6 +32,8 @@ from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
 from engine.apiserver.admission.plugins import default_plugins
 from engine.apiserver.aggregation.api_services import ApiServices
+from engine.apiserver.audit import Auditor, load_policy
+from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
@@ -187,6 +189,7 @@ class ApiServer:
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
+        self._auditor = self._make_auditor()
         requests = RequestMetrics()
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         self._nonresource = NonResource(self.backend, self._debug, requests)
@@ -200,6 +203,7 @@ class ApiServer:
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
             audit_ids=rng.stream("audit-ids"),
+            auditor=self._auditor,
         )
 
         first = self._service_hook.addresses.first
@@ -209,6 +213,13 @@ class ApiServer:
             lambda address: kubernetes_service(first, *address),
             MasterLeases(store) if self.config.store == "etcd" else None,
         )
+
+    def _make_auditor(self) -> Auditor | None:
+        """Raises AuditPolicyError."""
+        file, path = self.config.audit_policy_file, self.config.audit_log_path
+        if file is None or not path:
+            return None
+        return Auditor(load_policy(file), AuditLog(path, self._world.clock, self._tasks), self._world.clock)
 
     def _cache(self, gvr: GVR) -> WatchCache:
         info = self._resources.get(*gvr)
@@ -247,6 +258,8 @@ class ApiServer:
         await self._service.stop()
         self._nonresource.ready = False
         self._caches.close()
+        if self._auditor is not None:
+            await self._auditor.log.flush()
         await self._tasks.close()
 
     async def handle(self, request: Request) -> Response:

@@ -58,6 +58,12 @@ def up(
     scheduler_config: Annotated[
         str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1).")
     ] = "",
+    audit_policy_file: Annotated[
+        str, typer.Option(metavar="FILE", help="An audit policy (audit.k8s.io/v1): which requests are told of.")
+    ] = "",
+    audit_log_path: Annotated[
+        str, typer.Option(metavar="FILE", help="Where they are told of, as lines of JSON; - for standard output.")
+    ] = "",
     store: Annotated[
         Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
     ] = "sqlite",
@@ -88,6 +94,8 @@ def up(
         ephemeral=ephemeral,
         scheduler_config=scheduler_config,
         watch_cache_sizes=watch_cache_sizes,
+        audit_policy_file=audit_policy_file,
+        audit_log_path=audit_log_path,
         store=store,
         etcd_endpoints=etcd_endpoints,
         etcd_cafile=etcd_cafile,

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from engine.api.schema import UnknownVersionError, resolve_version
+from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
 from engine.latency import PROFILES, ProfileError, load_profile
@@ -76,6 +77,7 @@ def configure(options: UpOptions) -> ClusterConfig:
     check_store(options)
     if options.scheduler_config:
         check_scheduler_config(Path(options.scheduler_config))
+    check_audit(options)
     try:
         return ClusterConfig(
             name=options.name,
@@ -87,6 +89,8 @@ def configure(options: UpOptions) -> ClusterConfig:
             latencies=latencies,
             seed=options.seed,
             scheduler_config=Path(options.scheduler_config).absolute() if options.scheduler_config else None,
+            audit_policy_file=Path(options.audit_policy_file).absolute() if options.audit_policy_file else None,
+            audit_log_path=_log_path(options.audit_log_path),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
             **store_fields(options),
         )
@@ -140,6 +144,22 @@ def check_scheduler_config(file: Path) -> None:
             _say(f"{file}: {note}")
     except ConfigurationError as error:
         raise UsageError(f"--scheduler-config: {error}") from error
+
+
+def check_audit(options: UpOptions) -> None:
+    """Raises UsageError for a policy that the server would not start with, or a log without one."""
+    if not options.audit_policy_file:
+        if options.audit_log_path:
+            raise UsageError("--audit-log-path: nothing is told without a policy: add --audit-policy-file")
+        return
+    try:
+        load_policy(Path(options.audit_policy_file))
+    except AuditPolicyError as error:
+        raise UsageError(f"--audit-policy-file: {error}") from error
+
+
+def _log_path(path: str) -> str:
+    return str(Path(path).absolute()) if path not in ("", "-") else path
 
 
 def parse_components(text: str) -> frozenset[Component]:

@@ -144,5 +144,5 @@ async def test_some_namespaces_stay(client: Client) -> None:
 
 async def test_options_that_make_no_sense(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
-    with pytest.raises(ApiError, match='propagationPolicy: Invalid value: "Sideways"'):
+    with pytest.raises(ApiError, match='propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Backg'):
         await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Sideways")

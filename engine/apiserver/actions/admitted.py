@@ -39,6 +39,7 @@ async def admit_create(
         None,
         options.dry_run,
         call.warnings,
+        call.annotations,
     )
     with call.span(Hop.MUTATING_ADMISSION) as span:
         await backend.world.latency.pause("mutating-admission")

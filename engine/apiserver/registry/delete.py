@@ -86,6 +86,7 @@ class Deleter:
             old,
             options.dry_run,
             call.warnings,
+            call.annotations,
         )
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")

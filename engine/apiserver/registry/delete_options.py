@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api.errors import Cause, bad_request, field_invalid, invalid
+from engine.api.errors import Cause, bad_request, field_invalid, field_not_supported, invalid
 from engine.api.schema import Definitions
 from engine.api.types import GVK
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import read_value
 from engine.apiserver.registry.options import dry_run_causes, truthy
 
-_POLICIES = ("Background", "Foreground", "Orphan")
+_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class DeleteOptions:
         """From the body or, without one, the query. Raises ApiError 400 or 422."""
         request = call.request
         body = read_value(definitions, request)
+        if body and call.trail is not None:
+            call.trail.asked_with(body)
         if body is not None and not isinstance(body, dict):
             raise bad_request("the body of a delete must be DeleteOptions")
         if not body:
@@ -73,13 +75,7 @@ def _causes(body: dict[str, Any], dry_run: list[str]) -> list[Cause]:
             field_invalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
         )
     if policy is not None and policy not in _POLICIES:
-        causes.append(
-            field_invalid(
-                "propagationPolicy",
-                policy,
-                'must be one of ["Background" "Foreground" "Orphan"] or not set',
-            )
-        )
+        causes.append(field_not_supported("propagationPolicy", policy, (*_POLICIES, "nil")))
     grace = body.get("gracePeriodSeconds")
     if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool)):
         raise bad_request("json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64")

@@ -307,6 +307,7 @@ class Writer:
             old,
             options.dry_run,
             call.warnings,
+            call.annotations,
         )
 
     def _tracked(self, gvk: GVK, new: Object, old: Object | None, *, options: WriteOptions, subresource: str) -> Object:

@@ -1,0 +1,227 @@
+"""The events of requests, stage by stage (apiserver pkg/endpoints/filters audit.go and authn_audit.go, pkg/audit).
+
+A request is told of when it is known who asks (`RequestReceived`) and when it is answered (`ResponseComplete`); one
+that stays open also when its answer begins (`ResponseStarted`). Who is not let in is told of once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import yaml
+
+from engine.api.types import Object, copy_object
+from engine.api.wire import EventStream, Metered, Request, Response, WatchEvent
+from engine.apiserver.audit.log import AuditLog
+from engine.apiserver.audit.policy import API_VERSION, COMPLETE, RECEIVED, STARTED, AuditPolicy, Level, Told
+from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.request_info import RequestInfo
+from engine.clock import Clock
+
+_AGENT_LENGTH = 1024
+
+
+class Trail:
+    """What is told of one request. Handlers add to it the objects that came and went."""
+
+    def __init__(self, told: Told, event: Object, sink: Callable[[Object], None], clock: Clock) -> None:
+        self.told = told
+        self.event = event
+        self._sink = sink
+        self._clock = clock
+
+    @property
+    def wants_request(self) -> bool:
+        return self.told.level >= Level.REQUEST
+
+    def stage(self, stage: str) -> None:
+        if stage in self.told.omit_stages:
+            return
+        at = self.event["requestReceivedTimestamp"] if stage == RECEIVED else self._clock.micro_timestamp()
+        self._sink(_ordered({**self.event, "stage": stage, "stageTimestamp": at}))
+
+    def annotate(self, annotations: dict[str, str]) -> None:
+        """What is there already stays as it is."""
+        known = self.event.setdefault("annotations", {})
+        for name, text in annotations.items():
+            known.setdefault(name, text)
+
+    def impersonates(self, user: UserInfo) -> None:
+        self.event["impersonatedUser"] = user.to_json()
+
+    def asked_with(self, obj: Any) -> None:
+        """The object that a request carries; of a `Metadata` event it gives the name alone."""
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        if isinstance(metadata, dict):
+            reference = self.event.setdefault("objectRef", {})
+            for field in ("namespace", "name", "uid", "resourceVersion"):
+                if metadata.get(field):
+                    reference.setdefault(field, metadata[field])
+        if self.wants_request:
+            self.event["requestObject"] = self._shown(obj)
+
+    def patched_with(self, request: Request) -> None:
+        """The patch itself is what is shown of the request."""
+        if self.wants_request:
+            body = request.body
+            if isinstance(body, bytes):
+                try:
+                    body = yaml.safe_load(body)  # which takes JSON too
+                except yaml.YAMLError:
+                    return
+            self.event["requestObject"] = copy_object({"patch": body})["patch"]
+
+    def answered_with(self, response: Response) -> None:
+        body = response.body
+        status: Object = {"metadata": {}}
+        if isinstance(body, dict) and body.get("kind") == "Status" and body.get("apiVersion") == "v1":
+            status |= {name: body[name] for name in ("status", "message", "reason", "details") if body.get(name)}
+        self.event["responseStatus"] = {**status, "code": 101 if response.upgrade is not None else response.status}
+        if self.told.level >= Level.REQUEST_RESPONSE and isinstance(body, dict):
+            self.event["responseObject"] = self._shown(body)
+
+    def _shown(self, obj: Any) -> Any:
+        if not self.told.omit_managed_fields or not isinstance(obj, dict):
+            return obj
+        if isinstance(obj.get("items"), list):
+            return {**obj, "items": [_unmanaged(item) for item in obj["items"]]}
+        if isinstance(obj.get("rows"), list):
+            return {**obj, "rows": [{**row, "object": _unmanaged(row.get("object"))} for row in obj["rows"]]}
+        return _unmanaged(obj)
+
+
+class Auditor:
+    """Tells what the policy wants told into a log."""
+
+    def __init__(self, policy: AuditPolicy, log: AuditLog, clock: Clock) -> None:
+        self.log = log
+        self._policy = policy
+        self._clock = clock
+
+    def received(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:
+        """The trail of a request whose user is known; None where nothing is told of it."""
+        trail = self._trail(request, info, user, audit_id)
+        if trail is not None:
+            trail.stage(RECEIVED)
+        return trail
+
+    def unknown(self, request: Request, info: RequestInfo, audit_id: str) -> None:
+        """One that said nothing, or nothing good, of who asks."""
+        trail = self._trail(request, info, UserInfo(""), audit_id)
+        if trail is not None:
+            trail.event["user"] = {}
+            status = {"metadata": {}, "status": "Failure", "message": _attempted(request), "reason": "Unauthorized"}
+            trail.event["responseStatus"] = {**status, "code": 401}
+            trail.stage(STARTED)
+
+    def _trail(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:
+        told = self._policy.evaluate(user, info)
+        if told.level is Level.NONE:
+            return None
+        event: Object = {
+            "level": told.level.word,
+            "auditID": audit_id,
+            "requestURI": _uri(request),
+            "verb": info.verb,
+            "user": user.to_json(),
+            "sourceIPs": _sources(request),
+            "requestReceivedTimestamp": self._clock.micro_timestamp(),
+        }
+        if agent := request.headers.get("user-agent", ""):
+            event["userAgent"] = agent if len(agent) <= _AGENT_LENGTH else f"{agent[:_AGENT_LENGTH]}...TRUNCATED"
+        if info.is_resource:
+            event["objectRef"] = _reference(info)
+        return Trail(told, event, self.log.write, self._clock)
+
+    def finish(self, trail: Trail, info: RequestInfo, response: Response) -> None:
+        """Tell of the answer; of one that goes on, once more at its end."""
+        trail.answered_with(response)
+        if not info.long_running:
+            trail.stage(COMPLETE)
+            return
+        trail.stage(STARTED)
+        if response.events is not None:
+            response.events = ToldEvents(response.events, lambda: trail.stage(COMPLETE))
+        else:
+            trail.stage(COMPLETE)
+
+
+class ToldEvents:
+    """A watch whose end is told of."""
+
+    def __init__(self, source: EventStream, ended: Callable[[], None]) -> None:
+        self._source = source
+        self._iterator = source.__aiter__()
+        self._ended: Callable[[], None] | None = ended
+
+    def __aiter__(self) -> AsyncIterator[WatchEvent]:
+        return self
+
+    async def __anext__(self) -> WatchEvent:
+        return await self._iterator.__anext__()
+
+    def count_bytes(self, size: int) -> None:
+        if isinstance(self._source, Metered):
+            self._source.count_bytes(size)
+
+    async def aclose(self) -> None:
+        await self._source.aclose()
+        ended, self._ended = self._ended, None
+        if ended is not None:
+            ended()
+
+
+def _reference(info: RequestInfo) -> Object:
+    fields = {
+        "resource": info.resource, "namespace": info.namespace, "name": info.name, "apiGroup": info.group,
+        "apiVersion": info.version, "subresource": info.subresource,
+    }  # fmt: skip
+    return {name: text for name, text in fields.items() if text}
+
+
+def _uri(request: Request) -> str:
+    pairs = [(name, value) for name, values in request.query.items() for value in values]
+    return f"{request.path}?{urlencode(pairs)}" if pairs else request.path
+
+
+def _sources(request: Request) -> list[str]:
+    """Where the request came from, over which proxies (apimachinery SourceIPs)."""
+    forwarded = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",")]
+    found = [*forwarded, *([] if any(forwarded) else [request.headers.get("x-real-ip", "")]), request.remote]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _attempted(request: Request) -> str:
+    scheme, _, credential = request.headers.get("authorization", "").strip().partition(" ")
+    methods = []
+    if credential and scheme.lower() in ("basic", "bearer"):
+        methods.append(scheme.lower())
+    if request.parameter("access_token"):
+        methods.append("access_token")
+    if request.certificate is not None:
+        methods.append("x509")
+    if not methods:
+        return "Authentication failed, no credentials provided"
+    return f"Authentication failed, attempted: {', '.join(methods)}"
+
+
+def _unmanaged(obj: Any) -> Any:
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+        return obj
+    return {**obj, "metadata": {name: value for name, value in metadata.items() if name != "managedFields"}}
+
+
+_ORDER = (
+    "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser", "sourceIPs", "userAgent",
+    "objectRef", "responseStatus", "requestObject", "responseObject", "requestReceivedTimestamp", "stageTimestamp",
+    "annotations",
+)  # fmt: skip
+
+
+def _ordered(event: Object) -> Object:
+    """The event with its fields as Go writes them."""
+    shown = {name: event[name] for name in _ORDER if name in event}
+    return {"kind": "Event", "apiVersion": API_VERSION, **shown}
