@@ -193,12 +193,6 @@ def test_what_somebody_changed_since_client_side_apply_still_conflicts() -> None
     ("config", "code", "message"),
     [
         pytest.param(
-            {**config_map(), "apiVersion": "v2"},
-            400,
-            "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1",
-            id="version",
-        ),
-        pytest.param(
             {**config_map(), "metadata": {"name": "c", "managedFields": [{}]}},
             400,
             "metadata.managedFields must be nil",

@@ -47,7 +47,7 @@ def fields_of(obj: Object, manager: str) -> Object:
 
 
 def cm(**data: str) -> Object:
-    return {"apiVersion": "v1", "kind": "ConfigMap", **config_map("web", **data)}
+    return config_map("web") | {"data": data}
 
 
 # -- what can be applied
@@ -87,7 +87,7 @@ async def test_another_version_is_refused(client: Client) -> None:
         await apply(client, DEPLOYMENTS, {**deployment(), "apiVersion": "extensions/v1beta1"}, "me")
     assert (caught.value.code, caught.value.message) == (
         400,
-        "Incorrect version specified in apply patch. Specified patch version: extensions/v1beta1, expected: apps/v1",
+        "invalid object type: extensions/v1beta1, Kind=Deployment",
     )
 
 
@@ -159,7 +159,7 @@ async def test_ports_that_are_there_twice(client: Client) -> None:
     with pytest.raises(ApiError) as caught:
         await apply(client, DEPLOYMENTS, sent, "me")
     assert caught.value.message == (
-        "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): "
+        "failed to create typed patch object (/web; apps/v1, Kind=Deployment): "
         f'.spec.template.spec.containers[name="{name}"].ports: '
         'duplicate entries for key [containerPort=93,protocol="TCP"]'
     )
@@ -260,8 +260,9 @@ async def test_broken_owners_fail_no_write(client: Client) -> None:
 
 async def test_owners_cannot_be_sent_through_a_subresource(client: Client, default_account: Object) -> None:
     made = await client.create(PODS, pod(), namespace="default", field_manager="me")
-    for path in ([{}], [], [{**made["metadata"]["managedFields"][0], "manager": "changed"}]):
-        patch = {"metadata": {"managedFields": path}}
+    attempts: list[list[Object]] = [[{}], [], [{**made["metadata"]["managedFields"][0], "manager": "changed"}]]
+    for attempt in attempts:
+        patch = {"metadata": {"managedFields": attempt}}
         after = await client.patch(
             PODS, "web", patch, namespace="default", subresource="status", content_type=MERGE_PATCH
         )
@@ -390,7 +391,7 @@ async def test_a_scale_below_nothing_and_of_another_object(client: Client) -> No
 # -- what a write does not touch
 
 
-RESET: dict[str, tuple[GVR, Object, str, Object]] = {
+RESET: dict[str, tuple[GVR, Object, str, set[str]]] = {
     "the status of a Deployment": (
         DEPLOYMENTS,
         {**deployment(replicas=1), "status": {"replicas": 7}},

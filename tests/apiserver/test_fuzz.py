@@ -26,10 +26,10 @@ async def test_random_requests_break_nothing(virtual_clock: VirtualClock) -> Non
 BROKE_IT = {
     "deep JSON": ("POST", JSON, b"[" * 20_000, "exceeded max depth"),
     "deep YAML": ("POST", YAML, b"[" * 900 + b"]" * 900, "error converting YAML to JSON: yaml: "),
-    "a deep JSON patch": ("PATCH", JSON_PATCH, b"[" * 20_000, "exceeded max depth"),
+    "a deep JSON patch": ("PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: exceeded max depth"),
     "an operation that is no text": (
         "PATCH", JSON_PATCH, b'[{"op": {}, "path": "/a"}]',
-        "the server rejected our request due to an error in our request",
+        "error decoding patch: json: cannot unmarshal object into Go struct field jsonPatchOp.op of type string",
     ),
 }  # fmt: skip
 

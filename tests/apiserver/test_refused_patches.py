@@ -7,7 +7,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, Object
-from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
+from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Response
 from engine.client import Client
 from tests.apiserver.conftest import config_map
 from tests.apiserver.test_create import deployment
@@ -103,5 +103,128 @@ async def test_what_is_applied_must_fit_the_schema(client: Client, validation: s
         )
     assert (caught.value.code, caught.value.reason) == (500, "")
     assert caught.value.message == (
-        "failed to create typed patch object (default/web; /v1, Kind=ConfigMap): .datum: field not declared in schema"
+        "failed to create typed patch object (/web; /v1, Kind=ConfigMap): .datum: field not declared in schema"
     )
+
+
+BODIES: dict[str, tuple[str, bytes, str, str]] = {
+    "a JSON patch that is an object": (
+        JSON_PATCH,
+        b"{}",
+        "Warn",
+        "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+    ),
+    "a JSON patch that is an object, leniently": (
+        JSON_PATCH,
+        b"{}",
+        "Ignore",
+        "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+    ),
+    "an operation that is a text": (
+        JSON_PATCH,
+        b'["x"]',
+        "Strict",
+        "error decoding patch: json: cannot unmarshal string into Go value of type handlers.jsonPatchOp",
+    ),
+    "an operation with a number for its path": (
+        JSON_PATCH,
+        b'[{"op":"add","path":1}]',
+        "Strict",
+        "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string",
+    ),
+    "a broken JSON patch": (JSON_PATCH, b"[{]", "Warn", "error decoding patch: invalid character ']' looking for "
+                            "beginning of object key string"),
+    "a broken merge patch": (MERGE_PATCH, b"{", "Warn", "error decoding patch: unexpected end of JSON input"),
+    "a broken merge patch, leniently": (MERGE_PATCH, b"{", "Ignore", "Invalid JSON Patch"),
+    "a broken strategic patch": (STRATEGIC_PATCH, b"{", "Warn", "unexpected end of JSON input"),
+    "a merge patch that is a list": (
+        MERGE_PATCH,
+        b"[]",
+        "Warn",
+        "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    ),
+    "a strategic patch that is a list": (
+        STRATEGIC_PATCH,
+        b"[]",
+        "Warn",
+        "json: cannot unmarshal array into Go value of type map[string]interface {}",
+    ),
+    "an applied list": (
+        APPLY_PATCH,
+        b"[]",
+        "Warn",
+        "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value "
+        "of type map[string]interface {}",
+    ),
+    "an applied object without a type": (APPLY_PATCH, b"{}", "Warn", "invalid object type: /, Kind="),
+    "an applied object that has a key twice": (
+        APPLY_PATCH,
+        b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: x\n  a: y\n",
+        "Strict",
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        '  line 6: key "a" already set in map',
+    ),
+}  # fmt: skip
+
+
+async def send(client: Client, content_type: str, body: bytes, validation: str) -> Response:
+    return await client.send(
+        "PATCH",
+        "/api/v1/namespaces/default/configmaps/web",
+        query={"fieldManager": ["me"], "fieldValidation": [validation]},
+        body=body,
+        headers={"content-type": content_type},
+    )
+
+
+@pytest.mark.parametrize("name", BODIES)
+async def test_bodies_that_are_no_patch(client: Client, name: str) -> None:
+    content_type, body, validation, message = BODIES[name]
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    response = await send(client, content_type, body, validation)
+    assert (response.status, response.body["message"]) == (400, message)
+
+
+TWICE: dict[str, tuple[str, bytes, list[str]]] = {
+    "merge": (MERGE_PATCH, b'{"data":{"a":"x","a":"y"},"wat":1}', ['duplicate field "data.a"', 'unknown field "wat"']),
+    "strategic": (STRATEGIC_PATCH, b'{"data":{"a":"x","a":"y"}}', ['duplicate field "data.a"']),
+    "JSON": (
+        JSON_PATCH,
+        b'[{"op":"add","op":"add","foo":1,"path":"/data","value":{"a":"y"}},{"op":"add","path":"/wat","value":1}]',
+        ['json patch unknown field "[0].foo"', 'json patch duplicate field "[0].op"', 'unknown field "wat"'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+async def test_what_a_patch_has_twice(client: Client, name: str) -> None:
+    content_type, body, found = TWICE[name]
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    refused = await send(client, content_type, body, "Strict")
+    assert refused.status == 422
+    assert refused.body["message"].endswith(f": strict decoding error: {', '.join(found)}")
+    warned = await send(client, content_type, body, "Warn")
+    assert warned.body["data"] == {"a": "y"}
+    assert [text for value in warned.headers["warning"].split("299 - ") if (text := value.strip(" ,"))] == [
+        orjson.dumps(text).decode() for text in found
+    ]
+
+
+async def test_what_yaml_has_twice(client: Client) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: x\n  a: y\nwat: 1\n"
+    text = 'line 6: key "a" already set in map'
+    path = "/api/v1/namespaces/default/configmaps"
+    headers = {"content-type": "application/yaml"}
+    refused = await client.send("POST", path, query={"fieldValidation": ["Strict"]}, body=body, headers=headers)
+    assert refused.body["message"] == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: '
+        f'yaml: unmarshal errors:\n  {text}, unknown field "wat"'
+    )
+    warned = await client.send("POST", path, query={"fieldValidation": ["Warn"]}, body=body, headers=headers)
+    assert (warned.status, warned.body["data"]) == (201, {"a": "y"})
+    assert text in warned.headers["warning"].replace("\\", "")
+
+
+async def test_a_patch_of_nothing_is_not_read(client: Client) -> None:
+    response = await send(client, MERGE_PATCH, b"{", "Warn")
+    assert (response.status, response.body["message"]) == (404, 'configmaps "web" not found')

@@ -189,3 +189,23 @@ async def test_applying_needs_a_manager(client: Client) -> None:
         await client.patch(
             CONFIGMAPS, "web", config_map("web"), namespace="default", content_type=APPLY_PATCH, field_manager=""
         )
+
+
+async def test_the_name_and_namespace_of_what_is_written(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    path = "/api/v1/namespaces/default/configmaps/web"
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    nameless = await client.send("PUT", path, body={**kind, "metadata": {}})
+    assert (nameless.status, nameless.body["message"]) == (
+        400,
+        "the name of the object (web based on URL) was undeterminable: name must be provided",
+    )
+    other = await client.send("PUT", path, body={**kind, "metadata": {"name": "other"}})
+    assert other.body["message"] == "the name of the object (other) does not match the name on the URL (web)"
+    elsewhere = await client.send("PUT", path, body={**kind, "metadata": {"name": "web", "namespace": "other"}})
+    assert elsewhere.body["message"] == (
+        "the namespace of the provided object does not match the namespace sent on the request"
+    )
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mine", "namespace": "mine"}}
+    made = await client.send("POST", "/api/v1/namespaces", body=namespace)
+    assert (made.status, "namespace" in made.body["metadata"]) == (201, False)

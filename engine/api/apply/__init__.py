@@ -117,7 +117,8 @@ def apply(
     another manager owns and that would change is a conflict. Applying what is already so gives back `live` itself.
     Raises ApiError: 409 for conflicts, 400 and 500 for a configuration that cannot be applied.
     """
-    _check(applied, api_version)
+    if (applied.get("metadata") or {}).get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
     kind = field_type(schema)
     check_applied(kind, applied)
     scope = _Scope(kind, api_version, applied.get("kind", ""), subresource)
@@ -136,16 +137,6 @@ def apply(
     else:
         result = _with_managers(work.result, work.managers_after(api_version, timestamp(now)))
     return synced(result, applied) if manager == KUBECTL else result
-
-
-def _check(applied: Object, api_version: str) -> None:
-    given = applied.get("apiVersion", "")
-    if given != api_version:
-        raise bad_request(
-            f"Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api_version}"
-        )
-    if (applied.get("metadata") or {}).get("managedFields") is not None:
-        raise bad_request("metadata.managedFields must be nil")
 
 
 def _live_managers(scope: _Scope, live: Object | None, now: datetime) -> Managers:

@@ -5,10 +5,10 @@ Source of the texts: apiserver pkg/endpoints/handlers/create.go, rest.go and neg
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
-import yaml
 
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, bad_request, unsupported_media_type
@@ -19,36 +19,17 @@ from engine.api.wire import JSON, YAML, Request
 from engine.apiserver.call import Call
 from engine.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
 from engine.apiserver.protobuf import decode_body
+from engine.apiserver.registry.yaml_body import read_yaml, twice_in_yaml, unmarshal_errors
 from engine.trace import Hop
 
 ACCEPTED = (JSON, YAML, PROTOBUF)
 _TOO_DEEP = "exceeded max depth"  # in the words of Go's encoding/json, whose limit is 10000
 _MAX_WARNINGS_BYTES = 4096
-
-
-class _YamlLoader(yaml.CSafeLoader):
-    """YAML as JSON: no dates, and keys are strings."""
-
-
-_YamlLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
+_SEVERAL = "yaml: unmarshal errors:\n"  # warnings are given one by one
 
 
 def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").split(";")[0].strip().lower()
-
-
-def read_yaml(text: bytes) -> Any:
-    """Raises ApiError 400."""
-    try:
-        value = yaml.load(text, _YamlLoader)  # a safe loader: it makes plain values only
-        return orjson.loads(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
-    except RecursionError:
-        raise bad_request(f"error converting YAML to JSON: yaml: {_TOO_DEEP}") from None
-    except (yaml.YAMLError, orjson.JSONEncodeError, ValueError) as error:
-        raise bad_request(f"error converting YAML to JSON: yaml: {error}") from None
 
 
 def read_json(text: bytes, *, strict: bool = True) -> Any:
@@ -83,23 +64,35 @@ def read_value(definitions: Definitions, request: Request, *, strict: bool = Tru
     return read_yaml(body) if kind == YAML else read_json(body, strict=strict)
 
 
-def decode_value(call: Call, definitions: Definitions, gvk: GVK, *, value: Any, validation: str) -> Object:
+def decode_value(
+    call: Call, definitions: Definitions, gvk: GVK, *, value: Any, validation: str, found: Iterable[str] = ()
+) -> Object:
     """The object of a value; fields that its kind does not have are errors, warnings or nothing, as asked.
 
-    A value that is no such object is refused in the hop of the schema, before any admission.
+    `found` are such errors that were met before. A value that is no such object is refused in the hop of the schema,
+    before any admission.
     """
     try:
         decoded: Decoded = decode(definitions, gvk, value)
-        if decoded.unknown and validation == "Strict":
-            raise strict_error(gvk, decoded.unknown)
+        strict = [*found, *_twice_in_body(call.request, validation), *decoded.unknown]
+        if strict and validation == "Strict":
+            raise strict_error(gvk, strict)
     except ApiError:
         with call.span(Hop.SCHEMA):
             raise
-    if decoded.unknown and validation == "Warn":
-        warn(call, decoded.unknown)
+    if strict and validation == "Warn":
+        warn(call, [line.strip() for text in strict for line in text.removeprefix(_SEVERAL).split("\n")])
     if _forgets_owners(value):  # no other list tells an empty one from none
         decoded.object["metadata"]["managedFields"] = []
     return decoded.object
+
+
+def _twice_in_body(request: Request, validation: str) -> list[str]:
+    """What YAML has twice; of JSON the decoder tells."""
+    if validation == "Ignore" or media_type(request) != YAML or not isinstance(request.body, bytes):
+        return []
+    found = twice_in_yaml(request.body)
+    return [unmarshal_errors(found)] if found else []
 
 
 def _forgets_owners(value: Any) -> bool:

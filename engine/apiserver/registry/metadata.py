@@ -24,32 +24,26 @@ _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSe
 
 
 def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
-    """The object must belong to the namespace and name of the path; a namespace that it leaves out is filled in."""
+    """The object must belong to the namespace and name of the path. A namespace that it leaves out is filled in, and
+    one that its kind has no use for is taken away (rest.EnsureObjectNamespaceMatchesRequestNamespace)."""
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
     namespace = metadata.get("namespace", "")
-    if info.namespaced:
-        if not namespace:
-            if request.namespace:
-                metadata["namespace"] = request.namespace
-        elif namespace != request.namespace:
-            raise bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request"
-                if not request.name
-                else f"the namespace of the object ({namespace}) does not match the namespace on the URL "
-                f"({request.namespace})"
-            )
-    elif namespace:
-        raise (
-            bad_request("namespace should not be set on cluster-scoped objects")
-            if request.name
-            else bad_request("the namespace of the provided object does not match the namespace sent on the request")
-        )
+    if not info.namespaced:
+        metadata.pop("namespace", None)
+    elif not namespace:
+        if request.namespace:
+            metadata["namespace"] = request.namespace
+    elif namespace != request.namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if request.name:
-        name = metadata.get("name", "")
-        if not name:
-            metadata["name"] = request.name
-        elif name != request.name:
-            raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
+        _check_name(metadata.get("name", ""), request.name)
+
+
+def _check_name(name: str, wanted: str) -> None:
+    if not name:
+        raise bad_request(f"the name of the object ({wanted} based on URL) was undeterminable: name must be provided")
+    if name != wanted:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({wanted})")
 
 
 def fill_for_create(obj: Object, *, uid: str, now: str) -> None:

@@ -6,25 +6,28 @@ resourceVersion. Server-side apply creates what is not there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from engine.api.apply import apply
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, not_found
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
+from engine.api.patch.merge_patch import not_a_map
 from engine.api.types import GVK, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
-from engine.apiserver.registry.body import decode_value, media_type, read_json, read_yaml
+from engine.apiserver.registry.body import decode_value, media_type, warn
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.patch_body import PatchBody, read_patch
 from engine.apiserver.registry.refused_patch import refused_patch
 from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
 
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
@@ -41,12 +44,16 @@ class Patcher:
         if kind == APPLY_PATCH:
             return await self._apply(call, facet, options)
         change = self._change(call, facet, kind)
+        sent: list[PatchBody] = []  # read when there is an object to patch, and once
 
         def transform(old: Object) -> Object:
+            if not sent:
+                sent.append(read_patch(kind, call.request.body, validation=options.validation))
+            patch = sent[0]
             live = (facet.start or facet.show)(old)
-            patched = change(live)
+            patched = change(live, patch.value)
             try:
-                view = self._decoded(call, facet.gvk, patched, options)
+                view = self._decoded(call, facet.gvk, patched, options, found=patch.strict)
             except ApiError as error:
                 shown = call.request.body if kind == STRATEGIC_PATCH else patched
                 raise refused_patch(error, facet.gvk, shown, restored=kind == STRATEGIC_PATCH) from None
@@ -56,22 +63,21 @@ class Patcher:
         tracked = facet.gvk != call.gvr_resource.gvk
         return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=tracked)
 
-    def _change(self, call: Call, facet: Facet, kind: str) -> Callable[[Object], Any]:
-        """The patch of the request as a function."""
-        body = call.request.body
-        patch = read_json(body, strict=False) if isinstance(body, bytes) else body
+    def _change(self, call: Call, facet: Facet, kind: str) -> Callable[[Object, Any], Any]:
+        """What a patch of this kind makes of an object."""
         if kind == JSON_PATCH:
-            return lambda obj: json_patch(obj, patch)
+            return json_patch
         if kind == MERGE_PATCH:
-            return lambda obj: merge_patch(obj, patch)
+            return merge_patch
         if kind == STRATEGIC_PATCH and not call.gvr_resource.custom:
             schema = self._backend.definitions.kind(facet.gvk)
-            return lambda obj: strategic_merge_patch(obj, patch, schema)
+            return lambda obj, patch: strategic_merge_patch(obj, patch, schema)
         served = [each for each in PATCH_TYPES if each != STRATEGIC_PATCH or not call.gvr_resource.custom]
         raise unsupported_patch(call.gvr_resource, tuple(served))
 
-    def _decoded(self, call: Call, gvk: GVK, value: Any, options: WriteOptions) -> Object:
-        obj = decode_value(call, self._backend.definitions, gvk, value=value, validation=options.validation)
+    def _decoded(self, call: Call, gvk: GVK, value: Any, options: WriteOptions, found: Iterable[str] = ()) -> Object:
+        definitions = self._backend.definitions
+        obj = decode_value(call, definitions, gvk, value=value, validation=options.validation, found=found)
         if gvk == call.gvr_resource.gvk:
             apply_defaults(call.gvr_resource, obj)
         return obj
@@ -79,7 +85,7 @@ class Patcher:
     # -- server-side apply
 
     async def _apply(self, call: Call, facet: Facet, options: WriteOptions) -> tuple[int, Object]:
-        applied = self._applied(call)
+        applied = _applied(call, facet.gvk)
         info, request = call.gvr_resource, call.info
         stored = await self._backend.storage.get(info, request.namespace, request.name)
         if stored is None:
@@ -89,8 +95,10 @@ class Patcher:
 
         def transform(old: Object) -> Object:
             merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options)
+            _check_twice(call, options.validation)
             view = self._decoded(call, facet.gvk, merged, options)
-            view["metadata"]["resourceVersion"] = applied["metadata"].get("resourceVersion", "")
+            view["metadata"]["resourceVersion"] = (applied.get("metadata") or {}).get("resourceVersion", "")
+            check_place(info, request, view)
             return facet.take(old, view)
 
         return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=True)
@@ -102,14 +110,16 @@ class Patcher:
         if answer.decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, answer.decision.reason)
         info = call.gvr_resource
-        if applied["metadata"].get("uid"):
+        merged = self._merged(call, facet, None, applied, options)
+        _check_twice(call, options.validation)
+        obj = self._decoded(call, info.gvk, merged, options)
+        if uid := obj["metadata"].get("uid"):
             raise conflict(
                 info.gvr,
                 call.info.name,
-                f"uid mismatch: the provided object specified uid {applied['metadata']['uid']}, and no existing object "
-                "was found",
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
-        obj = self._decoded(call, info.gvk, self._merged(call, facet, None, applied, options), options)
+        check_place(info, call.info, obj)
         return await self._writer.create(call, obj, options, tracked=True)
 
     def _merged(self, call: Call, facet: Facet, live: Object | None, applied: Object, options: WriteOptions) -> Object:
@@ -128,19 +138,29 @@ class Patcher:
             served=self._writer.served(facet.gvk.kind),
         )
 
-    def _applied(self, call: Call) -> Object:
-        """The applied configuration as it was sent: what it sets, also to nothing, is what its manager owns."""
-        body = call.request.body
-        value = read_yaml(body) if isinstance(body, bytes) else body
-        if not isinstance(value, dict):
-            raise bad_request("error decoding YAML: the applied configuration is not an object")
-        value = copy_object(value)
-        if not value.get("kind") or not value.get("apiVersion"):
-            raise bad_request("apiVersion and kind must be set in an apply patch")
-        metadata = value.setdefault("metadata", {})
-        if not isinstance(metadata, dict):
-            raise bad_request("metadata must be an object")
-        if metadata.get("managedFields"):
-            raise ApiError(400, "BadRequest", "metadata.managedFields must be nil")
-        check_place(call.gvr_resource, call.info, value)
-        return value
+
+def _applied(call: Call, gvk: GVK) -> Object:
+    """The applied configuration as it was sent: what it sets, also to nothing, is what its manager owns."""
+    body = call.request.body
+    value = read_yaml(body, what="error decoding YAML: ") if isinstance(body, bytes) else body
+    if not isinstance(value, dict):
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {not_a_map(value)}")
+    found = GVK(*_group_version(value.get("apiVersion")), str(value.get("kind") or ""))
+    if found != gvk:
+        raise bad_request(f"invalid object type: {found.group}/{found.version}, Kind={found.kind}")
+    return copy_object(value)
+
+
+def _group_version(api_version: Any) -> tuple[str, str]:
+    group, _, version = str(api_version or "").rpartition("/")
+    return group, version
+
+
+def _check_twice(call: Call, validation: str) -> None:
+    """What the configuration has twice, once it has been merged."""
+    if validation == "Ignore" or not isinstance(call.request.body, bytes):
+        return
+    found = twice_in_yaml(call.request.body)
+    if found and validation == "Strict":
+        raise bad_request(f"error strict decoding YAML: {CONVERTING}{unmarshal_errors(found)}")
+    warn(call, found)
