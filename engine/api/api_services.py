@@ -72,11 +72,13 @@ def available_locally(status: Object, *, now: str) -> Object:
 
 def availability(api_service: Object, service: Object | None, slices: Sequence[Object], *, now: str) -> Object:
     """The status of an APIService that names a Service, which may be None, with that Service's EndpointSlices."""
-    verdict = condition("Available", *_verdict(api_service["spec"]["service"], service, slices))
+    spec = api_service["spec"]
+    path = f"/apis/{spec['group']}/{spec['version']}" if spec.get("group") else f"/api/{spec['version']}"
+    verdict = condition("Available", *_verdict(spec["service"], service, slices, path=path))
     return with_condition(api_service.get("status") or {}, verdict, now=now)
 
 
-def _verdict(reference: Object, service: Object | None, slices: Sequence[Object]) -> tuple[str, str, str]:
+def _verdict(reference: Object, service: Object | None, slices: Sequence[Object], *, path: str) -> tuple[str, str, str]:
     name, port = reference["name"], reference.get("port", 443)
     where = f'service/{name} in "{reference["namespace"]}"'
     if service is None:
@@ -91,8 +93,18 @@ def _verdict(reference: Object, service: Object | None, slices: Sequence[Object]
         if not any(_ready(each, port_name) for each in slices):
             text = f'endpointslices for {where} have no addresses with port name "{port_name}"'
             return "False", "MissingEndpoints", text
-    url = f"https://{reference['name']}.{reference['namespace']}.svc:{port}"
-    return "False", "FailedDiscoveryCheck", f"failing or missing response from {url}: no aggregated API server answers"
+    return "False", "FailedDiscoveryCheck", _refused(f"{_address(service)}:{port}", path)
+
+
+def _address(service: Object) -> str:
+    spec = service["spec"]
+    return str(spec.get("externalName") or spec.get("clusterIP") or "")
+
+
+def _refused(address: str, path: str) -> str:
+    """No aggregated API server runs in what is simulated: nothing listens where it should."""
+    url = f"https://{address}{path}"
+    return f'failing or missing response from {url}: Get "{url}": dial tcp {address}: connect: connection refused'
 
 
 def _ready(found: Object, port_name: str) -> bool:

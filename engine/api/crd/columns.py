@@ -38,7 +38,8 @@ def _column(spec: Object) -> Column[Row]:
 
 def _cell(path: jsonpath.JsonPath, kind: str) -> Callable[[Row], Any]:
     def cell(row: Row) -> Any:
-        value = path.first(row.object)
+        found = path.find(row.object)
+        value = found[0] if len(found) == 1 else found or None
         return None if value is None else _shown(value, kind, row)
 
     return cell

@@ -14,7 +14,15 @@ from engine.api.types import Object
 
 OBJECT: Object = {
     "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "web"}, "creationTimestamp": "2026-01-01T00:00:00Z"},
-    "spec": {"n": 3, "ratio": 0.5, "on": True, "items": [{"v": 1}, {"v": 2}, {"v": 3}], "text": "x"},
+    "spec": {
+        "n": 3,
+        "ratio": 0.5,
+        "on": True,
+        "empty": "",
+        "later": "2026-03-01T00:00:00Z",
+        "items": [{"v": 1}, {"v": 2}, {"v": 3}],
+        "text": "x",
+    },
     "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}]},
 }
 
@@ -49,6 +57,21 @@ def test_what_is_no_path_is_refused(path: str) -> None:
     [
         ("string", ".spec.n", "3"),
         ("string", ".spec.items[0]", '{"v":1}'),
+        ("string", ".spec.on", "true"),
+        ("string", ".spec.items[*].v", "[1,2,3]"),
+        ("string", ".spec.items[*]", '[{"v":1},{"v":2},{"v":3}]'),
+        ("string", ".spec.items[0:1].v", "1"),
+        ("integer", ".spec.items[*].v", None),
+        ("integer", ".spec.items[0].v", 1),
+        ("integer", ".spec.on", None),
+        ("integer", ".spec.ratio", 0),
+        ("number", ".spec.n", 3),
+        ("number", ".spec.text", None),
+        ("boolean", ".spec.n", None),
+        ("boolean", ".spec.text", None),
+        ("date", ".spec.n", None),
+        ("date", ".spec.empty", "<unknown>"),
+        ("date", ".spec.later", "<invalid>"),
         ("integer", ".spec.n", 3),
         ("integer", ".spec.text", None),
         ("number", ".spec.ratio", 0.5),
