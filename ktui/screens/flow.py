@@ -12,11 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
-from ktui.feeds import inspection
-from ktui.models.exchange import Span
 from ktui.models.flow import NOISES, FlowModel
 from ktui.models.flow_rows import FlowRow, Kind
+from ktui.models.replay import Replay
+from ktui.models.story import HOP_NAMES, Story, tell
+from ktui.screens.flow_inspection import asked
 from ktui.screens.frame import FrameScreen
+from ktui.trace_tree import LAMPS, milliseconds
 from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.ink import inks
@@ -33,6 +35,31 @@ class FlowScreen(FrameScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "p", "pin", "Pin trace", tooltip="show the trace of the row alone, and again all of them", id="flow.pin"
+        ),
+        Binding(
+            "left_square_bracket",
+            "replay(-1)",
+            "Hop back",
+            key_display="[",
+            tooltip="pin the trace, and rewind it by one hop",
+            id="flow.hop-back",
+        ),
+        Binding(
+            "right_square_bracket",
+            "replay(1)",
+            "Hop on",
+            key_display="]",
+            tooltip="pin the trace, and go through it from its start, one hop at a time",
+            id="flow.hop-on",
+        ),
+        Binding(
+            "left_curly_bracket",
+            "rewind",
+            "Rewind",
+            key_display="{",
+            show=False,
+            tooltip="back to the first hop of the pinned trace",
+            id="flow.rewind",
         ),
         *(
             Binding(key, f"noise('{noise}')", title, show=False, tooltip=f"show or hide {what}", id=f"flow.{name}")
@@ -56,6 +83,7 @@ class FlowScreen(FrameScreen):
     def __init__(self) -> None:
         super().__init__()
         self.pinned = ""
+        self.replay: Replay | None = None  # while one steps through the pinned trace
         self._told: tuple[object, ...] = ()
 
     @property
@@ -102,7 +130,7 @@ class FlowScreen(FrameScreen):
         if row is None:
             inspector.show([])
             return
-        spans = self.canvas.model.spans_of(row)[:SPANS_SHOWN]
+        spans = [self.replay.current] if self.replay is not None else self.canvas.model.spans_of(row)[:SPANS_SHOWN]
         colours = inks(self.app)
         title = "the chain, hops 2 to 6" if row.kind is Kind.CHAIN else row.text
         parts: list[RenderableType] = [Text(title, "bold underline"), Text("")]
@@ -110,64 +138,94 @@ class FlowScreen(FrameScreen):
         if row.count > len(spans):
             parts.append(Text(f"{row.count} times in all", "dim"))
         inspector.show(parts)
-        more = await self._ask(row, spans)
+        more = await asked(self.ktui.session.client, self.live, row, spans, colours)
         if more:
             inspector.show([*parts[:2], *more, Text(""), *parts[2:]] if row.kind is Kind.STEP else [*parts, *more])
-
-    async def _ask(self, row: FlowRow, spans: list[Span]) -> list[RenderableType]:
-        client, colours = self.ktui.session.client, inks(self.app)
-        scheduled = next((span for span in spans if span["verb"] == "schedule"), None)
-        if scheduled is not None:
-            found = await inspection.decision(client, scheduled["object"])
-            return list(hop_details.decision(found, colours)) if found else []
-        stored = hop_details.first(spans, 7)
-        if stored is not None and row.kind is Kind.STORE:
-            key, revision = stored["detail"].get("key", ""), stored["revision"]
-            before = (
-                await inspection.value(client, key, stored["detail"].get("expected") or 0)
-                if "expected" in stored["detail"]
-                else None
-            )
-            after = await inspection.value(client, key, revision) if revision else None
-            if after is None:
-                return []
-            return [hop_details.title(f"rev {revision} against before"), *hop_details.changes(before, after, colours)]
-        asked = hop_details.first(spans, 2)
-        if asked is not None and asked["detail"].get("payload"):
-            found = await inspection.payload(client, asked["detail"]["payload"])
-            return list(hop_details.payload(found, colours)) if found else []
-        return []
 
     # -- one trace
 
     def action_pin(self) -> None:
         """Show the trace of the row under the cursor alone; again: all of them."""
+        if self.pinned:
+            self._unpin()
+        else:
+            self._pin()
+        self.focus_body()
+
+    def _pin(self) -> None:
         row = self.canvas.current
-        trace = row.trace_id if row is not None and not self.canvas.following else self.live.story
-        if self.pinned or not trace:
-            self.action_escape()
-            return
-        self.pinned = trace
-        model = FlowModel(show=self.live.show, chains=self.live.chains)
-        model.filter = self.live.filter
-        self.canvas.show(model)
+        self.pinned = row.trace_id if row is not None and not self.canvas.following else self.live.story
+        if self.pinned:
+            self._show_pinned()
+
+    def _unpin(self) -> None:
+        self.pinned, self.replay = "", None
+        self.canvas.show(self.live)
+
+    def _show_pinned(self) -> None:
+        """The whole of the pinned trace as far as it has come."""
+        self.replay = None
+        self.canvas.show(self._model())
         self._feed_pinned()
 
+    def _model(self) -> FlowModel:
+        model = FlowModel(show=self.live.show, chains=self.live.chains)
+        model.filter = self.live.filter
+        return model
+
     def action_escape(self) -> None:
-        """Close the detail, unpin, follow the end."""
+        """Close the detail, show the trace to its end, unpin, follow the end."""
         if self._close_filter():
             pass
         elif self.has_class("inspecting"):
             self.remove_class("inspecting")
+        elif self.replay is not None:
+            self._show_pinned()
         elif self.pinned:
-            self.pinned = ""
-            self.canvas.show(self.live)
+            self._unpin()
         else:
             self.canvas.action_follow()
         self.focus_body()
 
+    # -- hop by hop
+
+    def action_replay(self, by: int) -> None:
+        """One hop on or back in the pinned trace; beyond its last hop it is shown as it goes on."""
+        if not self.pinned:
+            self._pin()
+        trace = self.live.traces.get(self.pinned)
+        if not trace:
+            self.notify("there is no trace yet: apply something", timeout=1.5)
+        elif self.replay is None:
+            self.replay = Replay.of(list(trace), self.canvas.model.rows, from_end=by < 0)
+            self._show_replay()
+        elif self.replay.move(by):
+            self._show_replay()
+        else:
+            self._show_pinned()
+
+    def action_rewind(self) -> None:
+        if self.replay is not None:
+            self.replay.move(-len(self.replay.stops))
+            self._show_replay()
+        else:
+            self.action_replay(1)
+
+    def _show_replay(self) -> None:
+        """What had ended by then, and the hop that ended last under the cursor."""
+        replay = self.replay
+        assert replay is not None
+        model = self._model()
+        model.add(replay.shown)
+        self.canvas.show(model)
+        row = replay.row_of_current(model.rows)
+        if row is not None:
+            self.canvas.move_to(row)
+
     def _feed_pinned(self) -> None:
-        """Give the pinned trace's model what has come since."""
+        """Give the pinned trace's model what has come since, unless it is replayed."""
+        if self.replay is not None:
+            return
         model = self.canvas.model
         trace = self.live.traces.get(self.pinned, [])
         if len(trace) > model.seen:
@@ -213,23 +271,30 @@ class FlowScreen(FrameScreen):
         if self.pinned:
             self._feed_pinned()
         canvas, model = self.canvas, self.canvas.model
-        state = (model.version, self.live.version, self.pinned, canvas.following, canvas.missed, self.size)
+        at = self.replay.at if self.replay is not None else -1
+        state = (model.version, self.live.version, self.pinned, at, canvas.following, canvas.missed, self.size)
         if state == self._told:
             return
         self._told = state
         self.query_one("#following", Static).update(self._status(canvas, model))
+        self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
+
+    def _story(self) -> Story | None:
+        if self.replay is not None:
+            return tell(self.replay.from_root)
         tally = self.live.stories.get(self.pinned or self.live.story)
-        story = tally.story() if tally is not None else None
-        self.query_one(StoryLine).show(story, is_pinned=bool(self.pinned), width=self.size.width - 2)
+        return tally.story() if tally is not None else None
 
     def _status(self, canvas: FlowCanvas, model: FlowModel) -> Text:
         accent = inks(self.app).get("accent", "")
         parts = []
-        if not canvas.following:
+        if self.replay is not None:
+            parts.append(self._step_text(self.replay, f"bold {accent}"))
+        elif not canvas.following:
             parts.append(Text(f"stopped at a line, {canvas.missed} newer · End to follow", f"bold {accent}"))
         if model.filter:
             parts.append(Text(f"/{model.filter}", accent))
-        if self.pinned:
+        if self.pinned and self.replay is None:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
         hidden = [f"{model.hidden[noise]} {noise} ({noise[0]})" for noise in NOISES if noise not in model.show]
         if hidden:
@@ -239,3 +304,13 @@ class FlowScreen(FrameScreen):
         if self.live.lost or self.live.skipped:
             parts.append(Text(f"{self.live.lost + self.live.skipped} spans skipped: they came too fast", "dim"))
         return Text.assemble(" ", Text("   ").join(parts))
+
+    @staticmethod
+    def _step_text(replay: Replay, style: str) -> Text:
+        hop = replay.current["hop"]
+        where = f"{LAMPS[hop - 1]} {HOP_NAMES[hop - 1]}"
+        return Text(
+            f"hop {replay.at + 1} of {len(replay.stops)}  {where}  +{milliseconds(replay.milliseconds)}"
+            "  [ back  ] on  { first  Esc all",
+            style,
+        )

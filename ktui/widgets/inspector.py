@@ -18,7 +18,7 @@ HOP_LANES = ("client", *("api-server",) * 5, "etcd", "api-server", "controllers"
 
 class Inspector(VerticalScroll):
     DEFAULT_CSS = """
-    Inspector { width: 36; padding: 0 1; scrollbar-size-vertical: 1; }
+    Inspector { width: 30%; min-width: 36; max-width: 72; padding: 0 1; scrollbar-size-vertical: 1; }
     Inspector > Static { width: 1fr; }
     """
 

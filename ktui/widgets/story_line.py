@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.text import Text
 from textual.widgets import Static
 
-from ktui.models.story import DONE, FAILED, WAITING, Lamp, Story
+from ktui.models.story import DONE, FAILED, HOP_NAMES, WAITING, Lamp, Story
 from ktui.trace_tree import LAMPS, milliseconds
 from ktui.widgets.ink import inks
 
@@ -32,6 +32,12 @@ class StoryLine(Static):
             (story.title, "bold"),
             f" · {took}",
         )
+        slowest = max(story.lamps, key=lambda lamp: lamp.milliseconds)
+        if slowest.milliseconds >= 0.05:
+            name = HOP_NAMES[slowest.hop - 1]
+            tail = f" · slowest {LAMPS[slowest.hop - 1]} {name} {milliseconds(slowest.milliseconds)}"
+            if head.cell_len + len(tail) <= width:
+                head.append(tail, colours.get("warning", ""))
         head.truncate(width, overflow="ellipsis")
         with_times = [_lamp(lamp, colours, time=True) for lamp in story.lamps]
         lamps = Text("  ").join(with_times)

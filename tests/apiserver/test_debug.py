@@ -175,3 +175,14 @@ async def test_credentials_are_hidden(client: Client, world: World) -> None:
     [span] = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"]
     shown = await get(client, "payloads", span=span.detail["payload"])
     assert shown["request"]["headers"]["authorization"] == "(hidden)"
+
+
+async def test_a_token_that_is_asked_for_is_hidden(client: Client, world: World) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    await client.request("POST", accounts, body={"metadata": {"name": "robot"}})
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": []}}
+    answer = await client.request("POST", f"{accounts}/robot/token", body=body)
+    assert answer["status"]["token"]
+    span = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"][-1]
+    shown = await get(client, "payloads", span=span.detail["payload"])
+    assert shown["response"]["body"]["status"] == {**answer["status"], "token": "(hidden)"}

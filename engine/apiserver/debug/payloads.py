@@ -6,6 +6,7 @@ Bounded by count and by size; a body above the limit is left out and said to be 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -16,7 +17,9 @@ from engine.api.wire import Request, Response
 KEPT = 500
 MAX_BYTES = 256 * 1024
 MAX_ITEMS = 100
-_HIDDEN = frozenset(("authorization", "cookie", "proxy-authorization"))
+HIDDEN = "(hidden)"
+_HIDDEN = frozenset(("authorization", "cookie", "proxy-authorization", "set-cookie"))
+_TOKENS = {"TokenRequest": "status", "TokenReview": "spec"}  # kind → where its token is
 
 
 class Payloads:
@@ -41,17 +44,21 @@ class Payloads:
                 "method": request.method,
                 "path": request.path,
                 "query": request.query,
-                "headers": {name: "(hidden)" if name in _HIDDEN else value for name, value in request.headers.items()},
+                "headers": _headers(request.headers),
                 "body": _shown(request.body),
             }
         }
         if response is not None:
             shown["response"] = {
                 "status": response.status,
-                "headers": response.headers,
+                "headers": _headers(response.headers),
                 "body": _shown(response.body),
             }
         return shown
+
+
+def _headers(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: HIDDEN if name in _HIDDEN else value for name, value in headers.items()}
 
 
 def _shown(body: Any) -> Any:
@@ -59,9 +66,18 @@ def _shown(body: Any) -> Any:
         if len(body) > MAX_BYTES:
             return f"({len(body)} bytes)"
         try:
-            return orjson.loads(body)
+            body = orjson.loads(body)
         except ValueError:
             return body.decode(errors="replace")
     if isinstance(body, dict) and isinstance(body.get("items"), list) and len(body["items"]) > MAX_ITEMS:
         return {**body, "items": [*body["items"][:MAX_ITEMS], f"({len(body['items'])} items)"]}
+    return _without_token(body)
+
+
+def _without_token(body: Any) -> Any:
+    """A token is a credential wherever it stands."""
+    part = _TOKENS.get(body.get("kind", "")) if isinstance(body, dict) else None
+    held = body.get(part) if part is not None else None
+    if isinstance(held, dict) and held.get("token"):
+        return {**body, part: {**held, "token": HIDDEN}}
     return body

@@ -197,3 +197,57 @@ def str_of(inspector: Inspector) -> str:
     console = Console(width=60, record=True, file=io.StringIO())
     console.print(inspector.query_one("#inspected", Static).content)
     return console.export_text()
+
+
+async def test_a_pinned_trace_is_stepped_through_and_rewound(show: Show) -> None:
+    async with show(size=(200, 60)) as driver:
+        await apply_web(driver)
+        await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
+        canvas = driver.find(FlowCanvas)
+        canvas.move_to(next(row for row in canvas.model.rows if row.text == "POST deployments/web"))
+        await driver.press("p", "right_square_bracket")
+        await driver.sees("hop 1 of", "② authentication", "├─POST deployments─", "⑩○")
+        assert len(canvas.model.rows) == 2
+        await driver.press("right_square_bracket", "right_square_bracket")
+        await driver.sees("hop 3 of", "④ mutating admission")
+        await driver.press("left_square_bracket")
+        await driver.sees("hop 2 of", "③ authorization")
+        await driver.press("escape", "left_square_bracket")
+        await driver.misses("hop 2 of")
+        await driver.sees("⑫●")
+        await driver.press("left_curly_bracket")
+        await driver.sees("hop 1 of")
+        await driver.press("escape", "escape")
+        await driver.misses("pinned ")
+
+
+async def test_there_is_nothing_to_step_through_before_a_write(show: Show) -> None:
+    async with show() as driver:
+        driver.app.flow.traces.clear()
+        driver.app.flow._writes.clear()
+        await driver.press("right_square_bracket")
+        await driver.sees("there is no trace yet")
+
+
+async def test_the_answer_shows_both_directions_of_the_wire(show: Show, cluster: Cluster) -> None:
+    async with show(size=(200, 60)) as driver:
+        await write(cluster, "mine")
+        canvas = driver.find(FlowCanvas)
+        await driver.sees("├─POST configmaps/mine", "◄─201─")
+        trace = next(row.trace_id for row in canvas.model.rows if row.text == "POST configmaps/mine")
+        answers = [row for row in canvas.model.rows if row.label == "201" and row.trace_id == trace]
+        canvas.move_to(answers[0])
+        await driver.sees(
+            "request", "POST /api/v1/namespaces/default/configmaps", "response 201", "user-agent: kubectl"
+        )
+
+
+async def test_a_watch_event_shows_what_the_write_changed(show: Show, cluster: Cluster) -> None:
+    async with show(size=(200, 60)) as driver:
+        client = cluster.client(user_agent="kubectl/v1.37.1")
+        made = await client.create(CONFIG_MAPS, {"metadata": {"name": "x"}, "data": {"a": "1"}}, namespace="default")
+        await client.update(CONFIG_MAPS, {**made, "data": {"a": "2"}})
+        canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: any(row.text == "MODIFIED configmaps/x" for row in canvas.model.rows))
+        canvas.move_to(next(row for row in canvas.model.rows if row.text == "MODIFIED configmaps/x"))
+        await driver.sees("against rev", "-  a: '1'", "+  a: '2'")
