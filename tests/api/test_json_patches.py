@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api.errors import ApiError
-from engine.api.patch import json_patch, merge_patch, three_way_merge_patch, two_way_merge_patch
+from engine.api.patch import json_patch, merge_patch, strategic_merge_patch, three_way_merge_patch, two_way_merge_patch
 from engine.api.types import Object
 
 DOCUMENT: Object = {"a": {"b": 1, "c~d/e": 2}, "l": [1, 2, 3], "t": True}
@@ -39,6 +39,16 @@ def operation(op: str, path: str, **rest: Any) -> Object:
         pytest.param([operation("add", "/x")], {**DOCUMENT, "x": None}, id="no value is null"),
         pytest.param([operation("remove", "/l/-1")], {**DOCUMENT, "l": [1, 2]}, id="the last of a list"),
         pytest.param([operation("replace", "", value={"n": 1})], {"n": 1}, id="the whole document"),
+        pytest.param([operation("add", "none/x", value=1)], {**DOCUMENT, "x": 1}, id="a path before its slash"),
+        pytest.param([operation("add", "/l/+1", value=9)], {**DOCUMENT, "l": [1, 9, 2, 3]}, id="an index with a sign"),
+        pytest.param([operation("add", "/l/-1", value=9)], {**DOCUMENT, "l": [1, 2, 3, 9]}, id="behind the last"),
+        pytest.param([operation("add", "/l/-4", value=9)], {**DOCUMENT, "l": [9, 1, 2, 3]}, id="before the first"),
+        pytest.param([{"op": "copy", "from": "/none", "path": "/x"}], {**DOCUMENT, "x": None}, id="copy of nothing"),
+        pytest.param(
+            [{"op": "move", "from": "/l/0", "path": "/l/2"}], {**DOCUMENT, "l": [2, 3, 1]}, id="move within a list"
+        ),
+        pytest.param([operation("test", "", value=DOCUMENT)], DOCUMENT, id="test of the whole document"),
+        pytest.param([operation("test", "/a", value={"c~d/e": 2, "b": 1})], DOCUMENT, id="test without an order"),
     ],
 )
 def test_json_patch(operations: list[Object], expected: Object) -> None:
@@ -63,6 +73,17 @@ def test_json_patch(operations: list[Object], expected: Object) -> None:
         pytest.param(operation("replace", "/l/7", value=1), id="replace beyond the list"),
         pytest.param(operation("remove", ""), id="the whole document"),
         pytest.param(operation("replace", "", value=[]), id="no object any more"),
+        pytest.param(operation("test", "/a/b", value=1.0), id="a number that is written otherwise"),
+        pytest.param(operation("test", "/a/b"), id="a value is not nothing"),
+        pytest.param(operation("test", "/l", value=[1, 2]), id="a shorter list"),
+        pytest.param(operation("add", "/l/1_0", value=1), id="an underscore in an index"),
+        pytest.param(operation("add", "/l/-5", value=1), id="before the list"),
+        pytest.param(operation("remove", "/l/-"), id="behind the list"),
+        pytest.param(operation("add", "/t/x", value=1), id="below a truth"),
+        pytest.param({"op": "move", "from": "/none", "path": "/x"}, id="move of nothing"),
+        pytest.param({"op": "move", "from": "", "path": "/x"}, id="move of the whole document"),
+        pytest.param({"op": "add", "value": 1}, id="no path"),
+        pytest.param({"path": "/x", "value": 1}, id="no operation"),
     ],
 )
 def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
@@ -110,6 +131,21 @@ def test_merge_patch(original: Object, patch: Object, expected: Object) -> None:
     before = copy.deepcopy((original, patch))
     assert merge_patch(original, patch) == expected
     assert (original, patch) == before
+
+
+def test_copies_have_a_limit() -> None:
+    operations = [{"op": "copy", "from": "/l", "path": f"/c{number}"} for number in range(4)]
+    large = {"l": "x" * (1024 * 1024 - 3)}
+    assert len(json_patch(large, operations[:3])) == 4
+    with pytest.raises(ApiError, match="the server rejected our request due to an error in our request"):
+        json_patch(large, operations)
+
+
+def test_null_is_an_empty_patch_but_no_merge_patch() -> None:
+    assert json_patch(DOCUMENT, None) == DOCUMENT
+    assert strategic_merge_patch(DOCUMENT, None, None) == DOCUMENT
+    with pytest.raises(ApiError, match="Invalid JSON Patch"):
+        merge_patch(DOCUMENT, None)
 
 
 def test_what_is_no_merge_patch() -> None:

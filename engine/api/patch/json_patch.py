@@ -1,21 +1,26 @@
 """JSON Patch, RFC 6902, with the failures that the API server has for it (apiserver handlers/patch.go).
 
-As in evanphx/json-patch, which upstream uses, a field that an object lacks reads as null and may be replaced, and an
-operation without a value has null for one.
+As in evanphx/json-patch, which upstream uses, a field that an object lacks reads as null and may be replaced, an
+operation without a value has null for one, what stands before the first slash of a path counts for nothing, and numbers
+are the same if they are written so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request, too_large
-from engine.api.patch.merge_patch import json_kind, same
+from engine.api.patch.merge_patch import json_kind
 from engine.api.types import Object
 
 MAX_OPERATIONS = 10_000
+# What all copies of a patch may add to an object (JSONPatchMaxCopyBytes).
+MAX_COPIED = 3 * 1024 * 1024
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 
 
@@ -28,6 +33,8 @@ def json_patch(obj: Object, patch: Any) -> Object:
 
     Raises ApiError: 400 for what is no patch, 413 for too many operations, 422 for one that cannot be applied.
     """
+    if patch is None:
+        patch = []
     if not isinstance(patch, list):
         raise bad_request(f"json: cannot unmarshal {json_kind(patch)} into Go value of type jsonpatch.Patch")
     for operation in patch:
@@ -38,8 +45,13 @@ def json_patch(obj: Object, patch: Any) -> Object:
     if len(patch) > MAX_OPERATIONS:
         raise too_large(f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}")
     document: Any = orjson.loads(orjson.dumps(obj))
+    copied = 0
     try:
         for operation in patch:
+            if operation.get("op") == "copy":
+                copied += len(orjson.dumps(_source(document, operation)))
+                if copied > MAX_COPIED:
+                    raise _Failed
             document = _apply(document, operation)
         if not isinstance(document, dict):
             raise _Failed
@@ -53,6 +65,14 @@ def unprocessable() -> ApiError:
     return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", details={})
 
 
+def _source(document: Any, operation: Mapping[str, Any]) -> Any:
+    """What a move or copy takes; it cannot be the whole document."""
+    path = _pointer(operation.get("from"))
+    if not path:
+        raise _Failed
+    return _get(document, path)
+
+
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     """The document after one operation. The whole of it can be tested and replaced, and nothing else."""
     kind = operation.get("op")
@@ -63,18 +83,15 @@ def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
         _remove(document, path)
         return document
     if kind == "test":
-        if not same(_get(document, path), operation.get("value")):
+        if not _written_alike(_get(document, path), operation.get("value")):
             raise _Failed
         return document
-    if kind in ("move", "copy") and not operation.get("from"):
-        raise _Failed
     if kind == "move":
-        source = _pointer(operation.get("from"))
-        value = _get(document, source)
-        _remove(document, source)
+        value = _source(document, operation)
+        _remove(document, _pointer(operation.get("from")))
         return _add(document, path, value)
     if kind == "copy":
-        value = orjson.loads(orjson.dumps(_get(document, _pointer(operation.get("from")))))
+        value = orjson.loads(orjson.dumps(_source(document, operation)))
         return _add(document, path, value)
     value = orjson.loads(orjson.dumps(operation.get("value")))
     return _replace(document, path, value) if kind == "replace" else _add(document, path, value)
@@ -82,7 +99,7 @@ def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
 
 def _pointer(text: Any) -> list[str]:
     """The unescaped parts of a JSON pointer (RFC 6901)."""
-    if not isinstance(text, str) or (text and not text.startswith("/")):
+    if not isinstance(text, str) or (text and "/" not in text):
         raise _Failed
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
@@ -91,10 +108,9 @@ def _index(items: list[Any], part: str, *, end: bool = False) -> int:
     """A position in a list; `-` is behind the last. Negative ones count from the end, as evanphx/json-patch has it."""
     if part == "-" and end:
         return len(items)
-    try:
-        index = int(part)
-    except ValueError:
-        raise _Failed from None
+    if not _INDEX.fullmatch(part):
+        raise _Failed
+    index = int(part)
     length = len(items) + end
     if not -length <= index < length:
         raise _Failed
@@ -123,6 +139,15 @@ def _get(document: Any, path: list[str]) -> Any:
         return document
     parent = _parent(document, path)
     return parent.get(path[-1]) if isinstance(parent, dict) else _child(parent, path[-1])
+
+
+def _written_alike(left: Any, right: Any) -> bool:
+    """JSON equality in which 1 is not 1.0."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_written_alike(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_written_alike, left, right))
+    return type(left) is type(right) and bool(left == right)
 
 
 def _add(document: Any, path: list[str], value: Any) -> Any:

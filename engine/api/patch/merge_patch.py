@@ -15,6 +15,8 @@ from engine.api.types import Object
 
 def merge_patch(obj: Object, patch: Any) -> Object:
     """The object with the patch merged in: null deletes, lists are replaced. Raises ApiError 400."""
+    if patch is None:
+        raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
         raise bad_request(f"error decoding patch: {not_a_map(patch)}")
     return _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))

@@ -37,6 +37,8 @@ from engine.api.types import Object
 
 def strategic_merge_patch(obj: Object, patch: Any, schema: Schema | None) -> Object:
     """The object with the patch applied. Raises ApiError for a patch that is malformed or does not fit."""
+    if patch is None:  # decodes as an empty map
+        patch = {}
     if not isinstance(patch, dict):
         raise bad_request(not_a_map(patch))
     return Merger(onto_object=True).merge_map(_copy(obj), _copy(patch), schema)
