@@ -29,7 +29,9 @@ Work = Callable[[sqlite3.Connection], T]
 _MEASURE_EVERY = 1 << 20  # bytes written between two looks at the size of the file
 _INDEX_AT = 4000  # rows that the index by key may lag behind
 _CHECKPOINT_AT = 500  # pages in the WAL that are not yet in the database
-_WAL_AT_MOST = 16_000  # pages in the WAL
+_FEW_PAGES = 100  # as many of them as are synced within a few milliseconds
+# Pages in the WAL: less than log.prepare's journal_size_limit, so that no commit has to cut the file shorter.
+_WAL_AT_MOST = 7_500
 _WAL_INDEX = 32 * 1024  # bytes that SQLite's index of the WAL takes at least
 
 
@@ -201,9 +203,9 @@ class Journal:
             self.sizes, self._unmeasured = _measure(connection), 0
         return took
 
-    @property
-    def checkpoint_due(self) -> bool:
-        return self._pending_frames > _CHECKPOINT_AT
+    def checkpoint_due(self, *, gently: bool) -> bool:
+        """Whether to move the WAL; `gently` in parts so small that a commit beside it hardly waits for the disk."""
+        return self._pending_frames > (_FEW_PAGES if gently else _CHECKPOINT_AT)
 
     async def checkpoint(self) -> None:
         """Move the WAL into the database, beside the writer.

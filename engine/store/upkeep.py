@@ -24,10 +24,10 @@ from engine.tasks import Supervisor
 _log = logging.getLogger(__name__)
 
 NOSPACE = "NOSPACE"
-_BUDGET = 0.003  # seconds of this machine for one step of a compaction
-_STEP = 200  # rows of the log, or revisions in memory
-_INDEX_STEP = 1000  # rows; about 2 ms
-_MIN_STEP, _MAX_STEP = 50, 1000
+_BUDGET = 0.001  # seconds of this machine for one step of a compaction, whose pages the next commit must sync too
+_STEP = 100  # rows of the log, or revisions in memory
+_INDEX_STEP = 400  # rows; about 1 ms
+_MIN_STEP, _MAX_STEP = 25, 1000
 _PRESSURE = 0.8  # of the quota, from which history is given up before its time
 _RELIEF_STEP = 0.01  # of the room that there is, that must be written from one early compaction to the next
 _RELIEF = 0.95  # of the quota, below which the alarm is over
@@ -82,7 +82,7 @@ class Upkeep:
             self._trim_memory(len(revisions))
             self._watch_space()
         journal = self._journal
-        due = journal is not None and (journal.index_due or journal.checkpoint_due)
+        due = journal is not None and (journal.index_due or journal.checkpoint_due(gently=False))
         if due or self._compacting or self._quieting:
             self.work()
 
@@ -148,7 +148,7 @@ class Upkeep:
     async def _work_step(self) -> bool:
         """One step; says whether there may be another."""
         journal = self._journal
-        if journal is not None and journal.checkpoint_due:
+        if journal is not None and journal.checkpoint_due(gently=self._compacting or bool(self._quieting)):
             await journal.checkpoint()
             return True
         if journal is not None and journal.index_due:
