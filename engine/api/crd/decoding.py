@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.crd.defaulting import with_defaults
+from engine.api.crd.defaulting import completed
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
 from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
@@ -42,7 +42,7 @@ def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, g
     strict += [f'unknown field "{path}"' for path in unknown]
     if schema.has_embedded:
         obj = _embedded(definitions, schema, obj, "", strict, gvk=gvk)
-    return with_defaults(schema, obj), strict
+    return completed(schema, obj), strict
 
 
 def _check_kind(value: Object, gvk: GVK) -> None:

@@ -14,6 +14,33 @@ from engine.api.crd.structural import MISSING, Structural
 from engine.api.types import Object
 
 
+def completed(schema: Structural, obj: Object) -> Object:
+    """The object with its defaults, and without nulls that neither are allowed nor have given way to a default."""
+    made: Object = without_nulls(schema, with_defaults(schema, obj))
+    return made
+
+
+def without_nulls(schema: Structural | None, value: Any) -> Any:
+    """The value without the nulls of fields and of a map's values that are not nullable; itself if it has none."""
+    if schema is None:
+        return value
+    if isinstance(value, list):
+        items = [without_nulls(schema.items, item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if not isinstance(value, dict):
+        return value
+    kept: Object = {}
+    changed = False
+    for key, item in value.items():
+        node = schema.child(key)
+        if item is None and node is not None and not node.nullable:
+            changed = True
+            continue
+        kept[key] = without_nulls(node, item)
+        changed |= kept[key] is not item
+    return kept if changed else value
+
+
 def with_defaults(schema: Structural, obj: Object) -> Object:
     """The object with its defaults; the object itself where there are none to add."""
     if not schema.has_defaults:

@@ -11,10 +11,12 @@ import orjson
 
 from engine.api.crd import columns, jsonpath
 from engine.api.crd.decoding import decode_custom
-from engine.api.crd.defaulting import with_defaults
+from engine.api.crd.defaulting import completed
+from engine.api.crd.embedded import check_embedded
 from engine.api.crd.list_types import check_list_types
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
+from engine.api.crd.scale_rules import check_scale
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause, field_invalid
@@ -114,7 +116,7 @@ class CustomVersion:
         return decode_custom(self._definitions, self.structural, value, gvk=self.gvk)
 
     def complete(self, obj: Object) -> None:
-        filled = with_defaults(self.structural, obj)
+        filled = completed(self.structural, obj)
         if filled is not obj:
             obj.update(filled)
 
@@ -132,8 +134,11 @@ class CustomVersion:
         before = _content(old) if old is not None else MISSING
         content = _content(new)
         check_value(self.structural, content, "", problems, old=before)
-        self._check_scale(new, problems)
-        check_list_types(self.structural, content, "", problems)
+        if self.scale is not None:
+            check_scale(self.scale, new, problems)
+        check_embedded(self.structural, new, "", problems)
+        if old is None or not self._repeats(_content(old)):
+            check_list_types(self.structural, content, "", problems)
         rules = self._rules
         if rules is None:
             return problems
@@ -143,16 +148,11 @@ class CustomVersion:
             rules.check(new, old if old is not None else MISSING, "", problems)
         return problems
 
-    def _check_scale(self, obj: Object, problems: Problems) -> None:
-        if self.scale is None:
-            return
-        for fields in (self.scale.spec, self.scale.status):
-            value: Any = obj
-            for name in fields:
-                value = value.get(name) if isinstance(value, dict) else None
-            path = "." + ".".join(fields)
-            if isinstance(value, int) and not isinstance(value, bool) and value < 0:
-                problems.invalid(path.lstrip("."), value, "should be a non-negative integer")
+    def _repeats(self, old: Object) -> bool:
+        """Whether lists that may hold nothing twice do so already: then they are let be."""
+        found = Problems()
+        check_list_types(self.structural, old, "", found)
+        return bool(found)
 
     def selectable(self, obj: Object) -> dict[str, str]:
         found = {}
@@ -187,7 +187,7 @@ class CustomVersion:
         metadata = stored["metadata"]
         if converted.get("apiVersion") != self.gvk.api_version or converted.get("kind") != self.gvk.kind:
             converted = {**converted, "apiVersion": self.gvk.api_version, "kind": self.gvk.kind}
-        shown = with_defaults(self.structural, prune(self.structural, converted, []))
+        shown = completed(self.structural, prune(self.structural, converted, []))
         self._read[metadata.get("uid", ""), metadata.get("resourceVersion", "")] = shown
         if len(self._read) > _CACHE:
             self._read.popitem(last=False)

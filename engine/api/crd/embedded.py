@@ -1,0 +1,65 @@
+"""What is wrong with the type and metadata of embedded resources (pkg/apiserver/schema/objectmeta/validation.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.crd.structural import Structural
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.metadata import object_meta
+from engine.api.validation.problems import Problems
+
+_EMPTY = "must not be empty"
+
+
+def check_embedded(schema: Structural | None, value: Any, path: str, problems: Problems) -> None:
+    if schema is None or not schema.has_embedded:
+        return
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            check_embedded(schema.items, item, f"{path}[{index}]", problems)
+    elif isinstance(value, dict):
+        if schema.embedded:
+            _resource(value, path, problems)
+        for key, item in value.items():
+            named = key in schema.properties
+            below = f"{path}.{key}" if path and named else key if named else f"{path}[{key}]"
+            check_embedded(schema.child(key), item, below, problems)
+
+
+def _resource(value: Object, path: str, problems: Problems) -> None:
+    for field in ("apiVersion", "kind"):
+        at, found = f"{path}.{field}", value.get(field)
+        if field not in value:
+            problems.required(at, _EMPTY)
+        elif not isinstance(found, str):
+            problems.invalid(at, found, "must be a string")
+        elif field == "apiVersion":
+            _api_version(found, at, problems)
+        else:
+            _kind(found, at, problems)
+    if isinstance(value.get("metadata"), dict):
+        _metadata(value["metadata"], path, problems)
+
+
+def _api_version(value: str, path: str, problems: Problems) -> None:
+    if not value:
+        problems.invalid(path, value, _EMPTY)
+    if value.count("/") > 1:
+        problems.invalid(path, value, f"unexpected GroupVersion string: {value}")
+
+
+def _kind(value: str, path: str, problems: Problems) -> None:
+    if not value:
+        problems.invalid(path, value, _EMPTY)
+    if wrong := text.dns_1035_label(value.lower()):
+        problems.invalid(path, value, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
+
+
+def _metadata(metadata: Object, path: str, problems: Problems) -> None:
+    """A name need not be there, but if it is it must be one."""
+    found = Problems()
+    named = {**metadata, "name": metadata.get("name") or "fakename"}
+    object_meta(named, namespaced=bool(metadata.get("namespace")), name_rule=text.path_segment, problems=found)
+    problems.extend(cause._replace(field=f"{path}.{cause.field}") for cause in found)

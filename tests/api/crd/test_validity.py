@@ -1,0 +1,128 @@
+"""What objects are checked for besides the types of their values: nulls, embedded resources, scales, list types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.crd.defaulting import completed
+from engine.api.crd.structural import Structural
+from engine.api.types import Object
+from tests.api.crd.samples import compiled, cron_tab, problems_of, texts
+
+A: Object = {"a": {"type": "string", "default": "A"}}
+NESTED: Object = {"default": {}, "properties": {"y": {"default": {}, "properties": {"z": {"default": 1}}}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "made"),
+    [
+        ({"default": "foo"}, 4, 4),
+        ({"items": {"default": "foo"}}, [1, None], [1, "foo"]),
+        ({"items": {"properties": A}}, [{}, {"a": 0}, {"a": ""}, {"a": None}, {"a": []}],
+         [{"a": "A"}, {"a": 0}, {"a": ""}, {"a": "A"}, {"a": []}]),
+        ({"items": {"properties": A}}, [None], [None]),
+        ({"properties": {"a": {"nullable": True, "default": "A"}}}, {"a": None}, {"a": None}),
+        ({"properties": {"a": {"type": "string"}}}, {"a": None, "b": None}, {"b": None}),
+        ({"properties": {"a": {"type": "string", "nullable": True}}}, {"a": None}, {"a": None}),
+        ({"additionalProperties": {"default": "A"}}, {"a": None}, {"a": "A"}),
+        ({"additionalProperties": {"type": "string"}}, {"a": None, "b": "x"}, {"b": "x"}),
+        ({"additionalProperties": {"nullable": True, "default": "A"}}, {"a": None}, {"a": None}),
+        ({"additionalProperties": True}, {"a": None}, {"a": None}),
+        ({"items": {"properties": {"a": {"type": "string"}}}}, [{"a": None}], [{}]),
+        ({"properties": {"x": NESTED}}, {}, {"x": {"y": {"z": 1}}}),
+        ({"properties": {"x": NESTED}}, {"x": {"y": None}}, {"x": {"y": {"z": 1}}}),
+    ],
+)  # fmt: skip
+def test_defaults_and_nulls(schema: Object, value: Any, made: Any) -> None:
+    assert completed(Structural(schema), value) == made
+
+
+EMBEDDED: Object = {
+    "type": "object",
+    "properties": {
+        "one": {
+            "type": "object",
+            "x-kubernetes-embedded-resource": True,
+            "x-kubernetes-preserve-unknown-fields": True,
+        },
+        "many": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "x-kubernetes-embedded-resource": True,
+                "x-kubernetes-preserve-unknown-fields": True,
+            },
+        },
+    },
+}
+FOO: Object = {"apiVersion": "foo/v1", "kind": "Foo"}
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        ({"one": FOO, "many": [FOO]}, []),
+        ({"one": {**FOO, "metadata": {"namespace": "a"}}}, []),
+        ({"one": {**FOO, "metadata": {"name": "a"}}}, []),
+        (
+            {"one": {}},
+            ["one.apiVersion: Required value: must not be empty", "one.kind: Required value: must not be empty"],
+        ),
+        ({"many": [FOO, {"kind": "Foo"}]}, ["many[1].apiVersion: Required value: must not be empty"]),
+        (
+            {"one": {"apiVersion": "a/b/c", "kind": "Foo"}},
+            ['one.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+        ),
+        ({"one": {**FOO, "metadata": {"name": ".."}}}, ["one.metadata.name: Invalid value: \"..\": may not be '..'"]),
+    ],
+)
+def test_embedded_resources(value: Object, wrong: list[str]) -> None:
+    assert problems_of(EMBEDDED, value) == [f"spec.{text}" for text in wrong]
+
+
+SCALE = {
+    "scale": {
+        "specReplicasPath": ".spec.replicas",
+        "statusReplicasPath": ".status.replicas",
+        "labelSelectorPath": ".status.selector",
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "wrong"),
+    [
+        ({"replicas": 2}, {"replicas": 1, "selector": "a=b"}, []),
+        ({}, {}, []),
+        ({"replicas": -1}, {}, [".spec.replicas: Invalid value: -1: should be a non-negative integer"]),
+        (
+            {"replicas": 2147483648},
+            {},
+            [".spec.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647"],
+        ),
+        (
+            {},
+            {"replicas": "a", "selector": 3},
+            [
+                ".status.replicas: Invalid value: 0: .status.replicas accessor error: a is of the type string, "
+                "expected int64",
+                '.status.selector: Invalid value: "": .status.selector accessor error: 3 is of the type int64, '
+                "expected string",
+            ],
+        ),
+    ],
+)
+def test_what_a_scale_wants(spec: Object, status: Object, wrong: list[str]) -> None:
+    version = compiled({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, subresources=SCALE)
+    assert texts(version.problems({**cron_tab(spec), "status": status}, None)) == wrong
+
+
+def test_a_set_that_held_something_twice_may_go_on_to() -> None:
+    tags: Object = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    schema: Object = {"type": "object", "properties": {"tags": tags}}
+    twice = {"tags": ["a", "b", "a"]}
+    assert problems_of(schema, twice) == ['spec.tags[2]: Duplicate value: "a"']
+    assert problems_of(schema, twice, {"tags": ["a"]}) == ['spec.tags[2]: Duplicate value: "a"']
+    assert problems_of(schema, twice, {"tags": ["c", "c"]}) == []
