@@ -121,9 +121,8 @@ class ApiServer:
             cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
         )
         issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)
-        authenticator = UnionAuthenticator(
-            (X509Authenticator(), ServiceAccountAuthenticator(issuer, lookup), *authenticators)
-        )
+        tokens = ServiceAccountAuthenticator(issuer, lookup)
+        authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules())
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
         if plugins is None:
@@ -166,7 +165,7 @@ class ApiServer:
             patcher=Patcher(self.backend, writer),
             deleter=deleter,
             watches=WatchOpener(self.backend),
-            reviews=Reviews(authorizer, rbac, authenticator),
+            reviews=Reviews(authorizer, rbac, authenticator, tokens),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
             actions={

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from engine.api.errors import ApiError, bad_request
+from engine.api.errors import ApiError, bad_request, forbidden
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.apiserver.actions.admitted import admit_create
@@ -19,6 +19,8 @@ from engine.apiserver.registry.write import Writer
 
 EVICTION = GVK("policy", "v1", "Eviction")
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
+_SINGULAR = BUDGETS._replace(resource="poddisruptionbudget")  # as upstream's texts name it
+_SYNC_FAILED = ("DisruptionAllowed", "False", "SyncFailed")
 _DISRUPTED_LIMIT = 2000
 _TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
 
@@ -36,11 +38,12 @@ class EvictionAction:
         name = eviction["metadata"].get("name", call.info.name) if "metadata" in eviction else call.info.name
         if name != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
+        body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
+        options = _with_dry_run(options, call.request.query.get("dryRun", []), body.get("dryRun") or [])
         await admit_create(self._backend, call, eviction, options)
         stored = await self._backend.storage.get(call.gvr_resource, call.info.namespace, call.info.name)
         if stored is not None and _counts(stored.object):
             await self._check_budgets(call, stored.object, options)
-        body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
         body.pop("kind", None)
         body.pop("apiVersion", None)
         if options.dry_run:
@@ -62,9 +65,8 @@ class EvictionAction:
         if len(budgets) > 1:
             raise ApiError(
                 500,
-                "InternalError",
-                "Internal error occurred: This pod has more than one PodDisruptionBudget, which the eviction "
-                "subresource does not support.",
+                "",
+                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
             )
         if not budgets or self._may_ignore(pod, budgets[0]):
             return
@@ -101,17 +103,47 @@ class EvictionAction:
                 raise _too_many(budget, "The disruption budget %s is still being processed by the server.")
             allowed = status.get("disruptionsAllowed", 0)
             if allowed < 0:
-                raise _too_many(budget, "pdb disruptions allowed is negative")
+                raise forbidden(_SINGULAR, budget, "pdb disruptions allowed is negative")
             if len(status.get("disruptedPods") or {}) > _DISRUPTED_LIMIT:
-                raise _too_many(budget, _TOO_BIG)
+                raise forbidden(_SINGULAR, budget, _TOO_BIG)
             if not allowed:
                 raise _needs(budget, status)
             new = copy_object(old)
             new["status"]["disruptionsAllowed"] = allowed - 1
+            if allowed == 1:
+                _allows_no_more(new, now)
             new["status"].setdefault("disruptedPods", {})[pod] = now
             return new
 
         await self._writer.update(inner, options, book)
+
+
+def _with_dry_run(options: WriteOptions, of_request: list[str], of_body: list[str]) -> WriteOptions:
+    """Either may say that nothing is to be kept, but not each something else (propagateDryRun)."""
+    if of_request and of_body and of_request != of_body:
+        shown = f"[{' '.join(of_request)}] and [{' '.join(of_body)}]"
+        raise bad_request(f"Non-matching dry-run options in request and content: {shown}")
+    return replace(options, dry_run=options.dry_run or bool(of_body))
+
+
+def _allows_no_more(budget: Object, now: str) -> None:
+    """The condition of a budget that is used up (component-helpers UpdateDisruptionAllowedCondition)."""
+    conditions = budget["status"].setdefault("conditions", [])
+    condition = {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "observedGeneration": budget["status"].get("observedGeneration", 0),
+        "lastTransitionTime": now,
+        "reason": "InsufficientPods",
+        "message": "",
+    }
+    for position, present in enumerate(conditions):
+        if present.get("type") == condition["type"]:
+            if present.get("status") == condition["status"]:
+                condition["lastTransitionTime"] = present.get("lastTransitionTime", now)
+            conditions[position] = condition
+            return
+    conditions.append(condition)
 
 
 def _counts(pod: Object) -> bool:
@@ -138,10 +170,14 @@ def _too_many(budget: str, why: str) -> ApiError:
 
 def _needs(budget: str, status: Object) -> ApiError:
     desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
-    error = _too_many(
-        budget,
-        f"The disruption budget {budget} needs {desired} healthy pods and has {current} currently",
-    )
+    why = f"The disruption budget {budget} needs {desired} healthy pods and has {current} currently"
+    for condition in status.get("conditions") or ():
+        if (condition["type"], condition["status"], condition.get("reason")) == _SYNC_FAILED:
+            why = (
+                f"The disruption budget {budget} does not allow evicting pods currently because it failed sync: "
+                f"{condition.get('message', '')}"
+            )
+    error = _too_many(budget, why)
     assert error.details is not None
     del error.details["retryAfterSeconds"]
     error.retry_after = None

@@ -8,20 +8,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import ApiError, Cause, bad_request, field_invalid, field_required, invalid
+from engine.api.errors import ApiError, bad_request, invalid
 from engine.api.types import Object
 from engine.api.wire import Request
+from engine.apiserver.actions.review_rules import access_causes, field_selector
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
+from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator, TokenError
+from engine.apiserver.authentication.user import AUTHENTICATED
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.call import Call
 
 
 class Reviews:
-    def __init__(self, authorizer: UnionAuthorizer, rbac: RBACAuthorizer, authenticator: UnionAuthenticator) -> None:
+    def __init__(
+        self,
+        authorizer: UnionAuthorizer,
+        rbac: RBACAuthorizer,
+        authenticator: UnionAuthenticator,
+        tokens: ServiceAccountAuthenticator,
+    ) -> None:
         self._authorizer = authorizer
         self._rbac = rbac
         self._authenticator = authenticator
+        self._tokens = tokens
 
     async def answer(self, call: Call, review: Object) -> Object:
         """The review with its status filled in. Raises ApiError 422."""
@@ -31,7 +41,7 @@ class Reviews:
         if kind == "SelfSubjectReview":
             review["status"] = {"userInfo": call.user.to_json()}
         elif kind == "TokenReview":
-            review["status"] = await self._token(spec.get("token", ""))
+            review["status"] = await self._token(spec.get("token", ""), spec.get("audiences") or [ISSUER])
         elif kind == "SelfSubjectRulesReview":
             review["status"] = self._rules(call.user, spec.get("namespace", ""))
         else:
@@ -39,13 +49,8 @@ class Reviews:
         return review
 
     async def _access(self, call: Call, review: Object, spec: dict[str, Any]) -> Object:
-        causes = _access_causes(spec, own=review["kind"] == "SelfSubjectAccessReview")
-        if causes:
+        if causes := access_causes(review, call.info.namespace):
             raise invalid(call.gvr_resource.gvk, "", causes)
-        if review["kind"] == "LocalSubjectAccessReview":
-            wanted = (spec.get("resourceAttributes") or {}).get("namespace", "")
-            if wanted != call.info.namespace:
-                raise bad_request("spec.resourceAttributes.namespace must match namespace: " + call.info.namespace)
         user = call.user
         if review["kind"] != "SelfSubjectAccessReview":
             extra = tuple((key, tuple(values)) for key, values in (spec.get("extra") or {}).items())
@@ -71,37 +76,24 @@ class Reviews:
                 resources.append({field: rule[field] for field in fields if rule.get(field)})
         return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
 
-    async def _token(self, token: str) -> Object:
+    async def _token(self, token: str, audiences: list[str]) -> Object:
         if not token:
             raise bad_request("token is required for TokenReview in authentication")
+        try:
+            user, meant = await self._tokens.examine(token, audiences)
+        except TokenError as error:
+            return await self._other_token(token) or {"user": {}, "error": str(error)}
+        groups = (*user.groups, AUTHENTICATED)
+        return {"authenticated": True, "user": user._replace(groups=groups).to_json(), "audiences": meant}
+
+    async def _other_token(self, token: str) -> Object | None:
+        """What the status says if an authenticator of another kind knows the token."""
         request = Request("GET", "/", headers={"authorization": f"Bearer {token}"})
         try:
             found = await self._authenticator.authenticate(request)
-        except ApiError as error:
-            return {"user": {}, "error": error.message}
+        except ApiError:
+            return None
         return {"authenticated": True, "user": found.user.to_json()}
-
-
-def _access_causes(spec: dict[str, Any], *, own: bool) -> list[Cause]:
-    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    causes = []
-    if resource is not None and path is not None:
-        causes.append(
-            field_invalid(
-                "spec.nonResourceAttributes", path, "cannot be specified in combination with resourceAttributes"
-            )
-        )
-    if resource is None and path is None:
-        causes.append(
-            field_invalid(
-                "spec.resourceAttributes",
-                None,
-                "exactly one of nonResourceAttributes or resourceAttributes must be specified",
-            )
-        )
-    if not own and not spec.get("user") and not spec.get("groups"):
-        causes.append(field_required("spec.user", "at least one of user or group must be specified"))
-    return causes
 
 
 def _question(user: UserInfo, spec: dict[str, Any]) -> Attributes:
@@ -118,4 +110,5 @@ def _question(user: UserInfo, spec: dict[str, Any]) -> Attributes:
         resource.get("subresource", ""),
         resource.get("namespace", ""),
         resource.get("name", ""),
+        field_selector=field_selector(resource.get("fieldSelector") or {}),
     )

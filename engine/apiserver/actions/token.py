@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
-from engine.api.types import GVK, SERVICE_ACCOUNTS, Object
+from engine.api.types import GVK, NODES, SERVICE_ACCOUNTS, Object
 from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
 from engine.apiserver.backend import Backend
@@ -31,7 +32,7 @@ class TokenAction:
         self._issuer = issuer
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
-        """Raises ApiError 404, 409, 422."""
+        """Raises ApiError 400, 404, 409, 422."""
         namespace, name = call.info.namespace, call.info.name
         value = read_value(self._backend.definitions, call.request)
         request = decode_value(
@@ -40,14 +41,16 @@ class TokenAction:
         account = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
         if account is None:
             raise not_found(SERVICE_ACCOUNTS, name)
+        _check_place(request.get("metadata") or {}, namespace, name)
         await admit_create(self._backend, call, request, options)
         spec: dict[str, Any] = request.setdefault("spec", {})
         seconds = spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
         if causes := _causes(seconds):
-            raise invalid(TOKEN_REQUEST, name, causes)
+            raise invalid(TOKEN_REQUEST, "", causes)
         audiences = spec.get("audiences") or [ISSUER]
         spec["audiences"] = audiences
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
+        node = await self._node_of(bound)
         extended = seconds == _EXTENDED_FROM and bound is not None and audiences == [ISSUER]
         token, ends = self._issuer.issue(
             account,
@@ -55,7 +58,10 @@ class TokenAction:
             seconds=_EXTENDED_SECONDS if extended else seconds,
             bound=bound,
             warn_after=seconds if extended else 0,
+            node=node,
         )
+        if extended:  # its holder is told to come again as if it were not
+            ends -= timedelta(seconds=_EXTENDED_SECONDS - seconds)
         request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": self._now()}
         request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
         return request
@@ -66,9 +72,10 @@ class TokenAction:
     async def _bound(self, reference: Object | None, namespace: str, name: str) -> Object | None:
         if reference is None:
             return None
-        gvr = BOUND.get(reference.get("kind", ""))
-        if gvr is None:
-            raise bad_request(f"cannot bind token for serviceaccount to object of type {reference.get('kind', '')}")
+        kind, api_version = reference.get("kind", ""), reference.get("apiVersion", "")
+        gvr = BOUND.get(kind)
+        if gvr is None or "/" in api_version:
+            raise bad_request(f"cannot bind token to object of type {_shown_kind(api_version, kind)}")
         where = "" if reference["kind"] == "Node" else namespace
         found = await self._lookup.find(gvr, where, reference.get("name", ""))
         if found is None:
@@ -76,16 +83,37 @@ class TokenAction:
         uid = reference.get("uid")
         if uid and uid != found["metadata"]["uid"]:
             raise conflict(
-                gvr,
+                gvr._replace(resource=kind),
                 reference["name"],
                 f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
                 "have been deleted and then recreated",
             )
         if reference["kind"] == "Pod" and (found.get("spec") or {}).get("serviceAccountName") != name:
             raise bad_request(
-                f"cannot bind token for serviceaccount {name!r} to pod running with different serviceaccount name."
+                f'cannot bind token for serviceaccount "{name}" to pod running with different serviceaccount name.'
             )
         return found
+
+    async def _node_of(self, bound: Object | None) -> Object | None:
+        """The node that a Pod runs on; its name alone where there is no such node any more."""
+        name = (bound.get("spec") or {}).get("nodeName", "") if bound is not None and bound["kind"] == "Pod" else ""
+        if not name:
+            return None
+        return await self._lookup.find(NODES, "", name) or {"metadata": {"name": name}}
+
+
+def _shown_kind(api_version: str, kind: str) -> str:
+    """As Go prints a GroupVersionKind."""
+    group, _, version = api_version.rpartition("/")
+    return f"{group}/{version}, Kind={kind}"
+
+
+def _check_place(metadata: Object, namespace: str, name: str) -> None:
+    """Name and namespace may be left out, or are the account's. Raises ApiError 422."""
+    for field, wanted in (("name", name), ("namespace", namespace)):
+        if metadata.get(field, wanted) not in ("", wanted):
+            text = f"must match the service account {field} if specified"
+            raise invalid(TOKEN_REQUEST, name, [field_invalid(f"metadata.{field}", metadata[field], text)])
 
 
 def _causes(seconds: int) -> list[Cause]:

@@ -65,7 +65,9 @@ async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthor
     if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX) and not groups:
         namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
         groups = list(service_account_user(namespace, name).groups)
-    default = UNAUTHENTICATED if wanted.name == ANONYMOUS else AUTHENTICATED
-    if AUTHENTICATED not in groups and UNAUTHENTICATED not in groups:
-        groups.append(default)
+    if wanted.name == ANONYMOUS:
+        if UNAUTHENTICATED not in groups:
+            groups.append(UNAUTHENTICATED)
+    elif AUTHENTICATED not in groups and UNAUTHENTICATED not in groups:
+        groups.append(AUTHENTICATED)
     return wanted._replace(groups=tuple(groups))

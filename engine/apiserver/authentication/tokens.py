@@ -6,15 +6,17 @@ its account and with the Pod that it is bound to. Times are model times.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
+import orjson
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from engine.api.errors import unauthorized
-from engine.api.types import NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
 from engine.apiserver.lookup import Lookup
@@ -25,7 +27,12 @@ ISSUER = "https://kubernetes.default.svc.cluster.local"
 _CLAIM = "kubernetes.io"
 _ALGORITHM = "ES256"
 _EXTRA = "authentication.kubernetes.io/"
+_LEEWAY = 60  # seconds that clocks may differ (go-jose's jwt.DefaultLeeway)
 BOUND = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
+
+
+class TokenError(Exception):
+    """Why a token is not good, in the words that a TokenReview has for it."""
 
 
 class TokenIssuer:
@@ -43,9 +50,16 @@ class TokenIssuer:
         self._public = private.public_key()
 
     def issue(
-        self, account: Object, *, audiences: list[str], seconds: int, bound: Object | None, warn_after: int = 0
+        self,
+        account: Object,
+        *,
+        audiences: list[str],
+        seconds: int,
+        bound: Object | None,
+        warn_after: int = 0,
+        node: Object | None = None,
     ) -> tuple[str, datetime]:
-        """A token and when it ends. `bound` is the object whose end ends the token."""
+        """A token and when it ends. `bound` is the object whose end ends the token, `node` where a Pod of it runs."""
         now = self._clock.now().replace(microsecond=0)
         ends = now + timedelta(seconds=seconds)
         metadata = account["metadata"]
@@ -55,6 +69,8 @@ class TokenIssuer:
         }
         if bound is not None:
             private[bound["kind"].lower()] = {"name": bound["metadata"]["name"], "uid": bound["metadata"]["uid"]}
+        if node is not None:
+            private["node"] = {field: node["metadata"][field] for field in ("name", "uid") if field in node["metadata"]}
         if warn_after:
             private["warnafter"] = int((now + timedelta(seconds=warn_after)).timestamp())
         claims = {
@@ -70,7 +86,7 @@ class TokenIssuer:
         return jwt.encode(claims, self._private, algorithm=_ALGORITHM), ends
 
     def claims(self, token: str) -> dict[str, Any] | None:
-        """What a token says; None for one that is not ours. Raises ApiError 401 for one that has ended."""
+        """What a token says; None for one that is not ours. Raises TokenError for one that has ended."""
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -82,8 +98,11 @@ class TokenIssuer:
             )
         except jwt.PyJWTError:
             return None
-        if claims.get("exp", 0) <= self._clock.now().timestamp():
-            raise unauthorized()
+        now = self._clock.now().timestamp()
+        if now - _LEEWAY > claims.get("exp", 0):
+            raise TokenError("service account token has expired")
+        if now + _LEEWAY < claims.get("nbf", 0):
+            raise TokenError("service account token is not valid yet")
         return claims
 
 
@@ -101,25 +120,51 @@ class ServiceAccountAuthenticator:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             return None
-        claims = self._issuer.claims(token.strip())
-        if claims is None or ISSUER not in claims.get("aud", ()):
-            raise unauthorized()
+        try:
+            user, _ = await self.examine(token.strip(), (ISSUER,))
+        except TokenError:
+            raise unauthorized() from None
+        return user
+
+    async def examine(self, token: str, audiences: Sequence[str]) -> tuple[UserInfo, list[str]]:
+        """Whose token it is, and which of the audiences it is for. Raises TokenError."""
+        claims = self._issuer.claims(token)
+        if claims is None:
+            raise TokenError("invalid bearer token")
+        meant = [audience for audience in claims.get("aud", ()) if audience in audiences]
+        if not meant:
+            shown = _quoted(claims.get("aud", ())), _quoted(audiences)
+            raise TokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
         private = claims.get(_CLAIM) or {}
         namespace, account = private.get("namespace", ""), private.get("serviceaccount") or {}
         stored = await self._lookup.find(SERVICE_ACCOUNTS, namespace, account.get("name", ""))
-        if stored is None or stored["metadata"]["uid"] != account.get("uid"):
-            raise unauthorized()
+        if stored is None:
+            raise TokenError(f'serviceaccounts "{account.get("name", "")}" not found')
+        if (uid := stored["metadata"]["uid"]) != account.get("uid"):
+            raise TokenError(f"service account UID ({uid}) does not match claim ({account.get('uid', '')})")
         extra = [(f"{_EXTRA}credential-id", (f"JTI={claims.get('jti', '')}",))]
         for kind, gvr in BOUND.items():
             reference = private.get(kind.lower())
             if reference is None:
                 continue
-            where = "" if kind == "Node" else namespace
-            bound = await self._lookup.find(gvr, where, reference["name"])
-            if bound is None or bound["metadata"]["uid"] != reference["uid"]:
-                raise unauthorized()
+            if kind != "Node" or "pod" not in private:  # a Pod's token says where it ran, which binds it to nothing
+                await self._check_bound(kind, gvr, "" if kind == "Node" else namespace, reference)
             if kind != "Secret":
-                extra.append((f"{_EXTRA}{kind.lower()}-name", (reference["name"],)))
-                extra.append((f"{_EXTRA}{kind.lower()}-uid", (reference["uid"],)))
+                prefix = f"{_EXTRA}{kind.lower()}"
+                extra += [(f"{prefix}-{name}", (reference[name],)) for name in ("name", "uid") if reference.get(name)]
         user = service_account_user(namespace, account["name"], account["uid"])
-        return user._replace(extra=tuple(extra))
+        return user._replace(extra=tuple(extra)), meant
+
+    async def _check_bound(self, kind: str, gvr: GVR, namespace: str, reference: Object) -> None:
+        """Raises TokenError where the object that the token is bound to is no longer that."""
+        bound = await self._lookup.find(gvr, namespace, reference["name"])
+        if bound is None:
+            raise TokenError("service account token has been invalidated")
+        if (uid := bound["metadata"]["uid"]) != reference["uid"]:
+            what = kind.lower()
+            raise TokenError(f"{what} UID ({uid}) does not match service account {what} ref claim ({reference['uid']})")
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    """As Go's %q writes a list of strings."""
+    return "[" + " ".join(orjson.dumps(text).decode() for text in texts) + "]"

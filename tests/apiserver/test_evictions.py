@@ -1,0 +1,147 @@
+"""Evictions and what PodDisruptionBudgets say to them (after pkg/registry/core/pod/storage/eviction_test.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, PODS, Object
+from engine.api.wire import MERGE_PATCH
+from engine.client import Client
+from tests.apiserver.conftest import pod
+
+BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
+READY = {"type": "Ready", "status": "True"}
+RUNNING: Object = {"phase": "Running", "conditions": [READY]}
+UNREADY: Object = {"phase": "Running"}
+NO_MORE = "Cannot evict pod as it would violate the pod's disruption budget."
+_FORBIDDEN = 'poddisruptionbudget.policy "web" is forbidden: '
+
+# The Pod's status, the budget's spec and status -> code, message and cause of the refusal; None for none.
+ROWS: dict[str, tuple[Object, Object, Object, tuple[int, str, str] | None]] = {
+    "allowed": (RUNNING, {}, {"disruptionsAllowed": 1}, None),
+    "no more": (
+        RUNNING, {}, {"disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 2},
+        (429, NO_MORE, "The disruption budget web needs 2 healthy pods and has 2 currently"),
+    ),
+    "not seen yet": (
+        RUNNING, {}, {"disruptionsAllowed": 1, "observedGeneration": 0},
+        (429, NO_MORE, "The disruption budget web is still being processed by the server."),
+    ),
+    "failed to sync": (
+        RUNNING, {},
+        {"disruptionsAllowed": 0, "conditions": [
+            {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed", "message": "no scale",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"},
+        ]},
+        (429, NO_MORE, "The disruption budget web does not allow evicting pods currently because it failed sync: "
+         "no scale"),
+    ),
+    "too many that are not confirmed": (
+        RUNNING, {},
+        {"disruptionsAllowed": 1, "disruptedPods": {f"p{i}": "2026-01-01T00:00:00Z" for i in range(2001)}},
+        (403, f"{_FORBIDDEN}DisruptedPods map too big - too many evictions not confirmed by PDB controller", ""),
+    ),
+    "a Pod that waits": ({"phase": "Pending"}, {}, {"disruptionsAllowed": 0}, None),
+    "a Pod that has ended": ({"phase": "Succeeded"}, {}, {"disruptionsAllowed": 0}, None),
+    "a Pod that has failed": ({"phase": "Failed"}, {}, {"disruptionsAllowed": 0}, None),
+    "unready, and enough are healthy": (
+        UNREADY, {}, {"disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 2}, None,
+    ),
+    "unready, and too few are healthy": (
+        UNREADY, {}, {"disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 1},
+        (429, NO_MORE, "The disruption budget web needs 2 healthy pods and has 1 currently"),
+    ),
+    "unready, and none is wanted": (
+        UNREADY, {}, {"disruptionsAllowed": 0},
+        (429, NO_MORE, "The disruption budget web needs 0 healthy pods and has 0 currently"),
+    ),
+    "unready, which may always go": (
+        UNREADY, {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
+        {"disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 1}, None,
+    ),
+    "ready, though the unready may go": (
+        RUNNING, {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
+        {"disruptionsAllowed": 0, "desiredHealthy": 2, "currentHealthy": 1},
+        (429, NO_MORE, "The disruption budget web needs 2 healthy pods and has 1 currently"),
+    ),
+}  # fmt: skip
+
+
+async def make_pod(client: Client, status: Object) -> None:
+    sent = pod("web", nodeName="a")
+    sent["metadata"]["labels"] = {"app": "web"}
+    await client.create(PODS, sent, namespace="default")
+    await client.patch(PODS, "web", {"status": status}, namespace="default", subresource="status")
+
+
+async def make_budget(client: Client, name: str, spec: Object, status: Object) -> None:
+    selector = {"matchLabels": {"app": "web"}}
+    budget = {"metadata": {"name": name}, "spec": {"minAvailable": 1, "selector": selector, **spec}}
+    await client.create(BUDGETS, budget, namespace="default")
+    full = {"observedGeneration": 1, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0, **status}
+    await client.patch(
+        BUDGETS, name, {"status": full}, namespace="default", subresource="status", content_type=MERGE_PATCH
+    )
+
+
+async def evict(client: Client, **fields: Any) -> Object:
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}, **fields}
+    return await client.create(PODS, eviction, namespace="default", name="web", subresource="eviction")
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_budget_is_asked(name: str, client: Client, default_account: Object) -> None:
+    of_pod, spec, status, refusal = ROWS[name]
+    await make_pod(client, of_pod)
+    await make_budget(client, "web", spec, status)
+    if refusal is None:
+        assert (await evict(client))["status"] == "Success"
+        return
+    code, message, cause = refusal
+    with pytest.raises(ApiError) as caught:
+        await evict(client)
+    assert (caught.value.code, caught.value.message) == (code, message)
+    if cause:
+        assert caught.value.details is not None
+        assert caught.value.details["causes"] == [{"reason": "DisruptionBudget", "message": cause}]
+
+
+async def test_the_last_disruption_is_booked_and_said(client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    await make_budget(client, "web", {}, {"disruptionsAllowed": 1})
+    await evict(client)
+    status = (await client.get(BUDGETS, "web", namespace="default"))["status"]
+    assert (status["disruptionsAllowed"], list(status["disruptedPods"])) == (0, ["web"])
+    (condition,) = status["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "DisruptionAllowed", "False", "InsufficientPods",
+    )  # fmt: skip
+
+
+async def test_a_dry_run_books_nothing(client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    await make_budget(client, "web", {}, {"disruptionsAllowed": 1})
+    await evict(client, deleteOptions={"dryRun": ["All"]})
+    assert "deletionTimestamp" not in (await client.get(PODS, "web", namespace="default"))["metadata"]
+    assert (await client.get(BUDGETS, "web", namespace="default"))["status"]["disruptionsAllowed"] == 1
+
+
+async def test_two_budgets_are_too_many(client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    for name in ("web", "other"):
+        await make_budget(client, name, {}, {"disruptionsAllowed": 1})
+    with pytest.raises(ApiError) as caught:
+        await evict(client)
+    assert (caught.value.code, caught.value.message) == (
+        500,
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    )
+
+
+async def test_an_eviction_is_of_the_pod_of_its_path(client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    with pytest.raises(ApiError, match="name in URL does not match name in Eviction object"):
+        await evict(client, metadata={"name": "other"})

@@ -1,0 +1,232 @@
+"""Questions to the authorizer and the authenticator: what they must be, and what they are answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.client import Client
+from engine.clock import VirtualClock
+from tests.apiserver.conftest import pod
+
+AUTHORIZATION = "authorization.k8s.io"
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+PLURALS = {
+    "SubjectAccessReview": "subjectaccessreviews",
+    "SelfSubjectAccessReview": "selfsubjectaccessreviews",
+    "LocalSubjectAccessReview": "localsubjectaccessreviews",
+}
+_PODS: Object = {"verb": "list", "resource": "pods", "namespace": "default"}
+_PATH: Object = {"verb": "get", "path": "/version"}
+
+# The kind, its spec, its metadata -> what is wrong with it.
+REFUSED: dict[str, tuple[str, Object, Object, list[str]]] = {
+    "nothing asked": (
+        "SubjectAccessReview", {"user": "jane"}, {},
+        ["spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+         "must be specified"],
+    ),
+    "both asked": (
+        "SelfSubjectAccessReview", {"resourceAttributes": _PODS, "nonResourceAttributes": _PATH}, {},
+        ["cannot be specified in combination with resourceAttributes"],
+    ),
+    "of nobody": (
+        "SubjectAccessReview", {"resourceAttributes": _PODS}, {},
+        ['spec.user: Invalid value: "": at least one of user or group must be specified'],
+    ),
+    "with a name": (
+        "SubjectAccessReview", {"user": "jane", "resourceAttributes": _PODS}, {"name": "a"},
+        ["metadata: Invalid value: ", "must be empty"],
+    ),
+    "local with a name": (
+        "LocalSubjectAccessReview", {"user": "jane", "resourceAttributes": _PODS}, {"name": "a"},
+        ["must be empty except for namespace"],
+    ),
+    "local of another namespace": (
+        "LocalSubjectAccessReview", {"user": "jane", "resourceAttributes": {**_PODS, "namespace": "other"}}, {},
+        ['spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace'],
+    ),
+    "local of a path": (
+        "LocalSubjectAccessReview", {"user": "jane", "nonResourceAttributes": _PATH}, {},
+        ["disallowed on this kind of request"],
+    ),
+    "an empty selector": (
+        "SelfSubjectAccessReview", {"resourceAttributes": {**_PODS, "fieldSelector": {}}}, {},
+        ["spec.resourceAttributes.fieldSelector.requirements: Required value: when "
+         "spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required"],
+    ),
+    "a selector said twice": (
+        "SelfSubjectAccessReview",
+        {"resourceAttributes": {**_PODS, "labelSelector": {
+            "rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}],
+        }}}, {},
+        ['spec.resourceAttributes.labelSelector.rawSelector: Invalid value: "a=b": may not specified at the same time '
+         "as requirements"],
+    ),
+    "a requirement without values": (
+        "SelfSubjectAccessReview",
+        {"resourceAttributes": {**_PODS, "fieldSelector": {"requirements": [{"key": "a", "operator": "In"}]}}}, {},
+        ["spec.resourceAttributes.fieldSelector.requirements[0].values: Required value: must be specified when "
+         "`operator` is 'In' or 'NotIn'"],
+    ),
+}  # fmt: skip
+
+
+async def ask(client: Client, kind: str, spec: Object, metadata: Object) -> Object:
+    review = {"apiVersion": f"{AUTHORIZATION}/v1", "kind": kind, "metadata": metadata, "spec": spec}
+    namespace = "default" if kind.startswith("Local") else None
+    return await client.create(GVR(AUTHORIZATION, "v1", PLURALS[kind]), review, namespace=namespace)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_a_review_is_refused(name: str, client: Client) -> None:
+    kind, spec, metadata, texts = REFUSED[name]
+    with pytest.raises(ApiError) as caught:
+        await ask(client, kind, spec, metadata)
+    assert caught.value.code == 422
+    assert caught.value.message.startswith(f'{kind}.{AUTHORIZATION} "" is invalid: ')
+    for text in texts:
+        assert text in caught.value.message
+
+
+async def test_a_node_may_list_its_own_pods_alone(client: Client) -> None:
+    """The selector of a review is what the Node authorizer looks at."""
+    of_node = {"verb": "list", "resource": "pods"}
+    for selector, allowed in (
+        ({"requirements": [{"key": "spec.nodeName", "operator": "In", "values": ["a"]}]}, True),
+        ({"rawSelector": "spec.nodeName=a"}, True),
+        ({"rawSelector": "spec.nodeName=b"}, False),
+        ({"requirements": [{"key": "spec.nodeName", "operator": "Exists"}]}, False),
+    ):
+        spec = {
+            "user": "system:node:a",
+            "groups": ["system:nodes"],
+            "resourceAttributes": {**of_node, "fieldSelector": selector},
+        }
+        assert (await ask(client, "SubjectAccessReview", spec, {}))["status"]["allowed"] is allowed, selector
+
+
+# -- tokens
+
+
+async def request_token(
+    client: Client, account: str = "default", metadata: Object | None = None, **spec: Any
+) -> Object:
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+    if metadata:
+        request["metadata"] = metadata
+    return await client.create(SERVICE_ACCOUNTS, request, namespace="default", name=account, subresource="token")
+
+
+async def review_token(client: Client, token: str, *audiences: str) -> Object:
+    spec = {"token": token, "audiences": list(audiences)}
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}
+    status: Object = (await client.create(GVR("authentication.k8s.io", "v1", "tokenreviews"), review))["status"]
+    return status
+
+
+REQUESTS: dict[str, tuple[Object, Object, int, str]] = {
+    "for another kind": (
+        {"boundObjectRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}, {}, 400,
+        "cannot bind token to object of type apps/v1, Kind=Deployment",
+    ),
+    "for a Pod that there is not": (
+        {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "gone"}}, {}, 404, 'pods "gone" not found',
+    ),
+    "for a Pod of another account": (
+        {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web"}}, {"account": "other"}, 400,
+        'cannot bind token for serviceaccount "other" to pod running with different serviceaccount name.',
+    ),
+    "for another Pod of that name": (
+        {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "x"}}, {}, 409,
+        'Operation cannot be fulfilled on Pod "web": the UID in the bound object reference (x) does not match the UID '
+        "in record. The object might have been deleted and then recreated",
+    ),
+    "too short": (
+        {"expirationSeconds": 599}, {}, 422,
+        'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify '
+        "a duration less than 10 minutes",
+    ),
+    "too long": (
+        {"expirationSeconds": (1 << 32) + 1}, {}, 422, "may not specify a duration larger than 2^32 seconds",
+    ),
+    "for another name": (
+        {}, {"metadata": {"name": "other"}}, 422,
+        'TokenRequest.authentication.k8s.io "default" is invalid: metadata.name: Invalid value: "other": must match '
+        "the service account name if specified",
+    ),
+    "of no account": ({}, {"account": "gone"}, 404, 'serviceaccounts "gone" not found'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_a_token_is_refused(name: str, client: Client, default_account: Object) -> None:
+    spec, more, code, text = REQUESTS[name]
+    other = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "other"}}
+    await client.create(SERVICE_ACCOUNTS, other, namespace="default")
+    await client.create(PODS, pod(), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await request_token(client, **more, **spec)
+    assert caught.value.code == code
+    assert text in caught.value.message
+
+
+async def test_a_token_is_for_its_audiences(client: Client, default_account: Object) -> None:
+    made = await request_token(client, audiences=["vault", "other"])
+    token = made["status"]["token"]
+    good = await review_token(client, token, "vault", "else")
+    assert (good["authenticated"], good["audiences"]) == (True, ["vault"])
+    bad = await review_token(client, token)
+    assert bad == {
+        "user": {},
+        "error": f'token audiences ["vault" "other"] is invalid for the target audiences ["{ISSUER}"]',
+    }
+    plain = await review_token(client, (await request_token(client))["status"]["token"])
+    assert (plain["audiences"], plain["user"]["groups"]) == (
+        [ISSUER],
+        ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+    )
+
+
+async def test_a_review_says_why_a_token_is_not_good(
+    client: Client, default_account: Object, virtual_clock: VirtualClock
+) -> None:
+    assert (await review_token(client, "x"))["error"] == "invalid bearer token"
+    await client.create(PODS, pod(), namespace="default")
+    reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
+    short = (await request_token(client, expirationSeconds=600))["status"]["token"]
+    bound, of_account = [
+        (await request_token(client, expirationSeconds=7200, boundObjectRef=target))["status"]["token"]
+        for target in (reference, None)
+    ]
+    await virtual_clock.sleep(661)
+    assert (await review_token(client, short))["error"] == "service account token has expired"
+    await client.delete(PODS, "web", namespace="default")
+    assert (await review_token(client, bound))["error"] == "service account token has been invalidated"
+    again = await client.create(PODS, pod(), namespace="default")
+    assert f"pod UID ({again['metadata']['uid']}) does not match" in (await review_token(client, bound))["error"]
+    await client.delete(SERVICE_ACCOUNTS, "default", namespace="default")
+    assert (await review_token(client, of_account))["error"] == 'serviceaccounts "default" not found'
+
+
+async def test_a_pods_token_says_on_which_node_it_runs(client: Client, default_account: Object) -> None:
+    node = await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}})
+    await client.create(PODS, pod(nodeName="a"), namespace="default")
+    reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
+    token = (await request_token(client, boundObjectRef=reference))["status"]["token"]
+    extra = (await review_token(client, token))["user"]["extra"]
+    assert extra["authentication.kubernetes.io/node-name"] == ["a"]
+    assert extra["authentication.kubernetes.io/node-uid"] == [node["metadata"]["uid"]]
+    await client.delete(NODES, "a")
+    assert (await review_token(client, token))["authenticated"] is True  # it is the Pod that it is bound to
+
+
+async def test_a_token_that_lives_longer_than_it_says(client: Client, default_account: Object) -> None:
+    """The ServiceAccount plugin's odd number of seconds: the answer counts them, the token lives on."""
+    await client.create(PODS, pod(), namespace="default")
+    reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
+    made = await request_token(client, boundObjectRef=reference, expirationSeconds=3607)
+    assert made["status"]["expirationTimestamp"] == "2026-01-01T01:00:07Z"
