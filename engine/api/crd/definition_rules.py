@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from engine.api.crd import jsonpath
+from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.naming import is_true
 from engine.api.crd.schema_rules import check_schema
 from engine.api.crd.structural import Structural
@@ -249,17 +250,11 @@ def _selectable(version: Object, path: str, problems: Problems) -> None:
 
 
 def _not_selectable(path: str, schema: Structural) -> str:
-    if "[" in path:
-        return "is an invalid path: array notation is not allowed"
-    if not path.startswith("."):
-        return f"is an invalid path: expected [ or . but got: {path.split('.')[0]}"
-    node: Structural | None = schema
-    for name in path[1:].split("."):
-        node = node.properties.get(name) if node is not None else None
-        if node is None:
-            return "is an invalid path: does not refer to a valid field"
-    assert node is not None
-    if path.split(".")[1] == "metadata":
+    try:
+        found, node = normalized(path, schema, brackets=False)
+    except FieldPathError as error:
+        return f"is an invalid path: {error}"
+    if found.split(".")[0] == "metadata":
         return "must not point to fields in metadata"
     if node.type not in ("string", "boolean", "integer"):
         return (

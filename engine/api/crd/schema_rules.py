@@ -255,6 +255,13 @@ def _rule_texts(raw: Raw, path: str, problems: Problems) -> None:
             problems.invalid(f"{at}.message", message, "message must not contain line breaks")
         elif _broken(text) and not message.strip():
             problems.required(f"{at}.message", "message must be specified if rule contains line breaks")
+        computed, field = rule.get("messageExpression", ""), rule.get("fieldPath", "")
+        if computed and not computed.strip():
+            problems.required(f"{at}.messageExpression", "messageExpression must be non-empty if specified")
+        if field and not field.strip():
+            problems.invalid(f"{at}.fieldPath", field, "fieldPath must be non-empty if specified")
+        elif _broken(field):
+            problems.invalid(f"{at}.fieldPath", field, "fieldPath must not contain line breaks")
         reason = rule.get("reason")
         if reason is not None and reason not in _REASONS:
             problems.not_supported(f"{at}.reason", reason, _REASONS)
