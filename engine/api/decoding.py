@@ -18,6 +18,23 @@ from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
 _MAX_STRICT_ERRORS = 100
+_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+# Versions that are not served any more, but whose kinds are still understood.
+_REGISTERED_STILL = frozenset(
+    {
+        "apps/v1beta1",
+        "apps/v1beta2",
+        "autoscaling/v2beta1",
+        "autoscaling/v2beta2",
+        "batch/v1beta1",
+        "extensions/v1beta1",
+        "networking.k8s.io/v1beta1",
+        "policy/v1beta1",
+        "rbac.authorization.k8s.io/v1alpha1",
+        "rbac.authorization.k8s.io/v1beta1",
+        "storage.k8s.io/v1beta1",
+    }
+)
 
 
 class Decoded(NamedTuple):
@@ -62,7 +79,7 @@ def decode(definitions: Definitions, gvk: GVK, value: Any) -> Decoded:
 
 def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK) -> Decoded:
     """As `decode`, for a schema of one's own; `gvk` is for the error text and the object's type."""
-    found = _found_kind(value, gvk)
+    found = _found_kind(definitions, value, gvk)
     strict: list[str] = []
     try:
         decoded = compiler(definitions).decoder(schema)(value, (), strict)
@@ -74,13 +91,24 @@ def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK)
     return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict[:_MAX_STRICT_ERRORS])
 
 
+def type_error(definitions: Definitions, schema: Schema, value: Any) -> str:
+    """What encoding/json has against a value that is to become a struct of this schema; "" for nothing."""
+    try:
+        compiler(definitions).decoder(schema)(value, (), [])
+    except Mismatch as mismatch:
+        return _mismatch_text(schema, mismatch)
+    except Refused as refused:
+        return str(refused)
+    return ""
+
+
 def _typeless(decoded: Object) -> Object:
     decoded.pop("apiVersion", None)
     decoded.pop("kind", None)
     return decoded
 
 
-def _found_kind(value: Any, gvk: GVK) -> GVK:
+def _found_kind(definitions: Definitions, value: Any, gvk: GVK) -> GVK:
     """The kind that the value says it is; what it leaves out is taken from where it was sent."""
     if not isinstance(value, dict):
         return gvk
@@ -90,16 +118,18 @@ def _found_kind(value: Any, gvk: GVK) -> GVK:
     else:
         group, version = gvk.group, gvk.version
     found = GVK(group, version, kind if isinstance(kind, str) and kind else gvk.kind)
-    if found[:2] != gvk[:2]:
-        raise bad_request(
-            f"the API version in the data ({found.api_version}) does not match the expected API version "
-            f"({gvk.api_version})"
-        )
+    if found == gvk:
+        return found
+    if definitions.kind(found) is None and found.api_version not in _REGISTERED_STILL:
+        text = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+        raise _cannot_be_handled(found, gvk, text)
     if found.kind != gvk.kind:
         internal = f"{gvk.group.partition('.')[0] or 'core'}.{gvk.kind}"
         text = f"converting ({found.version}.{found.kind}) to ({internal}): unknown conversion"
         raise _cannot_be_handled(found, gvk, text)
-    return found
+    raise bad_request(
+        f"the API version in the data ({found.api_version}) does not match the expected API version ({gvk.api_version})"
+    )
 
 
 def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:

@@ -86,14 +86,38 @@ def test_base64_that_is_none() -> None:
     assert refusal({"data": {"a": "Y*Q="}}, SECRET).endswith("illegal base64 data at input byte 1")
 
 
-def test_another_version_or_kind_is_refused() -> None:
-    assert (
-        refusal({"apiVersion": "v1", "kind": "Deployment"})
-        == "the API version in the data (v1) does not match the expected API version (apps/v1)"
-    )
-    assert refusal({"apiVersion": "apps/v1", "kind": "ReplicaSet"}).startswith(
-        'ReplicaSet in version "v1" cannot be handled as a Deployment: converting (v1.ReplicaSet) to'
-    )
+TYPES = {
+    "an old version": (
+        {"apiVersion": "extensions/v1beta1", "kind": "Deployment"},
+        "the API version in the data (extensions/v1beta1) does not match the expected API version (apps/v1)",
+    ),
+    "no version of it": (
+        {"apiVersion": "v1", "kind": "Deployment"},
+        'Deployment in version "v1" cannot be handled as a Deployment: no kind "Deployment" is registered for version '
+        '"v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    "no kind": (
+        {"kind": "Foo"},
+        'Foo in version "v1" cannot be handled as a Deployment: no kind "Foo" is registered for version "apps/v1" in '
+        'scheme "pkg/api/legacyscheme/scheme.go:30"',
+    ),
+    "another kind": (
+        {"kind": "ReplicaSet"},
+        'ReplicaSet in version "v1" cannot be handled as a Deployment: converting (v1.ReplicaSet) to '
+        "(apps.Deployment): unknown conversion",
+    ),
+    "another kind of another group": (
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+        'ConfigMap in version "v1" cannot be handled as a Deployment: converting (v1.ConfigMap) to '
+        "(apps.Deployment): unknown conversion",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_another_version_or_kind_is_refused(name: str) -> None:
+    value, text = TYPES[name]
+    assert refusal(value) == text
 
 
 def test_unknown_fields_are_dropped_and_told_with_their_path() -> None:

@@ -228,3 +228,27 @@ async def test_what_yaml_has_twice(client: Client) -> None:
 async def test_a_patch_of_nothing_is_not_read(client: Client) -> None:
     response = await send(client, MERGE_PATCH, b"{", "Warn")
     assert (response.status, response.body["message"]) == (404, 'configmaps "web" not found')
+
+
+async def test_a_patch_that_makes_it_another_kind(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    for kind, reason in (
+        ("Foo", 'no kind \\"Foo\\" is registered for version \\"v1\\" in scheme'),
+        ("Pod", "converting (v1.Pod) to (core.ConfigMap): unknown conversion"),
+    ):
+        refused = await send(client, MERGE_PATCH, orjson.dumps({"kind": kind}), "Ignore")
+        assert refused.status == 422
+        assert reason.replace("\\", "") in refused.body["message"]
+        taken = await send(client, STRATEGIC_PATCH, orjson.dumps({"kind": kind, "data": {"a": kind}}), "Ignore")
+        assert (taken.status, taken.body["kind"], taken.body["data"]) == (200, "ConfigMap", {"a": kind})
+
+
+@pytest.mark.parametrize("content_type", [MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH])
+async def test_a_patch_cannot_change_the_uid(client: Client, content_type: str) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    patch = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web", "uid": "x"}}
+    refused = await send(client, content_type, orjson.dumps(patch), "Ignore")
+    assert (refused.status, refused.body["message"]) == (
+        422,
+        'ConfigMap "web" is invalid: metadata.uid: Invalid value: "x": field is immutable',
+    )

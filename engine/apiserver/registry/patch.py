@@ -52,6 +52,8 @@ class Patcher:
             patch = sent[0]
             live = (facet.start or facet.show)(old)
             patched = change(live, patch.value)
+            if kind == STRATEGIC_PATCH:  # made of fields alone: the type is that of the path
+                patched = {**patched, "apiVersion": facet.gvk.api_version, "kind": facet.gvk.kind}
             try:
                 view = self._decoded(call, facet.gvk, patched, options, found=patch.strict)
             except ApiError as error:

@@ -41,8 +41,8 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
 
 
 def _reason(error: ApiError, gvk: GVK) -> str | None:
-    _, found, reason = error.message.partition(f'in version "{gvk.version}" cannot be handled as a {gvk.kind}: ')
-    return reason if found and "unknown conversion" not in reason else None
+    _, found, reason = error.message.partition(f" cannot be handled as a {gvk.kind}: ")
+    return reason if found else None
 
 
 def _restoring(reason: str) -> str:

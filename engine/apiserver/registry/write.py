@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, Cause, already_exists, conflict, invalid, not_found
+from engine.api.errors import ApiError, Cause, already_exists, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
@@ -175,6 +175,8 @@ class Writer:
         if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+        if call.info.verb == "patch":
+            _check_uid(info, new, old)
         carry_over(info, new, old)
         if not tracked:  # before admission and strategy: what the server changes belongs to no manager
             new = self._owned(call, new, old, options=options)
@@ -326,6 +328,13 @@ class Writer:
             api_version=gvk.api_version,
             served=self.served(gvk.kind),
         )
+
+
+def _check_uid(info: ResourceInfo, new: Object, old: Object) -> None:
+    """To name another uid is a precondition of an update that fails, but a change of the object of a patch."""
+    uid = new["metadata"].get("uid")
+    if uid and uid != old["metadata"].get("uid"):
+        raise invalid(info.gvk, old["metadata"]["name"], [field_invalid("metadata.uid", uid, "field is immutable")])
 
 
 def _version(text: str) -> int:
