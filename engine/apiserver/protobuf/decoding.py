@@ -22,7 +22,13 @@ from engine.apiserver.protobuf.wire import WireError, fields, signed
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\0"
-_PREFIXES = ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.")
+_PREFIXES = (
+    "io.k8s.api.",
+    "io.k8s.apimachinery.pkg.apis.",
+    "io.k8s.apiextensions-apiserver.pkg.apis.",
+    "io.k8s.kube-aggregator.pkg.apis.",
+)
+_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
 _RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 _FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -197,11 +203,32 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
     if node.definition in (_RAW, _FIELDS_V1):
         raw = next((f.value for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), b"null")
         return orjson.loads(raw)
+    if node.definition.startswith(_SCHEMAS) and node.type != "object":
+        return _schema_part(definitions, node, data)
     if node.type == "object":
         return _message(definitions, node, data)
     if node.format == "byte":
         return b64encode(data).decode()
     return data.decode()
+
+
+def _schema_part(definitions: Definitions, node: Schema, data: bytes) -> Any:
+    """What in a JSON schema has no one type: any JSON, or a schema or else a truth value, schemas or names."""
+    kind = node.definition.removeprefix(_SCHEMAS)
+    props = definitions[f"{_SCHEMAS}SchemaProps"]
+    found: dict[int, list[int | float | bytes]] = {}
+    for field in fields(data):
+        found.setdefault(field.number, []).append(field.value)
+    first, second = found.get(1, []), [each for each in found.get(2, []) if isinstance(each, bytes)]
+    if kind == "":
+        return orjson.loads(first[0]) if first and isinstance(first[0], bytes) else None
+    if kind == "SchemaPropsOrBool":
+        return _message(definitions, props, second[0]) if second else bool(first and first[0])
+    if first and isinstance(first[0], bytes):
+        return _message(definitions, props, first[0])
+    if kind == "SchemaPropsOrArray":
+        return [_message(definitions, props, each) for each in second]
+    return [each.decode() for each in second]
 
 
 def _int_or_string(data: bytes) -> int | str:
