@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, ip_network
 from pathlib import Path
 from typing import Literal
 
@@ -63,7 +63,7 @@ class ClusterConfig(BaseModel):
     etcd_members: Literal[1, 3, 5] = 1  # of the simulated quorum around the sqlite store; 1 simulates none
     host: str = "127.0.0.1"
     pod_cidr: str = "10.244.0.0/16"
-    service_cidr: str = "10.96.0.0/12"
+    service_cidr: str = "10.96.0.0/12"  # or two, of both families: "10.96.0.0/12,fd00:96::/108"
     root_ca: str = ""  # the CA that the API's certificate is from, in PEM; "" for a cluster that is not served
     signing_key: SecretStr = SecretStr("")  # the key of that CA, in PEM, for certificates that are asked for by the API
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
@@ -77,6 +77,19 @@ class ClusterConfig(BaseModel):
         if "pod_cidr" not in self.model_fields_set:
             self.pod_cidr = default_pod_cidr(len(self.nodes))
         return self
+
+    @property
+    def service_cidrs(self) -> list[str]:
+        """The ranges of Services' addresses, that of the default family first."""
+        return self.service_cidr.split(",")
+
+    @field_validator("service_cidr")
+    @classmethod
+    def _services_have_one_range_of_a_family(cls, value: str) -> str:
+        families = [ip_network(cidr, strict=False).version for cidr in value.split(",")]
+        if len(families) != len(set(families)):
+            raise ValueError("there can be one range for each IP family")
+        return value
 
     @field_validator("components")
     @classmethod

@@ -66,7 +66,8 @@ from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Connector, Rest
-from engine.apiserver.service_ips import AddressPool, PortPool, ServiceHook
+from engine.apiserver.service_ips import ServiceHook
+from engine.apiserver.service_pools import AddressPool, PortPool
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.watch_cache import WatchCache
@@ -138,8 +139,10 @@ class ApiServer:
                 definitions=definitions,
                 uids=rng.stream("admission-reviews"),
             )
+        address_draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
         self._service_hook = ServiceHook(
-            AddressPool(self.config.service_cidr, rng.stream("service-ips")), PortPool(rng.stream("node-ports"))
+            [AddressPool(*pair) for pair in zip(self.config.service_cidrs, address_draws, strict=False)],
+            PortPool(rng.stream("node-ports")),
         )
         hooks = Hooks()
         hooks.register("services", self._service_hook)
@@ -205,7 +208,7 @@ class ApiServer:
             auditor=self._auditor,
         )
 
-        first = self._service_hook.addresses.first
+        first = self._service_hook.first
         self._service = KubernetesService(
             self.backend,
             self._chain.handle,
@@ -233,9 +236,7 @@ class ApiServer:
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads; also again after a `stop`."""
         self._tasks.reopen()
-        await bootstrap(
-            self.backend, service_ip=self._service_hook.addresses.first, host=self.config.host, port=_SECURE_PORT
-        )
+        await bootstrap(self.backend, service_ip=self._service_hook.first, host=self.config.host, port=_SECURE_PORT)
         for cache in (*map(self._cache, _CACHED), *self._flow_caches):
             await cache.start(self._tasks)
         await self._definitions.start()

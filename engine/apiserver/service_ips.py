@@ -1,126 +1,42 @@
-"""Addresses and node ports of Services (pkg/registry/core/service/ipallocator, portallocator and storage/alloc.go).
+"""What a Service is allocated: addresses, node ports, a port for health checks.
 
-What is taken is read from the stored Services when the server starts and kept up to date by the verbs. Numbers are
-drawn from a stream of the seed, so that the same input gives the same addresses again. The lower part of the range is
-left to those who ask for an address by number.
+Source: pkg/registry/core/service/storage (alloc.go, and patchAllocatedValues of storage.go). What
+is taken is read from the stored Services when the server starts and kept up to date by the verbs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import ip_address
 
-from engine.api.errors import Cause, field_invalid, invalid
+from engine.api.errors import field_invalid, internal, invalid
 from engine.api.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
-from engine.api.types import GVK, Object
-from engine.api.validation.problems import Problems
-from engine.api.validation.services import cluster_addresses
-from engine.rng import Rng
+from engine.api.types import Object
+from engine.apiserver.service_families import SERVICE, init_families, stays_preferred
+from engine.apiserver.service_pools import AddressPool, PortPool
 
-_SERVICE = GVK("", "v1", "Service")
-NODE_PORTS = range(30000, 32768)
-_ATTEMPTS = 32
-
-
-class AddressPool:
-    """The addresses of a range; the first is the network's own and the last the broadcast address."""
-
-    def __init__(self, cidr: str, rng: Rng) -> None:
-        network = ip_network(cidr, strict=False)
-        if isinstance(network, IPv6Network):
-            raise ValueError(f"service range {cidr}: only IPv4 is supported")
-        self.network: IPv4Network = network
-        self._base = int(network.network_address)
-        self._size = network.num_addresses - 2
-        # min(max(16, size/16), 256) addresses are given out last (ipallocator calculateRangeOffset).
-        self._offset = 0 if self._size < 16 else min(max(16, self._size // 16), 256)
-        self._taken: set[int] = set()
-        self._rng = rng
-
-    @property
-    def first(self) -> str:
-        """The address of the Service default/kubernetes."""
-        return str(IPv4Address(self._base + 1))
-
-    def take(self, address: str) -> str | None:
-        """Take one address; returns why that cannot be."""
-        try:
-            number = int(ip_address(address)) - self._base
-        except ValueError:
-            return f"failed to allocate IP {address}: provided IP is not valid"
-        if ip_address(address) not in self.network or not 1 <= number <= self._size:
-            return f"failed to allocate IP {address}: the provided network does not match the current range"
-        if number in self._taken:
-            return f"failed to allocate IP {address}: provided IP is already allocated"
-        self._taken.add(number)
-        return None
-
-    def draw(self) -> str | None:
-        """Take a free address; None if there is none."""
-        number = _free(self._taken, self._rng, self._offset + 1, self._size) or _free(
-            self._taken, self._rng, 1, min(self._offset, self._size)
-        )
-        if number is None:
-            return None
-        self._taken.add(number)
-        return str(IPv4Address(self._base + number))
-
-    def release(self, address: str) -> None:
-        self._taken.discard(int(ip_address(address)) - self._base)
-
-
-class PortPool:
-    def __init__(self, rng: Rng, ports: range = NODE_PORTS) -> None:
-        self._ports = ports
-        self._taken: set[int] = set()
-        self._rng = rng
-
-    def take(self, port: int) -> str | None:
-        if port not in self._ports:
-            last = self._ports.stop - 1
-            return f"provided port is not in the valid range. The range of valid ports is {self._ports.start}-{last}"
-        if port in self._taken:
-            return "provided port is already allocated"
-        self._taken.add(port)
-        return None
-
-    def draw(self) -> int | None:
-        # As with addresses, the lower ports are given out last (portallocator calculateRangeOffset: 86 of 2,768).
-        offset = min(max(16, len(self._ports) // 32), 128)
-        first, last = self._ports.start, self._ports.stop - 1
-        port = _free(self._taken, self._rng, first + offset, last) or _free(
-            self._taken, self._rng, first, first + offset - 1
-        )
-        if port is not None:
-            self._taken.add(port)
-        return port
-
-    def release(self, port: int) -> None:
-        self._taken.discard(port)
-
-
-def _free(taken: set[int], rng: Rng, low: int, high: int) -> int | None:
-    """A number in [low, high] that is not taken: by chance, and in a crowded range the next after a chance."""
-    count = high - low + 1
-    if count <= 0:
-        return None
-    for _ in range(_ATTEMPTS):
-        number = low + rng.randrange(count)
-        if number not in taken:
-            return number
-    start = rng.randrange(count)
-    return next((n for k in range(count) if (n := low + (start + k) % count) not in taken), None)
+_PORTED = ("NodePort", "LoadBalancer")
 
 
 class ServiceHook:
-    """Allocates for a Service when it is created or changed, and gives back when it is gone."""
+    """Allocates for a Service when it is created or changed, and gives back when it is gone.
 
-    def __init__(self, addresses: AddressPool, ports: PortPool) -> None:
-        self.addresses = addresses
+    `pools` are one for each family that the cluster has, the default one first.
+    """
+
+    def __init__(self, pools: Sequence[AddressPool], ports: PortPool) -> None:
+        self._pools = {pool.family: pool for pool in pools}
+        self._families = tuple(self._pools)
         self.ports = ports
         self._stored: Callable[[], Iterable[Object]] | None = None
         self._seen_addresses: set[str] = set()
         self._seen_ports: set[int] = set()
+        self._pending: dict[int, _Taken] = {}  # by the identity of the object that is being written
+
+    @property
+    def first(self) -> str:
+        """The address of the Service default/kubernetes."""
+        return self._pools[self._families[0]].first
 
     def follow(self, stored: Callable[[], Iterable[Object]]) -> None:
         """Before each allocation look at the Services that are stored now: another server may have made some."""
@@ -133,9 +49,9 @@ class ServiceHook:
         addresses = {address for service in services for address in _addresses(service)}
         ports = {port for service in services for port in _node_ports(service)}
         for address in self._seen_addresses - addresses:
-            self.addresses.release(address)
+            self._release_address(address)
         for address in addresses - self._seen_addresses:
-            self.addresses.take(address)
+            self._take_address(address)
         for port in self._seen_ports - ports:
             self.ports.release(port)
         for port in ports - self._seen_ports:
@@ -145,158 +61,212 @@ class ServiceHook:
     def load(self, services: Iterable[Object]) -> None:
         for service in services:
             for address in _addresses(service):
-                self.addresses.take(address)
+                self._take_address(address)
             for port in _node_ports(service):
                 self.ports.take(port)
 
+    # -- a write
+
     def begin_create(self, obj: Object) -> None:
         normalize_cluster_ips(obj.setdefault("spec", {}))
-        self._allocate(obj, held_addresses=[], held_ports=[])
+        self._allocate(obj, None)
 
     def begin_update(self, obj: Object, old: Object) -> None:
-        _keep_on_update(obj, old)
+        keep_allocated(obj["spec"], old["spec"])
         normalize_cluster_ips(obj["spec"], old["spec"])
-        self._allocate(obj, held_addresses=_addresses(old), held_ports=_node_ports(old))
+        self._allocate(obj, old)
 
-    def after_success(self, obj: Object, old: Object) -> None:
-        self._release(old, keep=obj)
-
-    def after_failure(self, obj: Object, old: Object | None) -> None:
-        self._release(obj, keep=old)
-
-    def after_delete(self, obj: Object) -> None:
-        self._release(obj, keep=None)
-
-    def _release(self, obj: Object, *, keep: Object | None) -> None:
-        kept_addresses = _addresses(keep) if keep is not None else []
-        kept_ports = _node_ports(keep) if keep is not None else []
-        for address in _addresses(obj):
+    def after_success(self, obj: Object, old: Object | None) -> None:
+        del self._pending[id(obj)]
+        if old is None:
+            return
+        kept_addresses, kept_ports = _addresses(obj), _node_ports(obj)
+        for address in _addresses(old):
             if address not in kept_addresses:
-                self.addresses.release(address)
-        for port in _node_ports(obj):
+                self._release_address(address)
+        for port in _node_ports(old):
             if port not in kept_ports:
                 self.ports.release(port)
 
-    def _allocate(self, obj: Object, *, held_addresses: list[str], held_ports: list[int]) -> None:
-        self._look_at_others()
-        taken_addresses: list[str] = []
-        taken_ports: list[int] = []
-        try:
-            self._allocate_addresses(obj, held=held_addresses, taken=taken_addresses)
-            self._allocate_ports(obj, held=held_ports, taken=taken_ports)
-        except BaseException:
-            for address in taken_addresses:
-                self.addresses.release(address)
-            for port in taken_ports:
-                self.ports.release(port)
-            raise
+    def after_failure(self, obj: Object, old: Object | None) -> None:
+        self._give_back(self._pending.pop(id(obj)))
 
-    def _allocate_addresses(self, obj: Object, *, held: list[str], taken: list[str]) -> None:
-        spec = obj.setdefault("spec", {})
+    def after_delete(self, obj: Object) -> None:
+        for address in _addresses(obj):
+            self._release_address(address)
+        for port in _node_ports(obj):
+            self.ports.release(port)
+
+    def _allocate(self, obj: Object, old: Object | None) -> None:
+        self._look_at_others()
+        taken = _Taken()
+        try:
+            kept = old is not None and stays_preferred(obj["spec"], old["spec"])
+            init_families(obj, old, self._families)
+            if not kept:
+                self._allocate_addresses(obj, old, taken)
+            self._allocate_ports(obj, old, taken)
+        except BaseException:
+            self._give_back(taken)
+            raise
+        self._pending[id(obj)] = taken
+
+    def _give_back(self, taken: _Taken) -> None:
+        for address in taken.addresses:
+            self._release_address(address)
+        for port in taken.ports:
+            self.ports.release(port)
+
+    # -- addresses
+
+    def _allocate_addresses(self, obj: Object, old: Object | None, taken: _Taken) -> None:
+        """All of a Service that is new or was a name, the second of one that gets a second family."""
+        spec = obj["spec"]
         if spec.get("type") == "ExternalName":
             return
-        _refuse_what_cannot_be(obj)
-        spec.setdefault("ipFamilies", ["IPv4"])
-        spec.setdefault("ipFamilyPolicy", "SingleStack")
-        wanted = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
-        if wanted == "None":
+        addresses = list(spec.get("clusterIPs") or ())
+        if addresses[:1] == ["None"]:
             spec["clusterIP"], spec["clusterIPs"] = "None", ["None"]
             return
-        if not wanted:
-            drawn = self.addresses.draw()
-            if drawn is None:
-                raise _refused(obj, field_invalid("spec.clusterIPs", [], "failed to allocate an IP: range is full"))
-            taken.append(drawn)
-            wanted = drawn
-        elif wanted not in held:
-            if why := self.addresses.take(wanted):
-                raise _refused(obj, field_invalid("spec.clusterIPs", [wanted], why))
-            taken.append(wanted)
-        spec["clusterIP"], spec["clusterIPs"] = wanted, [wanted]
-
-    def _allocate_ports(self, obj: Object, *, held: list[int], taken: list[int]) -> None:
-        spec = obj["spec"]
-        if not has_node_ports(spec):
+        before = old["spec"] if old is not None else {"type": "ExternalName"}
+        if before.get("type") == "ExternalName":
+            known = 0
+        elif (before.get("clusterIPs") or [""])[0] == "None":
             return
-        same: dict[int, set[str]] = {}  # one number may serve several protocols of a Service
-        causes: list[Cause] = []
-        for position, port in enumerate(spec.get("ports") or ()):
-            number, protocol = port.get("nodePort", 0), port.get("protocol", "TCP")
-            if number:
-                if number in held or (number in same and protocol not in same[number]):
-                    same.setdefault(number, set()).add(protocol)
-                    continue
-                if why := self.ports.take(number):
-                    causes.append(field_invalid(f"spec.ports[{position}].nodePort", number, why))
-                    continue
+        elif len(before.get("ipFamilies") or ()) == 1 and len(spec["ipFamilies"]) == 2:
+            known = 1
+        else:
+            return
+        wanted = [*addresses, *[""] * (len(spec["ipFamilies"]) - len(addresses))]
+        for position in range(known, len(spec["ipFamilies"])):
+            wanted[position] = self._take(obj, spec["ipFamilies"][position], wanted[position], taken)
+        spec["clusterIP"], spec["clusterIPs"] = wanted[0], wanted
+
+    def _take(self, obj: Object, family: str, address: str, taken: _Taken) -> str:
+        pool = self._pools[family]
+        if not address:
+            drawn = pool.draw()
+            if drawn is None:
+                raise internal("failed to allocate a serviceIP: range is full")
+            address = drawn
+        elif why := pool.take(address):
+            raise _refused(obj, "spec.clusterIPs", obj["spec"].get("clusterIPs"), why)
+        taken.addresses.append(address)
+        return address
+
+    def _take_address(self, address: str) -> None:
+        if pool := self._pools.get(f"IPv{ip_address(address).version}"):
+            pool.take(address)
+
+    def _release_address(self, address: str) -> None:
+        if pool := self._pools.get(f"IPv{ip_address(address).version}"):
+            pool.release(address)
+
+    # -- ports
+
+    def _allocate_ports(self, obj: Object, old: Object | None, taken: _Taken) -> None:
+        spec = obj["spec"]
+        if spec.get("type") in _PORTED:
+            if old is None:
+                self._new_node_ports(obj, taken)
             else:
-                drawn = self.ports.draw()
-                if drawn is None:
-                    causes.append(field_invalid(f"spec.ports[{position}].nodePort", 0, "range is full"))
-                    continue
-                number = port["nodePort"] = drawn
-            taken.append(number)
-            same.setdefault(number, set()).add(protocol)
-        if needs_health_check(spec) and not spec.get("healthCheckNodePort"):
+                self._changed_node_ports(obj, _port_numbers(old["spec"]), taken)
+        if needs_health_check(spec) and (old is None or not needs_health_check(old["spec"])):
+            self._health_port(spec, taken)
+
+    def _new_node_ports(self, obj: Object, taken: _Taken) -> None:
+        """Ports of one number share a node port, be it for several protocols; what is asked for goes first."""
+        spec = obj["spec"]
+        ports = spec.get("ports") or []
+        shared: dict[int, int] = {}
+        for position, port in enumerate(ports):
+            number = port.get("port", 0)
+            if not port.get("nodePort") and not has_node_ports(spec):
+                continue  # none is given, but one that is asked for is
+            known = shared.get(number)
+            if known is None:
+                asked = next((each["nodePort"] for each in ports if each["port"] == number and each.get("nodePort")), 0)
+                known = shared[number] = self._node_port(obj, position, asked, taken)
+                port["nodePort"] = known
+            elif not port.get("nodePort"):
+                port["nodePort"] = known
+            elif port["nodePort"] != known:
+                self._node_port(obj, position, port["nodePort"], taken)
+
+    def _changed_node_ports(self, obj: Object, held: list[int], taken: _Taken) -> None:
+        spec = obj["spec"]
+        for position, port in enumerate(spec.get("ports") or ()):
+            number = port.get("nodePort", 0)
+            if not number and not has_node_ports(spec):
+                continue
+            if number not in held and number not in taken.ports:
+                port["nodePort"] = self._node_port(obj, position, number, taken)
+
+    def _node_port(self, obj: Object, position: int, number: int, taken: _Taken) -> int:
+        if number:
+            if why := self.ports.take(number):
+                raise _refused(obj, f"spec.ports[{position}].nodePort", number, why)
+        else:
             drawn = self.ports.draw()
-            if drawn is not None:
-                spec["healthCheckNodePort"] = drawn
-                taken.append(drawn)
-        if causes:
-            raise _refused(obj, *causes)
+            if drawn is None:
+                raise internal("failed to allocate a nodePort: range is full")
+            number = drawn
+        taken.ports.append(number)
+        return number
+
+    def _health_port(self, spec: Object, taken: _Taken) -> None:
+        asked = spec.get("healthCheckNodePort", 0)
+        if asked:
+            if why := self.ports.take(asked):
+                raise internal(f"failed to allocate requested HealthCheck NodePort {asked}: {why}")
+        else:
+            drawn = self.ports.draw()
+            if drawn is None:
+                raise internal("failed to allocate a HealthCheck NodePort 0: range is full")
+            asked = spec["healthCheckNodePort"] = drawn
+        taken.ports.append(asked)
 
 
-def _refuse_what_cannot_be(obj: Object) -> None:
-    """Addresses and families that are wrong, or that a cluster of one family does not have (initIPFamilyFields)."""
-    spec, problems = obj["spec"], Problems()
-    cluster_addresses(spec, problems)
-    if not problems:
-        policy = spec.get("ipFamilyPolicy")
-        if policy == "RequireDualStack":
-            problems.invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")
-        for position, family in enumerate(spec.get("ipFamilies") or ()):
-            if family != "IPv4":
-                problems.invalid(f"spec.ipFamilies[{position}]", family, "not configured on this cluster")
-    if problems:
-        raise _refused(obj, *problems)
+class _Taken:
+    """What one write has taken so far."""
+
+    def __init__(self) -> None:
+        self.addresses: list[str] = []
+        self.ports: list[int] = []
 
 
-def _keep_on_update(obj: Object, old: Object) -> None:
-    """An update that leaves out what was allocated keeps it (patchAllocatedValues)."""
-    spec, before = obj["spec"], old["spec"]
-    if spec.get("type") == "ExternalName":
-        return
-    if before.get("type") != "ExternalName":
+def keep_allocated(spec: Object, before: Object) -> None:
+    """An update that leaves out what was allocated keeps it (patchAllocatedValues): node ports by the ports' names."""
+    if "ExternalName" not in (spec.get("type"), before.get("type")):
         if not spec.get("clusterIP"):
             spec["clusterIP"] = before.get("clusterIP", "")
         if not spec.get("clusterIPs") and spec["clusterIP"] == before.get("clusterIP"):
             spec["clusterIPs"] = list(before.get("clusterIPs") or ())
-    if not has_node_ports(spec):
-        return
-    known = {
-        (p.get("protocol", "TCP"), p["port"]): p["nodePort"] for p in before.get("ports") or () if p.get("nodePort")
-    }
-    used = {p["nodePort"] for p in spec.get("ports") or () if p.get("nodePort")}
-    for port in spec.get("ports") or ():
-        number = known.get((port.get("protocol", "TCP"), port["port"]))
-        if number and not port.get("nodePort") and number not in used:
-            port["nodePort"] = number
-            used.add(number)
-    if before.get("healthCheckNodePort") and not spec.get("healthCheckNodePort"):
-        spec["healthCheckNodePort"] = before["healthCheckNodePort"]
+    if has_node_ports(spec) and has_node_ports(before):
+        used = set(_port_numbers(before)) & set(_port_numbers(spec))
+        known = {port.get("name", ""): port["nodePort"] for port in before.get("ports") or () if port.get("nodePort")}
+        for port in spec.get("ports") or ():
+            number = known.get(port.get("name", ""), 0)
+            if number and not port.get("nodePort") and number not in used:
+                port["nodePort"] = number
+                used.add(number)
+    if needs_health_check(spec) and needs_health_check(before) and not spec.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = before.get("healthCheckNodePort", 0)
 
 
 def _addresses(service: Object) -> list[str]:
     return [ip for ip in (service.get("spec") or {}).get("clusterIPs") or () if ip and ip != "None"]
 
 
+def _port_numbers(spec: Object) -> list[int]:
+    return [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
+
+
 def _node_ports(service: Object) -> list[int]:
     spec = service.get("spec") or {}
-    ports = [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
-    if spec.get("healthCheckNodePort"):
-        ports.append(spec["healthCheckNodePort"])
-    return ports
+    health = spec.get("healthCheckNodePort")
+    return [*_port_numbers(spec), *([health] if health else [])]
 
 
-def _refused(obj: Object, *causes: Cause) -> Exception:
-    return invalid(_SERVICE, obj["metadata"].get("name", ""), causes)
+def _refused(obj: Object, path: str, value: object, why: str) -> Exception:
+    return invalid(SERVICE, obj["metadata"].get("name", ""), [field_invalid(path, value, why)])

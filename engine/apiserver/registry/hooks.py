@@ -19,8 +19,8 @@ class Hook(Protocol):
 
     def begin_update(self, obj: Object, old: Object) -> None: ...
 
-    def after_success(self, obj: Object, old: Object) -> None:
-        """The update is stored: `old` is no longer."""
+    def after_success(self, obj: Object, old: Object | None) -> None:
+        """The object is stored; `old`, if it is an update, is no longer."""
         ...
 
     def after_failure(self, obj: Object, old: Object | None) -> None: ...

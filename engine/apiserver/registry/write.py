@@ -76,6 +76,8 @@ class Writer:
         finally:
             if hook is not None and created is None:
                 hook.after_failure(obj, None)
+            elif hook is not None:
+                hook.after_success(obj, None)
 
     def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
         backend = self._backend

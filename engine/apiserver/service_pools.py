@@ -1,0 +1,107 @@
+"""The ranges that Services get addresses and node ports from (pkg/registry/core/service/ipallocator, portallocator).
+
+Numbers are drawn from a stream of the seed, so that the same input gives the same addresses again. The lower part of a
+range is left to those who ask for an address by number.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from engine.rng import Rng
+
+NODE_PORTS = range(30000, 32768)
+_ATTEMPTS = 32
+
+
+class AddressPool:
+    """The addresses of a range; the first is the network's own and, of IPv4, the last the broadcast address."""
+
+    def __init__(self, cidr: str, rng: Rng) -> None:
+        self.network = ip_network(cidr, strict=False)
+        self.family = f"IPv{self.network.version}"
+        self._base = int(self.network.network_address)
+        self._size = self.network.num_addresses - (2 if self.network.version == 4 else 1)
+        # min(max(16, size/16), 256) addresses are given out last (ipallocator calculateRangeOffset).
+        self._offset = 0 if self._size < 16 else min(max(16, self._size // 16), 256)
+        self._taken: set[int] = set()
+        self._rng = rng
+
+    @property
+    def first(self) -> str:
+        """The address of the Service default/kubernetes."""
+        return self._address(1)
+
+    def take(self, address: str) -> str | None:
+        """Take one address; returns why that cannot be."""
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return f"failed to allocate IP {address}: provided IP is not valid"
+        number = int(parsed) - self._base
+        if parsed not in self.network or not 1 <= number <= self._size:
+            return f"failed to allocate IP {address}: the provided network does not match the current range"
+        if number in self._taken:
+            return f"failed to allocate IP {address}: provided IP is already allocated"
+        self._taken.add(number)
+        return None
+
+    def draw(self) -> str | None:
+        """Take a free address; None if there is none."""
+        number = _free(self._taken, self._rng, self._offset + 1, self._size) or _free(
+            self._taken, self._rng, 1, min(self._offset, self._size)
+        )
+        if number is None:
+            return None
+        self._taken.add(number)
+        return self._address(number)
+
+    def release(self, address: str) -> None:
+        self._taken.discard(int(ip_address(address)) - self._base)
+
+    def _address(self, number: int) -> str:
+        address = self._base + number
+        return str(IPv4Address(address) if self.network.version == 4 else IPv6Address(address))
+
+
+class PortPool:
+    def __init__(self, rng: Rng, ports: range = NODE_PORTS) -> None:
+        self._ports = ports
+        self._taken: set[int] = set()
+        self._rng = rng
+
+    def take(self, port: int) -> str | None:
+        if port not in self._ports:
+            last = self._ports.stop - 1
+            return f"provided port is not in the valid range. The range of valid ports is {self._ports.start}-{last}"
+        if port in self._taken:
+            return "provided port is already allocated"
+        self._taken.add(port)
+        return None
+
+    def draw(self) -> int | None:
+        # As with addresses, the lower ports are given out last (portallocator calculateRangeOffset: 86 of 2,768).
+        offset = min(max(16, len(self._ports) // 32), 128)
+        first, last = self._ports.start, self._ports.stop - 1
+        port = _free(self._taken, self._rng, first + offset, last) or _free(
+            self._taken, self._rng, first, first + offset - 1
+        )
+        if port is not None:
+            self._taken.add(port)
+        return port
+
+    def release(self, port: int) -> None:
+        self._taken.discard(port)
+
+
+def _free(taken: set[int], rng: Rng, low: int, high: int) -> int | None:
+    """A number in [low, high] that is not taken: by chance, and in a crowded range the next after a chance."""
+    count = high - low + 1
+    if count <= 0:
+        return None
+    for _ in range(_ATTEMPTS):
+        number = low + rng.randrange(count)
+        if number not in taken:
+            return number
+    start = rng.randrange(count)
+    return next((n for k in range(count) if (n := low + (start + k) % count) not in taken), None)
