@@ -44,14 +44,14 @@ def qualified_name_errors(name: str, noun: str = "a qualified name") -> list[str
     if slash:
         if not prefix:
             errors.append("prefix part must be non-empty")
-        elif len(prefix) > 253:
+        elif len(prefix.encode()) > 253:
             errors.append("prefix part must be no more than 253 bytes")
         elif not _SUBDOMAIN_PATTERN.fullmatch(prefix):
             errors.append(_SUBDOMAIN_WRONG)
     name = rest if slash else name
     if not name:
         errors.append("name part must be non-empty")
-    elif len(name) > 63:
+    elif len(name.encode()) > 63:
         errors.append("name part must be no more than 63 bytes")
     if not _NAME_PATTERN.fullmatch(name):
         errors.append(_NAME_WRONG)
@@ -61,7 +61,7 @@ def qualified_name_errors(name: str, noun: str = "a qualified name") -> list[str
 def label_value_errors(value: str) -> list[str]:
     """What is wrong with a label value (validation.IsValidLabelValue)."""
     errors: list[str] = []
-    if len(value) > 63:
+    if len(value.encode()) > 63:
         errors.append("must be no more than 63 bytes")
     if not _VALUE_PATTERN.fullmatch(value):
         errors.append(_VALUE_WRONG)

@@ -432,3 +432,50 @@ async def test_ephemeral_containers_are_all_that_their_subresource_owns(
     assert fields_of(after, "me") == {
         "f:spec": {"f:ephemeralContainers": {key: {".": {}, "f:image": {}, "f:name": {}}}}
     }
+
+
+OPTIONS: dict[str, tuple[Object, str]] = {
+    "a manager that is too long": (
+        {"fieldManager": "m" * 129},
+        "fieldManager: Too long: may not be more than 128 bytes",
+    ),
+    "a manager that cannot be printed": (
+        {"fieldManager": "a\u00e4\n\t"},
+        '[fieldManager: Invalid value: "a\u00e4\\n\\t": invalid character U+000A (at position 3), '
+        'fieldManager: Invalid value: "a\u00e4\\n\\t": invalid character U+0009 (at position 4)]',
+    ),
+    "all at once": (
+        {"dryRun": "Some", "fieldValidation": "Other", "force": "true"},
+        "[force: Forbidden: may not be specified for non-apply patch, "
+        'dryRun: Unsupported value: ["Some"]: supported values: "All", '
+        'fieldValidation: Unsupported value: "Other": supported values: "", "Ignore", "Strict", "Warn"]',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+async def test_options_of_a_patch(client: Client, name: str) -> None:
+    query, text = OPTIONS[name]
+    response = await client.send(
+        "PATCH",
+        "/api/v1/namespaces/default/configmaps/web",
+        query={key: [value] for key, value in query.items()},
+        body={},
+        headers={"content-type": MERGE_PATCH},
+    )
+    assert (response.status, response.body["message"]) == (422, f'PatchOptions.meta.k8s.io "" is invalid: {text}')
+
+
+async def test_the_names_of_owners_that_are_sent(client: Client) -> None:
+    sent = cm(a="1")
+    entry = {
+        "manager": "m" * 129, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:immutable": {}}, "subresource": "s" * 257,
+    }  # fmt: skip
+    sent["metadata"]["managedFields"] = [entry]
+    with pytest.raises(ApiError) as caught:
+        await client.create(CONFIGMAPS, sent, namespace="default")
+    assert caught.value.message == (
+        'ConfigMap "web" is invalid: [metadata.managedFields[0].manager: Too long: may not be more than 128 bytes, '
+        "metadata.managedFields[0].subresource: Too long: may not be more than 256 bytes]"
+    )

@@ -15,6 +15,7 @@ _FORBIDDEN_OWNER = ("v1", "Event")
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
 _STANDARD = ("kubernetes", _ORPHAN, _FOREGROUND)
 _IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+MANAGER_LENGTH, _SUBRESOURCE_LENGTH = 128, 256
 _ZERO: Mapping[str, Any] = {"name": "", "namespace": "", "uid": ""}
 
 
@@ -84,6 +85,8 @@ def _common(metadata: Object, problems: Problems) -> None:
         _owner_references(metadata["ownerReferences"], problems)
     if metadata.get("finalizers"):
         _finalizers(metadata["finalizers"], problems)
+    for index, entry in enumerate(metadata.get("managedFields") or ()):
+        _owner_of_fields(entry, f"metadata.managedFields[{index}]", problems)
 
 
 def _owner_references(references: list[Object], problems: Problems) -> None:
@@ -106,6 +109,23 @@ def _owner_references(references: list[Object], problems: Problems) -> None:
                 problems.invalid(path, references, detail)
             else:
                 first = f"{kind}/{name}"
+
+
+def _owner_of_fields(entry: Object, path: str, problems: Problems) -> None:
+    """Of an entry that can be read; one that cannot counts for nothing (metav1 validation, ValidateManagedFields)."""
+    field_manager(entry.get("manager", ""), f"{path}.manager", problems)
+    if len(entry.get("subresource", "").encode()) > _SUBRESOURCE_LENGTH:
+        problems.too_long(f"{path}.subresource", _SUBRESOURCE_LENGTH)
+
+
+def field_manager(manager: str, path: str, problems: Problems) -> None:
+    """What a manager may be called (metav1 validation, ValidateFieldManager)."""
+    if len(manager.encode()) > MANAGER_LENGTH:
+        problems.too_long(path, MANAGER_LENGTH)
+    for index, letter in enumerate(manager):
+        if not letter.isprintable():
+            place = len(manager[:index].encode())
+            problems.invalid(path, manager, f"invalid character U+{ord(letter):04X} (at position {place})")
 
 
 def _finalizers(finalizers: list[str], problems: Problems) -> None:

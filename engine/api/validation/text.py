@@ -51,6 +51,7 @@ _C_IDENTIFIER_TEXT = (
 
 _IP_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _CIDR_TEXT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_INTERFACE_TEXT = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
@@ -75,7 +76,7 @@ def regex_text(message: str, pattern: str, *examples: str) -> str:
 @lru_cache(maxsize=8192)
 def dns_label(value: str) -> tuple[str, ...]:
     found = []
-    if len(value) > LABEL_LENGTH:
+    if len(value.encode()) > LABEL_LENGTH:
         found.append(too_long_text(LABEL_LENGTH))
     if not re.fullmatch(_LABEL, value):
         if re.fullmatch(_SUBDOMAIN, value):
@@ -88,7 +89,7 @@ def dns_label(value: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def dns_subdomain(value: str) -> tuple[str, ...]:
     found = []
-    if len(value) > SUBDOMAIN_LENGTH:
+    if len(value.encode()) > SUBDOMAIN_LENGTH:
         found.append(too_long_text(SUBDOMAIN_LENGTH))
     if not re.fullmatch(_SUBDOMAIN, value):
         found.append(regex_text(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
@@ -97,7 +98,7 @@ def dns_subdomain(value: str) -> tuple[str, ...]:
 
 def dns_subdomain_with_underscore(value: str) -> tuple[str, ...]:
     found = []
-    if len(value) > SUBDOMAIN_LENGTH:
+    if len(value.encode()) > SUBDOMAIN_LENGTH:
         found.append(too_long_text(SUBDOMAIN_LENGTH))
     if not re.fullmatch(_SUBDOMAIN_UNDERSCORE, value):
         found.append(regex_text(_SUBDOMAIN_UNDERSCORE_TEXT, _SUBDOMAIN_UNDERSCORE, "example.com"))
@@ -107,7 +108,7 @@ def dns_subdomain_with_underscore(value: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def dns_1035_label(value: str) -> tuple[str, ...]:
     found = []
-    if len(value) > LABEL_LENGTH:
+    if len(value.encode()) > LABEL_LENGTH:
         found.append(too_long_text(LABEL_LENGTH))
     if not re.fullmatch(_LABEL_1035, value):
         found.append(regex_text(_LABEL_1035_TEXT, _LABEL_1035, "my-name", "abc-123"))
@@ -116,7 +117,7 @@ def dns_1035_label(value: str) -> tuple[str, ...]:
 
 def wildcard_subdomain(value: str) -> tuple[str, ...]:
     found = []
-    if len(value) > SUBDOMAIN_LENGTH:
+    if len(value.encode()) > SUBDOMAIN_LENGTH:
         found.append(too_long_text(SUBDOMAIN_LENGTH))
     if not re.fullmatch(_WILDCARD, value):
         found.append(regex_text(_WILDCARD_TEXT, _WILDCARD, "*.example.com"))
@@ -186,7 +187,7 @@ def env_name(value: str) -> tuple[str, ...]:
 def config_key(value: str) -> tuple[str, ...]:
     """A key of a ConfigMap or Secret: it becomes a file's name."""
     found = []
-    if len(value) > SUBDOMAIN_LENGTH:
+    if len(value.encode()) > SUBDOMAIN_LENGTH:
         found.append(too_long_text(SUBDOMAIN_LENGTH))
     if not re.fullmatch(_CONFIG_KEY, value):
         found.append(regex_text(_CONFIG_KEY_TEXT, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
@@ -239,6 +240,18 @@ def cidr(value: str) -> tuple[str, ...]:
     if _is_mapped(interface.ip):
         found.append("must not have an IPv4-mapped IPv6 address")
     return tuple(found)
+
+
+def interface_address(value: str) -> tuple[str, ...]:
+    """An address with the length of its network's prefix, in its only form (IsValidInterfaceAddress)."""
+    address, _, length = value.partition("/")
+    found = _address(_without_zeros(address))
+    if found is None or not length.isdecimal() or int(length) > found.max_prefixlen:
+        return (_INTERFACE_TEXT,)
+    canonical = f"{found}/{int(length)}"
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        canonical = f"{found.ipv4_mapped}/{int(length) - 96 if int(length) > 32 else int(length)}"
+    return () if canonical == value else (f'must be in canonical form ("{canonical}")',)
 
 
 def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
