@@ -9,18 +9,17 @@ from engine.api.errors import (
     Cause,
     bad_request,
     field_forbidden,
-    field_invalid,
     field_not_supported,
     field_required,
-    field_too_long,
     invalid,
 )
 from engine.api.types import GVK
+from engine.api.validation.metadata import MANAGER_LENGTH, field_manager
+from engine.api.validation.problems import Problems
 from engine.api.wire import APPLY_PATCH, Request
 from engine.apiserver.registry.resource_versions import parse_resource_version
 
 VALIDATIONS = ("Ignore", "Strict", "Warn")
-_MANAGER_LIMIT = 128
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 
@@ -41,15 +40,8 @@ class WriteOptions:
     @classmethod
     def of(cls, request: Request, verb: str) -> WriteOptions:
         """Raises ApiError 422."""
-        causes = dry_run_causes(request.query.get("dryRun", []))
+        causes = Problems()
         manager = request.parameter("fieldManager")
-        if len(manager) > _MANAGER_LIMIT:
-            causes.append(field_too_long("fieldManager", _MANAGER_LIMIT))
-        elif not manager.isprintable():
-            causes.append(field_invalid("fieldManager", manager, "should only contain printable characters"))
-        validation = request.parameter("fieldValidation") or "Warn"
-        if validation not in VALIDATIONS:
-            causes.append(field_not_supported("fieldValidation", validation, ("", *VALIDATIONS)))
         force = request.parameter("force")
         if verb == "patch":
             applying = request.headers.get("content-type", "").split(";")[0].strip() == APPLY_PATCH
@@ -57,6 +49,11 @@ class WriteOptions:
                 causes.append(field_required("fieldManager", "is required for apply patch"))
             if not applying and force:
                 causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
+        field_manager(manager, "fieldManager", causes)
+        causes += dry_run_causes(request.query.get("dryRun", []))
+        validation = request.parameter("fieldValidation") or "Warn"
+        if validation not in VALIDATIONS:
+            causes.append(field_not_supported("fieldValidation", validation, ("", *VALIDATIONS)))
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", _OPTIONS.get(verb, "CreateOptions")), "", causes)
         return cls(
@@ -74,7 +71,7 @@ def dry_run_causes(values: list[str]) -> list[Cause]:
 def manager_of(user_agent: str) -> str:
     """The manager of a client that names none: the first word of its user agent (handlers/create.go)."""
     word = user_agent.split("/")[0]
-    return "".join(letter for letter in word if letter.isprintable())[:_MANAGER_LIMIT] or "unknown"
+    return "".join(letter for letter in word if letter.isprintable())[:MANAGER_LENGTH] or "unknown"
 
 
 @dataclass(frozen=True, slots=True)
