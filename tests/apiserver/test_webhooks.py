@@ -43,6 +43,7 @@ class Hooks:
     url: str
     bundle: str
     client: Client
+    world: World
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[tuple[str, Object]] = field(default_factory=list)
 
@@ -78,7 +79,7 @@ async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
     server = ApiServer(world, store)
     await server.start()
     client = Client(InProcessTransport(server, ADMIN), user_agent="test")
-    found = Hooks("", base64.b64encode(pki.authority.pair.certificate).decode(), client)
+    found = Hooks("", base64.b64encode(pki.authority.pair.certificate).decode(), client, world)
 
     async def serve(request: web.BaseRequest) -> web.StreamResponse:
         review = orjson.loads(await request.read())
@@ -217,6 +218,76 @@ async def test_a_wrong_certificate_is_not_trusted(hooks: Hooks) -> None:
         in (await hooks.refused()).message
     )
     assert hooks.asked == []
+
+
+def denial(**status: Any) -> Answer:
+    return lambda request: {"allowed": False, **({"status": status} if status else {})}
+
+
+REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
+    "without a word": (
+        "Validating", denial(), 403, "Forbidden",
+        'admission webhook "a.example.com" denied the request without explanation',
+    ),
+    "with a message": (
+        "Validating", denial(message="you shall not pass"), 403, "Forbidden",
+        'admission webhook "a.example.com" denied the request: you shall not pass',
+    ),
+    "with a reason": (
+        "Validating", denial(reason="you shall not pass"), 403, "you shall not pass",
+        'admission webhook "a.example.com" denied the request: you shall not pass',
+    ),
+    "with a code": (
+        "Mutating", denial(message="no", code=422, reason="Invalid"), 422, "Invalid",
+        'admission webhook "a.example.com" denied the request: no',
+    ),
+    "a patch without its type": (
+        "Mutating", lambda request: {"allowed": True, "patch": "W10="}, 500, "InternalError",
+        'Internal error occurred: failed calling webhook "a.example.com": received invalid webhook response: webhook '
+        "returned response.patch but not response.patchType",
+    ),
+    "a patch of another type": (
+        "Mutating", lambda request: {"allowed": True, "patch": "W10=", "patchType": "Merge"}, 500, "InternalError",
+        'Internal error occurred: failed calling webhook "a.example.com": received invalid webhook response: webhook '
+        'returned invalid response.patchType of "Merge"',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+async def test_what_an_answer_refuses(hooks: Hooks, case: str) -> None:
+    kind, answer, code, reason, message = REFUSALS[case]
+    await hooks.register(kind, "a", answer)
+    error = await hooks.refused()
+    assert (error.code, error.reason, error.message) == (code, reason, message)
+
+
+def _annotations(hooks: Hooks) -> Object:
+    found: Object = {}
+    for span in hooks.world.tracer.recent:
+        found |= span.detail.get("annotations") or {}
+    return found
+
+
+async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
+    said = {"allowed": True, "auditAnnotations": {"k": "v"}, "warnings": ["mind"]}
+    never = {"clientConfig": {"url": "https://127.0.0.1:1/x"}, "failurePolicy": "Ignore"}
+    await hooks.register("Mutating", "a", patching({"op": "add", "path": "/metadata/labels/x", "value": "1"}))
+    await hooks.register("Mutating", "b", **never)
+    await hooks.register("Validating", "c", lambda request: said)
+    await hooks.register("Validating", "d", **never)
+    await hooks.create()
+    assert _annotations(hooks) == {
+        "mutation.webhook.admission.k8s.io/round_0_index_0": (
+            '{"configuration":"a","webhook":"a.example.com","mutated":true}'
+        ),
+        "mutation.webhook.admission.k8s.io/round_0_index_1": (
+            '{"configuration":"b","webhook":"b.example.com","mutated":false}'
+        ),
+        "failed-open.mutation.webhook.admission.k8s.io/round_0_index_1": "b.example.com",
+        "c.example.com/k": "v",
+        "failed-open.validating.webhook.admission.k8s.io/round_0_index_1": "d.example.com",
+    }
 
 
 async def test_an_answer_to_another_question_is_none(hooks: Hooks) -> None:

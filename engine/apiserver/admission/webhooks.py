@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import orjson
@@ -35,7 +34,7 @@ _REVIEW_VERSIONS = ("v1", "v1beta1")
 
 
 class Hook(NamedTuple):
-    """One webhook of a configuration."""
+    """One webhook of a configuration. `number` is its place among those of all configurations."""
 
     configuration: str
     number: int
@@ -77,7 +76,8 @@ class _Webhooks(Plugin):
         if not len(cache):
             return []
         found = sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"]))
-        return [hook for configuration in found for hook in _of_configuration(configuration)]
+        named = [(each["metadata"]["name"], webhook) for each in found for webhook in each.get("webhooks") or ()]
+        return [Hook(name, number, webhook) for number, (name, webhook) in enumerate(named)]
 
     async def _concerned(self, attributes: Attributes, hook: Hook) -> ResourceInfo | None:
         """The resource as which a request is for the webhook. Raises ApiError 403 if its conditions fail."""
@@ -130,11 +130,6 @@ class _Webhooks(Plugin):
         return response
 
 
-def _of_configuration(configuration: Object) -> Iterator[Hook]:
-    for index, webhook in enumerate(configuration.get("webhooks") or ()):
-        yield Hook(configuration["metadata"]["name"], index, webhook)
-
-
 def _verified(answer: Object, uid: str, version: str) -> Object:
     expected = f"admission.k8s.io/{version}"
     if (answer.get("apiVersion"), answer.get("kind")) != (expected, "AdmissionReview"):
@@ -171,6 +166,12 @@ def refusal(name: str, status: Object | None) -> ApiError:
     code = int(status.get("code") or 403)
     reason = str(status.get("reason") or ("" if status.get("code") else "Forbidden"))
     return ApiError(code, reason, message, details=status.get("details"))
+
+
+def _note_failed_open(attributes: Attributes, hook: Hook, which: str, round_: int) -> None:
+    """For the audit log: that the webhook was to be asked, and was not."""
+    key = f"failed-open.{which}.webhook.admission.k8s.io/round_{round_}_index_{hook.number}"
+    attributes.annotations[key] = hook.name
 
 
 def _failed(hook: Hook, error: CallError) -> ApiError:
@@ -216,6 +217,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             return self._patch(attributes, hook, resource, response)
         except CallError as error:
             if hook.ignores_failures:
+                _note_failed_open(attributes, hook, "mutation", int(attributes.reinvoked))
                 return False
             raise _failed(hook, error) from None
 
@@ -273,7 +275,10 @@ class ValidatingAdmissionWebhook(_Webhooks):
         try:
             response = await self._call(attributes, hook, resource)
         except CallError as error:
-            return None if hook.ignores_failures else _failed(hook, error)
+            if hook.ignores_failures:
+                _note_failed_open(attributes, hook, "validating", 0)
+                return None
+            return _failed(hook, error)
         except ApiError as error:
             return error
         return None if response.get("allowed") else refusal(hook.name, response.get("status"))
