@@ -13,7 +13,7 @@ from typing import Any
 from engine.api.errors import ApiError, Cause, bad_request, field_invalid, invalid
 from engine.api.types import GVK, Object
 from engine.api.wire import Request, Response
-from engine.apiserver.registry.options import truthy
+from engine.apiserver.registry.options import flag
 from engine.world import World
 
 _TEXT = "text/plain"
@@ -53,9 +53,9 @@ class LogOptions:
             since = _moment(since_time)
         return cls(
             container=request.parameter("container"),
-            follow=truthy(request.parameter("follow")),
-            previous=truthy(request.parameter("previous")),
-            timestamps=truthy(request.parameter("timestamps")),
+            follow=bool(flag(request, "follow")),
+            previous=bool(flag(request, "previous")),
+            timestamps=bool(flag(request, "timestamps")),
             since=since,
             tail=tail,
             limit=limit,

@@ -6,13 +6,15 @@ path alone says is kept; the verb also depends on the query (`watch`, a name in 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from engine.api.errors import ApiError
+from engine.api.selectors import FieldSelector
 from engine.api.types import GVR
 from engine.api.wire import Request
+from engine.apiserver.registry.options import flag
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SPECIAL_VERBS = ("proxy", "watch")  # /api/v1/watch/..., long out of use and still parsed
@@ -21,7 +23,6 @@ _NAMESPACE_SUBRESOURCES = frozenset(("status", "finalize"))
 # What stays open as long as its client likes, besides watches (pkg/server/filters/longrunning.go).
 LONG_RUNNING_SUBRESOURCES = frozenset(("attach", "exec", "proxy", "log", "portforward"))
 _LONG_RUNNING_VERBS = frozenset(("watch", "proxy"))
-_NAME_SELECTOR = re.compile(r"(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)")
 
 
 class RequestInfo(NamedTuple):
@@ -96,16 +97,17 @@ def parse(request: Request) -> RequestInfo:
         return info
     if info.verb == "list":
         # A list or watch of one name is authorised as one of that name.
-        if "fieldSelector" in request.query and (found := _NAME_SELECTOR.search(request.parameter("fieldSelector"))):
-            info = info._replace(name=found[1])
-        if "watch" in request.query and _truthy(request.parameter("watch")):
+        if "fieldSelector" in request.query:
+            info = info._replace(name=_selected_name(request.parameter("fieldSelector")))
+        if flag(request, "watch"):
             return info._replace(verb="watch")
-    elif info.verb == "deletecollection" and "fieldSelector" in request.query:
-        found = _NAME_SELECTOR.search(request.parameter("fieldSelector"))
-        return info._replace(name=found[1]) if found else info
     return info
 
 
-def _truthy(value: str) -> bool:
-    """Query booleans as Go's strconv reads them, with the bare `?watch` meaning true."""
-    return value.lower() not in ("0", "false", "f")
+def _selected_name(selector: str) -> str:
+    """The one name that a field selector is for; "" where it is malformed, or that could be no name in a path."""
+    try:
+        name = FieldSelector.parse(selector).exact("metadata.name") or ""
+    except ApiError:
+        return ""
+    return "" if name in (".", "..") or "/" in name or "%" in name else name

@@ -76,6 +76,8 @@ def _check_built_in(info: ResourceInfo, request: RequestInfo, method: str) -> No
     verb = "get" if request.subresource and request.verb == "list" else request.verb
     if method in ("HEAD", "OPTIONS") and request.subresource not in _ANY_METHOD:
         raise method_not_allowed()
+    if request.verb == "watch" and method != "GET":  # of a path like /api/v1/watch/pods, which says watch by itself
+        raise method_not_allowed()
     if verb not in verbs:
         raise method_not_allowed()
 

@@ -124,6 +124,62 @@ async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
     assert [item["metadata"]["name"] for item in (await client.list(CONFIGMAPS, namespace="default")).items] == ["c"]
 
 
+@pytest.mark.parametrize(
+    ("query", "deleted", "remaining"),
+    [
+        ({"limit": "2"}, ["a", "b"], 1),
+        ({"limit": "2", "labelSelector": "app"}, ["a", "b"], None),
+        ({"limit": "9"}, ["a", "b", "c"], None),
+        ({"limit": "2", "resourceVersion": "0"}, ["a", "b", "c"], None),
+        ({"resourceVersion": "first"}, ["a"], None),
+        ({"resourceVersion": "first", "resourceVersionMatch": "NotOlderThan"}, ["a", "b", "c"], None),
+        ({"fieldSelector": "metadata.name=b"}, ["b"], None),
+    ],
+    ids=["page", "page of a selection", "page of all", "any", "a version, which is exact", "not older than", "one"],
+)
+async def test_a_collection_is_deleted_as_it_is_listed(
+    client: Client, query: dict[str, str], deleted: list[str], remaining: int | None
+) -> None:
+    """The answer is the list: with a limit it goes no further than the page, and says where to go on."""
+    every = ["a", "b", "c"]
+    made = [await client.create(CONFIGMAPS, config_map(name, {"app": "web"}), namespace="default") for name in every]
+    stands_for = {"first": made[0]["metadata"]["resourceVersion"]}
+    response = await client.send(
+        "DELETE", CONFIGMAPS.path("default"), query={key: [stands_for.get(text, text)] for key, text in query.items()}
+    )
+    assert (response.status, response.body["kind"]) == (200, "ConfigMapList")
+    assert [item["metadata"]["name"] for item in response.body["items"]] == deleted
+    assert response.body["metadata"].get("remainingItemCount") == remaining
+    assert ("continue" in response.body["metadata"]) is (len(deleted) < 3 and "limit" in query)
+    left = (await client.list(CONFIGMAPS, namespace="default")).items
+    assert [item["metadata"]["name"] for item in left] == [name for name in every if name not in deleted]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            {"resourceVersionMatch": "Exact"},
+            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden '
+            "unless resourceVersion is provided",
+        ),
+        ({"limit": ""}, 'strconv.ParseInt: parsing "": invalid syntax'),
+        ({"continue": "x"}, "invalid continue token: continue key is not valid: illegal base64 data at input byte 1"),
+        (
+            {"propagationPolicy": "Never"},
+            'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Never": supported values: '
+            '"Foreground", "Background", "Orphan", "nil"',
+        ),
+    ],
+    ids=["match without a version", "limit without a value", "no token", "no such policy"],
+)
+async def test_a_collection_that_cannot_be_listed(client: Client, query: dict[str, str], message: str) -> None:
+    """Though it is empty."""
+    path = CONFIGMAPS.path("default")
+    response = await client.send("DELETE", path, query={key: [text] for key, text in query.items()})
+    assert response.body["message"] == message
+
+
 async def test_a_namespace_goes_when_its_finalizer_is_taken_off(client: Client) -> None:
     await make_namespace(client, "going")
     going = await client.delete(NAMESPACES, "going")
@@ -144,5 +200,7 @@ async def test_some_namespaces_stay(client: Client) -> None:
 
 async def test_options_that_make_no_sense(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
-    with pytest.raises(ApiError, match='propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Backg'):
+    with pytest.raises(
+        ApiError, match='propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Backg'
+    ):
         await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Sideways")

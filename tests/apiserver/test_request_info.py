@@ -67,6 +67,33 @@ CASES = {
         {"fieldSelector": ["metadata.name=web"], "watch": ["true"]},
         ("watch", "", "v1", "a", "pods", "", "web"),
     ),
+    "watch without a value": ("GET", "/api/v1/pods", {"watch": [""]}, ("watch", "", "v1", "", "pods", "", "")),
+    "watch=f": ("GET", "/api/v1/pods", {"watch": ["f"]}, ("watch", "", "v1", "", "pods", "", "")),
+    "watch=FALSE": ("GET", "/api/v1/pods", {"watch": ["FALSE"]}, ("list", "", "v1", "", "pods", "", "")),
+    "a name among other fields": (
+        "GET",
+        "/api/v1/namespaces/a/pods",
+        {"fieldSelector": ["spec.nodeName=n,metadata.name==web\\,x"]},
+        ("list", "", "v1", "a", "pods", "", "web,x"),
+    ),
+    "a name that no path can have": (
+        "GET",
+        "/api/v1/namespaces/a/pods",
+        {"fieldSelector": ["metadata.name=a/b"]},
+        ("list", "", "v1", "a", "pods", "", ""),
+    ),
+    "no name for what deletes many": (
+        "DELETE",
+        "/api/v1/namespaces/a/pods",
+        {"fieldSelector": ["metadata.name=web"]},
+        ("deletecollection", "", "v1", "a", "pods", "", ""),
+    ),
+    "the old watch path of one": (
+        "GET",
+        "/api/v1/watch/namespaces/a/pods/web",
+        {},
+        ("watch", "", "v1", "a", "pods", "", "web"),
+    ),
     "the old watch path": ("GET", "/api/v1/watch/pods", {}, ("watch", "", "v1", "", "pods", "", "")),
     "an escaped name": ("GET", "/api/v1/nodes/a%2Fb", {}, ("get", "", "v1", "", "nodes", "", "a/b")),
 }

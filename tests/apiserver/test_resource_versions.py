@@ -130,6 +130,12 @@ LIST_ROWS: list[tuple[str, dict[str, str], Any]] = [
     ),
     ("limit that is no number", {"limit": "two"}, (400, 'strconv.ParseInt: parsing "two": invalid syntax')),
     ("limit below zero", {"limit": "-2"}, NEW),
+    ("limit without a value", {"limit": ""}, (400, 'strconv.ParseInt: parsing "": invalid syntax')),
+    (
+        "initial events without a value",
+        {"sendInitialEvents": ""},
+        forbidden("sendInitialEvents is forbidden for list", "sendInitialEvents"),
+    ),
 ]
 
 
@@ -365,6 +371,51 @@ async def test_watch(client: Client, query: dict[str, str], begins: Begins) -> N
     ends = [e.object["metadata"] for e in events if e.type == "BOOKMARK"]
     expected = {"resourceVersion": then.newest, "annotations": {"k8s.io/initial-events-end": "true"}}
     assert ends == ([expected] if begins.end else [])
+
+
+OLD_PATH = "/api/v1/watch/namespaces/default/configmaps"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "events"),
+    [
+        (OLD_PATH, {}, ALL),
+        (f"{OLD_PATH}/c2", {}, [("ADDED", "c2")]),
+        (f"{OLD_PATH}/c2", {"watch": "false"}, [("ADDED", "c2")]),
+        (f"{OLD_PATH}/c2", {"fieldSelector": "metadata.name=c2"}, [("ADDED", "c2")]),
+        (f"{OLD_PATH}/c0", {"version": "old"}, [("DELETED", "c0")]),
+        ("/api/v1/watch/namespaces/default", {}, [("ADDED", "default")]),
+        ("/api/v1/configmaps", {"watch": "", "fieldSelector": "metadata.namespace=default,metadata.name=c1"}, ALL[:1]),
+    ],
+    ids=["all", "one", "whatever the query says", "one twice", "one from a version", "a namespace", "by both fields"],
+)
+async def test_paths_that_say_watch(
+    client: Client, path: str, query: dict[str, str], events: list[tuple[str, str]]
+) -> None:
+    """They are long out of use and still served; of one object too."""
+    then = await past(client)
+    asked = {key: then.old if value == "old" else value for key, value in query.items()}
+    response = await ask(client, path, timeoutSeconds="1", **asked)
+    assert response.events is not None
+    assert [(event.type, event.object["metadata"]["name"]) async for event in response.events] == events
+
+
+async def test_paths_that_say_watch_refuse(client: Client) -> None:
+    other = await ask(client, f"{OLD_PATH}/c1", fieldSelector="metadata.name=c2")
+    assert (other.status, other.body["message"]) == (400, "fieldSelector metadata.name doesn't match requested name")
+    assert (await client.send("POST", OLD_PATH, body={})).status == 405
+
+
+async def test_a_page_of_one_namespace_by_its_field(client: Client) -> None:
+    """The selector narrows the list of all namespaces to the one, and with a name to one key: nothing comes after."""
+    await past(client)
+    await make_namespace(client, "zoo")
+    await client.create(CONFIGMAPS, config_map("c9"), namespace="zoo")
+    fields = "metadata.namespace=default,metadata.name=c4"
+    for selector in (fields, "metadata.namespace=default,metadata.name!=c1,metadata.name!=c2,metadata.name!=c3"):
+        page = await ask(client, "/api/v1/configmaps", fieldSelector=selector, limit="1")
+        assert names(page.body["items"]) == ["c4"]
+        assert "continue" not in page.body["metadata"]
 
 
 @pytest.mark.parametrize(

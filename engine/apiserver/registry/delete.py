@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api.errors import conflict, not_found
+from engine.api.errors import ApiError, conflict, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.admission import Attributes, Operation
@@ -12,7 +12,8 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
 from engine.apiserver.registry.delete_options import DeleteOptions
 from engine.apiserver.registry.delete_plan import plan as plan_delete
-from engine.apiserver.registry.read import list_object
+from engine.apiserver.registry.options import ListOptions
+from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.selection import select
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.storage import Stored
@@ -24,9 +25,13 @@ _RETURN_OBJECT = frozenset(
 )
 
 
+_PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
+
+
 class Deleter:
     def __init__(self, backend: Backend, writer: Writer) -> None:
         self._backend = backend
+        self._reader = Reader(backend)
         self._writer = writer
         self._world = backend.world
 
@@ -46,25 +51,33 @@ class Deleter:
         raise conflict(call.gvr_resource.gvr, call.info.name)
 
     async def delete_collection(self, call: Call) -> Object:
-        """Delete all that a selection finds, each as if by itself; those that are gone meanwhile do not matter."""
-        info = call.gvr_resource
-        selection = select(info, call.info.namespace, call.request)
-        page = await self._backend.storage.page(info, call.info.namespace)
-        deleted: list[Object] = []
-        for _, obj in page.items:
-            if not selection.wants(obj):
-                continue
+        """Delete all that a list would show, or the page that is asked for; the answer is that list.
+
+        Raises ApiError 400, 410, 422, and what the deletion of one of them raises: those before it are gone.
+        """
+        options = ListOptions.of(call.request, watching=False)
+        selection = select(call.gvr_resource, call.info.namespace, call.request)
+        DeleteOptions.of(self._backend.definitions, call)  # what is wrong with them is said also where nothing is found
+        paged = replace(options, limit=options.limit or _PAGE)
+        shown = page = await self._reader.selected(selection, paged)
+        await self._delete_each(call, page["items"])
+        while not options.limit and (token := page["metadata"].get("continue")):
+            page = await self._reader.selected(selection, ListOptions(limit=_PAGE, continue_=token))
+            await self._delete_each(call, page["items"])
+            shown["items"] += page["items"]
+        return shown
+
+    async def _delete_each(self, call: Call, objects: list[Object]) -> None:
+        """Each as if by itself; those that are gone meanwhile do not matter."""
+        for obj in objects:
             metadata = obj["metadata"]
             one = replace(call, info=call.info._replace(name=metadata["name"], namespace=metadata.get("namespace", "")))
-            one.object = describe(info, one.info.namespace, one.info.name)
+            one.object = describe(call.gvr_resource, one.info.namespace, one.info.name)
             try:
                 await self.delete(one)
-            except Exception as error:
-                if getattr(error, "code", 0) != 404:
+            except ApiError as error:
+                if error.code != 404:
                     raise
-            else:
-                deleted.append(obj)
-        return list_object(info, deleted, revision=page.revision)
 
     async def _load(self, call: Call) -> Stored:
         info, request = call.gvr_resource, call.info

@@ -10,7 +10,7 @@ from engine.api.schema import Definitions
 from engine.api.types import GVK
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import read_value
-from engine.apiserver.registry.options import dry_run_causes, truthy
+from engine.apiserver.registry.options import dry_run_causes, flag
 
 _POLICIES = ("Foreground", "Background", "Orphan")
 
@@ -62,8 +62,8 @@ def _from_query(call: Call) -> dict[str, Any]:
             raise bad_request(f'strconv.ParseInt: parsing "{grace}": invalid syntax') from None
     if policy := request.parameter("propagationPolicy"):
         options["propagationPolicy"] = policy
-    if orphan := request.parameter("orphanDependents"):
-        options["orphanDependents"] = truthy(orphan)
+    if (orphan := flag(request, "orphanDependents")) is not None:
+        options["orphanDependents"] = orphan
     return options
 
 

@@ -24,8 +24,11 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 
 
-def truthy(value: str) -> bool:
-    return value.lower() not in ("", "0", "false", "f")
+def flag(request: Request, name: str) -> bool | None:
+    """A boolean of the query, None where it is not given: all but 0 and false is true, no value at all too
+    (apimachinery pkg/runtime conversion.go)."""
+    values = request.query.get(name)
+    return values[0].lower() not in ("0", "false") if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,12 @@ class WriteOptions:
         """Raises ApiError 422."""
         causes = Problems()
         manager = request.parameter("fieldManager")
-        force = request.parameter("force")
+        force = flag(request, "force")
         if verb == "patch":
             applying = request.headers.get("content-type", "").split(";")[0].strip() == APPLY_PATCH
             if applying and not manager:
                 causes.append(field_required("fieldManager", "is required for apply patch"))
-            if not applying and force:
+            if not applying and force is not None:
                 causes.append(field_forbidden("force", "may not be specified for non-apply patch"))
         field_manager(manager, "fieldManager", causes)
         causes += dry_run_causes(request.query.get("dryRun", []))
@@ -60,7 +63,7 @@ class WriteOptions:
             dry_run="dryRun" in request.query,
             manager=manager or manager_of(request.headers.get("user-agent", "")),
             validation=validation,
-            force=truthy(force),
+            force=bool(force),
         )
 
 
@@ -97,11 +100,11 @@ class ListOptions:
         match = request.parameter("resourceVersionMatch")
         version = request.parameter("resourceVersion")
         token = request.parameter("continue")
-        initial = request.parameter("sendInitialEvents")
-        timeout, limit = _integer(request.parameter("timeoutSeconds")), _integer(request.parameter("limit"))
-        if watching and not initial and not match and version in ("", "0"):
+        initial = flag(request, "sendInitialEvents")
+        timeout, limit = _integer(request, "timeoutSeconds"), _integer(request, "limit")
+        if watching and initial is None and not match and version in ("", "0"):
             # A watch from nowhere begins with what is there (internalversion defaults.go SetListOptionsDefaults).
-            initial, match = "true", "NotOlderThan"
+            initial, match = True, "NotOlderThan"
         causes = (
             _watch_causes(match=match, token=token, initial=initial)
             if watching
@@ -116,15 +119,17 @@ class ListOptions:
             match=match,
             limit=max(limit or 0, 0),
             continue_=token,
-            bookmarks=truthy(request.parameter("allowWatchBookmarks")),
-            initial_events=truthy(initial) if initial else None,
+            bookmarks=bool(flag(request, "allowWatchBookmarks")),
+            initial_events=initial,
             timeout=float(timeout) if timeout else None,
         )
 
 
-def _integer(text: str) -> int | None:
-    if not text:
+def _integer(request: Request, name: str) -> int | None:
+    """Raises ApiError 400, for no value at all too."""
+    if not request.query.get(name):
         return None
+    text = request.parameter(name)
     if not _INTEGER.fullmatch(text):
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
     number = int(text)
@@ -133,7 +138,7 @@ def _integer(text: str) -> int | None:
     return number
 
 
-def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[Cause]:
+def _list_causes(*, match: str, version: str, token: str, initial: bool | None) -> list[Cause]:
     causes = []
     if match:
         if not version:
@@ -154,21 +159,21 @@ def _list_causes(*, match: str, version: str, token: str, initial: str) -> list[
                     'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
                 )
             )
-    if initial:
+    if initial is not None:
         causes.append(field_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return causes
 
 
-def _watch_causes(*, match: str, token: str, initial: str) -> list[Cause]:
+def _watch_causes(*, match: str, token: str, initial: bool | None) -> list[Cause]:
     causes = []
-    if initial and match != "NotOlderThan":
+    if initial is not None and match != "NotOlderThan":
         causes.append(
             field_forbidden(
                 "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             )
         )
     if match:
-        if not initial:
+        if initial is None:
             causes.append(
                 field_forbidden(
                     "resourceVersionMatch",

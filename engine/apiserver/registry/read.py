@@ -57,15 +57,18 @@ class Reader:
 
     async def list(self, call: Call) -> Object:
         """Raises ApiError 400, 410, 422, 504."""
-        info = call.gvr_resource
         options = ListOptions.of(call.request, watching=False)
-        selection = select(info, call.info.namespace, call.request)
+        selection = select(call.gvr_resource, call.info.namespace, call.request, name=call.info.name)
         # From here on the cache follows, so that a watch from the list's revision finds each event.
-        await self._backend.caches.started(info)
+        await self._backend.caches.started(selection.info)
+        return await self.selected(selection, options)
+
+    async def selected(self, selection: Selection, options: ListOptions) -> Object:
+        """A list, or a page of it. Raises ApiError 400, 410, 504."""
         if options.resource_version == 0 and not options.continue_:
             return await self._from_cache(selection)
         if options.resource_version and not options.exact:
-            await self._not_older_than(info, options.resource_version)
+            await self._not_older_than(selection.info, options.resource_version)
         return await self._from_store(selection, options)
 
     async def _from_cache(self, selection: Selection) -> Object:

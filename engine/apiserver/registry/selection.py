@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from engine.api.errors import bad_request
 from engine.api.resources import ResourceInfo
-from engine.api.selectors import FieldSelector, LabelSelector
+from engine.api.selectors import FieldRequirement, FieldSelector, LabelSelector
 from engine.api.strategy import selectable_fields, unknown_field_text
 from engine.api.types import Object
+from engine.api.validation.text import dns_label
 from engine.api.wire import Request
 from engine.apiserver.watch_cache import WatchCache
 
@@ -75,14 +76,31 @@ class Selection:
         return self.fields.matches(selectable_fields(self.info, obj))
 
 
-def select(info: ResourceInfo, namespace: str, request: Request) -> Selection:
-    """The selection of a request. Raises ApiError 400 for a selector that is malformed or names an unknown field."""
+def select(info: ResourceInfo, namespace: str, request: Request, *, name: str = "") -> Selection:
+    """The selection of a request; `name` is the one that its path or its field selector is for.
+
+    Raises ApiError 400 for a selector that is malformed, names an unknown field, or selects something else.
+    """
     labels = LabelSelector.parse(request.parameter("labelSelector"))
     fields = FieldSelector.parse(request.parameter("fieldSelector"))
     if not fields.empty:
         _check_fields(info, fields)
+        if name and fields.exact("metadata.name") != name:
+            raise bad_request("fieldSelector metadata.name doesn't match requested name")
+    elif name:
+        fields = FieldSelector([FieldRequirement("metadata.name", "=", name)])
+    if not info.namespaced:
+        namespace = ""  # of a path like /api/v1/watch/namespaces/NAME, which stands for the object itself
+    elif not namespace:
+        namespace = _selected_namespace(fields)
     node = fields.exact("spec.nodeName") if info.gvr.resource == "pods" and not info.gvr.group else None
     return Selection(info, namespace, labels, fields, node)
+
+
+def _selected_namespace(fields: FieldSelector) -> str:
+    """The one namespace that can be selected, which narrows a list or watch of all (MatchesSingleNamespace)."""
+    namespace = fields.exact("metadata.namespace") or ""
+    return "" if dns_label(namespace) else namespace
 
 
 def _check_fields(info: ResourceInfo, fields: FieldSelector) -> None:

@@ -33,7 +33,7 @@ class WatchOpener:
     async def open(self, call: Call) -> EventStream:
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=True)
-        selection = select(info, call.info.namespace, call.request)
+        selection = select(info, call.info.namespace, call.request, name=call.info.name)
         cache = await self._backend.caches.started(info)
         interest = _interest(call, selection, options)
         try:

@@ -17,7 +17,7 @@ from engine.apiserver.authorization import Attributes, Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.pod_logs import container_named
-from engine.apiserver.registry.options import truthy
+from engine.apiserver.registry.options import flag
 from engine.apiserver.streaming.port_forward import CHANNELS, TUNNEL, ChannelPortForward, Open, TunneledPortForward
 from engine.apiserver.streaming.remote_command import PROTOCOLS, STDERR, STDIN, STDOUT, RemoteCommand
 from engine.streaming import NodeStreams, Output, Session, Target
@@ -81,11 +81,11 @@ class NodeConnector:
         offered = [word.strip() for word in call.request.headers.get("sec-websocket-protocol", "").split(",")]
         if call.info.subresource == "portforward":
             return self._port_forward(call, streams, target, offered=offered, node=node)
-        request, tty = call.request, truthy(call.request.parameter("tty"))
-        wanted = [STDIN] if truthy(request.parameter("stdin")) else []
-        if truthy(request.parameter("stdout")):
+        request, tty = call.request, bool(flag(call.request, "tty"))
+        wanted = [STDIN] if flag(request, "stdin") else []
+        if flag(request, "stdout"):
             wanted.append(STDOUT)
-        if truthy(request.parameter("stderr")) and not tty:
+        if flag(request, "stderr") and not tty:
             wanted.append(STDERR)
         if not wanted:
             raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
@@ -143,7 +143,7 @@ def _options(request: Request, kind: str) -> Object:
     """The options as the object that admission is shown."""
     options: Object = {"apiVersion": "v1", "kind": kind}
     for name in ("stdin", "stdout", "stderr", "tty"):
-        if truthy(request.parameter(name)):
+        if flag(request, name):
             options[name] = True
     if container := request.parameter("container"):
         options["container"] = container
