@@ -12,9 +12,10 @@ from typing import Any
 from engine.api.cel import types
 from engine.api.cel.checker import Checked, check
 from engine.api.cel.conversions import conversions, parse_duration, parse_timestamp
-from engine.api.cel.costs import Estimator, Range, Sizes
+from engine.api.cel.costs import UNKNOWN, Estimator, Range, Sizes
 from engine.api.cel.estimates import call_estimate
 from engine.api.cel.functions import Function, Library, joined
+from engine.api.cel.grammar import TOO_DEEP
 from engine.api.cel.interpreter import Outcome, plan, run
 from engine.api.cel.library import authorization
 from engine.api.cel.library.addresses import CIDR, IP, URL, addresses
@@ -31,6 +32,7 @@ from engine.api.cel.types import Type
 from engine.api.crd import patterns
 
 PER_CALL_LIMIT = 1_000_000
+_MAX_SIZE = 100_000
 _BASIC = (
     types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES, types.TYPE, types.TIMESTAMP,
     types.DURATION, types.NULL, types.list_of(types.DYN), types.map_of(types.DYN, types.DYN),
@@ -86,6 +88,17 @@ class Environment:
 
     def compile(self, source: str) -> Program:
         """Raises CompileError."""
+        if len(source) > _MAX_SIZE:
+            raise CompileError(
+                "compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: "
+                f"size: {len(source)}, limit {_MAX_SIZE}"
+            )
+        try:
+            return self._compile(source)
+        except RecursionError:
+            raise CompileError(f"compilation failed: {TOO_DEEP}") from None
+
+    def _compile(self, source: str) -> Program:
         try:
             checked = check(parse(source, binding=self._binding), source, self)
         except CompileError as error:
@@ -125,7 +138,10 @@ class Program:
         return run(self._step, values, limit)
 
     def estimate(self, sizes: Sizes) -> Range:
-        return Estimator(self.checked, sizes, call_estimate).total
+        try:
+            return Estimator(self.checked, sizes, call_estimate).total
+        except RecursionError:
+            return UNKNOWN
 
 
 # -- literals that can be looked at beforehand (cel-go cel/validator.go)

@@ -10,6 +10,7 @@ from cel_expr_python import cel
 
 _WRAPPED = re.compile(r"^[A-Z_]+: |\s*\[[A-Z_]+\]$")
 _SYNTAX = re.compile(r"(?m)^ERROR: <input>:(\d+):(\d+): (.*)$(?:\n \| .*\n \| .*)?")
+TOO_DEEP = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
 
 @lru_cache(maxsize=1)
@@ -22,6 +23,8 @@ def what_is_wrong(text: str) -> str:
         _environment().compile(text)
     except RuntimeError as error:
         said = _WRAPPED.sub("", str(error)).strip("\n")
+        if said.startswith("Expression recursion limit"):
+            return TOO_DEEP
         found = [match[0] for match in _SYNTAX.finditer(said) if match[1] != "-1"]
         return "\n".join(found) or said
-    return "ERROR: <input>:1:1: expression recursion limit exceeded"
+    return TOO_DEEP

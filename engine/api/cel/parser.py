@@ -91,10 +91,10 @@ class _Parser:
         return condition
 
     def either(self) -> Node:
-        return self._chained(self.both, {"||": "_||_"})
+        return self._balanced(self.both, "||", "_||_")
 
     def both(self) -> Node:
-        return self._chained(self.relation, {"&&": "_&&_"})
+        return self._balanced(self.relation, "&&", "_&&_")
 
     def relation(self) -> Node:
         return self._chained(self.sum, _RELATIONS)
@@ -104,6 +104,21 @@ class _Parser:
 
     def product(self) -> Node:
         return self._chained(self.unary, _PRODUCTS)
+
+    def _balanced(self, below: Callable[[], Node], operator: str, function: str) -> Node:
+        """A tree that is as deep as it must be, so that there may be many terms."""
+        terms, places = [below()], []
+        while (token := self.skip(operator)) is not None:
+            places.append(token.offset)
+            terms.append(below())
+
+        def tree(first: int, last: int) -> Node:
+            middle = (first + last + 1) // 2
+            left = terms[middle] if middle == first else tree(first, middle - 1)
+            right = terms[middle + 1] if middle == last else tree(middle + 1, last)
+            return _call(function, places[middle], left, right)
+
+        return tree(0, len(places) - 1) if places else terms[0]
 
     def _chained(self, below: Callable[[], Node], functions: dict[str, str]) -> Node:
         left = below()

@@ -194,6 +194,31 @@ def test_a_run_ends_when_it_costs_too_much() -> None:
     assert outcome.cost > 50
 
 
+def test_many_terms_are_no_deep_expression() -> None:
+    many = " && ".join(f"n != {number}" for number in range(10, 1500))
+    assert ENVIRONMENT.compile(many).run(VALUES).value is True
+    assert ENVIRONMENT.compile(many).estimate(lambda path: 1).most == 2980
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("(" * 300 + "1" + ")" * 300, id="brackets"),
+        pytest.param("any" + ".a" * 5000, id="fields"),
+        pytest.param("n" + " + n" * 5000, id="sums"),
+        pytest.param("[" * 3000, id="lists"),
+    ],
+)
+def test_what_is_too_deep_is_refused(source: str) -> None:
+    with pytest.raises(CompileError, match="expression recursion limit exceeded: 250"):
+        ENVIRONMENT.compile(source)
+
+
+def test_what_is_too_long_is_refused() -> None:
+    with pytest.raises(CompileError, match="expression code point size exceeds limit: size: 100005, limit 100000"):
+        ENVIRONMENT.compile("true" + " " * 100001)
+
+
 def test_equality_is_deep_and_knows_numbers_from_truth() -> None:
     assert equal([1, {"a": 2.0}], [1.0, {"a": 2}])
     assert not equal(1, True)
