@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import shlex
-import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import ClassVar
 
 from textual import events, work
 from textual.binding import Binding, BindingType
@@ -20,6 +16,7 @@ from ktui.collector import Collector
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.feeds.names import Names
+from ktui.forwards import Forwards
 from ktui.guard import Guarded
 from ktui.keymap import unknown_names
 from ktui.models.completion import complete
@@ -42,7 +39,6 @@ from ktui.models.routes import (
 )
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
-from ktui.places import Places
 from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
 from ktui.screens.help import Help
 from ktui.screens.output import Output
@@ -58,7 +54,7 @@ RECONNECT_SECONDS = 0.5
 ERRORS_MOST = 50  # exceptions that are borne before the app gives up
 
 
-class KtuiApp(Guarded, Steered, Places):
+class KtuiApp(Guarded, Steered, Forwards):
     """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"
@@ -77,7 +73,12 @@ class KtuiApp(Guarded, Steered, Places):
             "space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on", id="clock.pause"
         ),
         Binding(
-            "s", "step", "Step", show=False, tooltip="pause and jump to the next thing that is due", id="clock.step"
+            "s,full_stop",
+            "step",
+            "Step",
+            show=False,
+            tooltip="pause and jump to the next thing that is due",
+            id="clock.step",
         ),
         Binding("plus", "faster", "Faster", key_display="+", show=False, id="clock.faster"),
         Binding("minus", "slower", "Slower", key_display="-", show=False, id="clock.slower"),
@@ -268,25 +269,6 @@ class KtuiApp(Guarded, Steered, Places):
             case Mistyped(problem):
                 self.notify(problem, severity="warning", markup=False)
 
-    def run_kubectl(self, argv: tuple[str, ...], title: str) -> None:
-        """Do one of kubectl's commands and show what it prints."""
-        self.push_screen(Output(title, partial(self._kubectl, argv)))
-
-    async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
-        from engine.kubectl.main import run
-
-        return await run(
-            argv,
-            client=self.session.client,
-            stdin=sys.stdin,
-            stdout=stdout,
-            stderr=stderr,
-            clock=self.session.world.clock,
-            namespace=self.namespace,
-            discovery=self.discovery,
-            program="kubectl",
-        )
-
     async def complete(self, text: str) -> list[str]:
         """What the line after `:` can go on with."""
         from engine.kubectl.tree import ROOT
@@ -344,25 +326,6 @@ class KtuiApp(Guarded, Steered, Places):
             if not step:
                 return
             at = max(0, at + step)
-
-    @work(group="quietly", exit_on_error=False)
-    async def do_quietly(self, line: str) -> None:
-        """One of kubectl's commands whose effect is to be seen, not its words; what goes wrong is said."""
-        await self._do(tuple(shlex.split(line)), say=False)
-
-    @work(group="quietly", exit_on_error=False)
-    async def do_and_say(self, argv: tuple[str, ...]) -> None:
-        """One of kubectl's commands; what it prints is said."""
-        await self._do(argv, say=True)
-
-    async def _do(self, argv: tuple[str, ...], *, say: bool) -> None:
-        out = io.StringIO()
-        failed = await self._kubectl(argv, out, out)
-        words = out.getvalue().strip()
-        if failed:
-            self.notify(words, severity="error", title=" ".join(argv[:2]), markup=False)
-        elif say:
-            self.notify(words, markup=False)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:
@@ -425,4 +388,8 @@ class KtuiApp(Guarded, Steered, Places):
         self.exit("")
 
     def action_leave_now(self) -> None:
-        self.exit("")
+        """As Ctrl+C does elsewhere: end what runs, else leave."""
+        if isinstance(self.screen, Output):
+            self.screen.leave()
+        else:
+            self.exit("")

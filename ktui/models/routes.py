@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+TALKING = frozenset({"exec", "attach", "run", "debug"})
 EXPORTS = ("svg", "text", "mermaid")
 
 
@@ -136,6 +137,18 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if first in verbs or len(words) > 1:
         return Kubectl(tuple(words))
     return ToResource(first)
+
+
+def talks(argv: Sequence[str]) -> bool:
+    """Whether a command of kubectl's hands on what is typed: `exec -it`, `attach -i`, `run -i`, `debug -it`."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    return bool(words) and words[0] in TALKING and any(_is_stdin(word) for word in words[1:])
+
+
+def _is_stdin(word: str) -> bool:
+    if word.startswith("--"):
+        return word in ("--stdin", "--stdin=true")
+    return word.startswith("-") and "i" in word and set(word[1:]) <= set("itq")
 
 
 def _split(words: list[str], screens: Collection[str]) -> Route:

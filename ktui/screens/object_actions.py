@@ -15,18 +15,30 @@ from ktui.widgets.dialogs import Choice, Prompt, Question
 
 SCALED = frozenset({"deployments.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers"})
 ROLLED_OUT = frozenset({"deployments.apps", "statefulsets.apps", "daemonsets.apps"})
+LOGGED = SCALED | ROLLED_OUT | {"jobs.batch"}
+FORWARDED = frozenset({"pods", "services", "deployments.apps", "statefulsets.apps", "replicasets.apps"})
 PROPAGATION = {"y": "background", "f": "foreground", "o": "orphan", "g": "background"}
 
 ACTION_KEYS: list[BindingType] = [
     Binding("d,i", "describe", "Describe", id="objects.describe"),
     Binding("ctrl+d,delete", "delete", "Delete", id="objects.delete"),
-    Binding("l", "logs", "Logs", show=False, tooltip="what a Pod prints, as it prints it", id="objects.logs"),
+    Binding("l", "logs", "Logs", show=False, tooltip="what containers print, as they print it", id="objects.logs"),
     Binding("P", "previous_logs", "Previous logs", show=False, tooltip="of the run before", id="objects.previous-logs"),
     Binding("v", "events", "Events", show=False, tooltip="the Events about it", id="objects.events"),
     Binding("S", "scale", "Scale", show=False, tooltip="set how many replicas there are", id="objects.scale"),
     Binding("R", "restart", "Restart", show=False, tooltip="roll all Pods out again", id="objects.restart"),
     Binding("U", "undo", "Undo", show=False, tooltip="roll back to the revision before", id="objects.undo"),
     Binding("u", "cordon", "Cordon", show=False, tooltip="cordon a node, or uncordon it", id="objects.cordon"),
+    Binding("s", "shell", "Shell", tooltip="a shell in a Pod's (simulated) container", id="objects.shell"),
+    Binding("A", "attach", "Attach", show=False, tooltip="talk to what runs in a Pod's container", id="objects.attach"),
+    Binding(
+        "F",
+        "port_forward",
+        "Port-forward",
+        show=False,
+        tooltip="forward a port of this machine to a Pod or Service, or end that",
+        id="objects.port-forward",
+    ),
     Binding("x", "exec", "Exec", show=False, tooltip="run a command in a Pod's container", id="objects.exec"),
     Binding("a", "sample", "Create", show=False, tooltip="create objects from a sample", id="objects.create"),
 ]
@@ -38,6 +50,12 @@ class ObjectActions(FrameScreen):
     @property
     def resource(self) -> GVR:
         raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key of the shell is another one's where there are no containers."""
+        if action == "shell":
+            return self.is_mounted and self.resource == PODS
+        return super().check_action(action, parameters)
 
     def chosen(self) -> tuple[str | None, str] | None:
         """Namespace and name of the row under the cursor."""
@@ -63,7 +81,10 @@ class ObjectActions(FrameScreen):
         if chosen is None:
             return ()
         named = {"NAME": chosen[1], "KIND/NAME": f"{self._kind}/{chosen[1]}"}
-        return tuple(named.get(word, word) for word in words) + (("-n", chosen[0]) if chosen[0] else ())
+        place = ("-n", chosen[0]) if chosen[0] else ()
+        dash = words.index("--") if "--" in words else len(words)
+        put = [named.get(word, word) for word in words[:dash]]
+        return (*put, *place, *words[dash:])
 
     def _show(self, *words: str) -> None:
         """Do it and show what it prints."""
@@ -89,15 +110,62 @@ class ObjectActions(FrameScreen):
     def action_events(self) -> None:
         self._show("events", "--for", "KIND/NAME")
 
-    def action_logs(self) -> None:
-        if self.resource == PODS:
-            self._show("logs", "NAME", "--all-containers", "-f")
-        else:
+    @work(exclusive=True, group="logs", exit_on_error=False)
+    async def action_logs(self) -> None:
+        """Of a Pod's container, or of all; of a workload, those of all its Pods."""
+        if self._kind in LOGGED:
+            self._show("logs", "KIND/NAME", "--all-pods", "--all-containers", "--prefix", "-f")
+        elif self.resource != PODS:
             self.notify("logs are a Pod's: :pods lists them", severity="warning", timeout=3)
+        elif (container := await self._container("logs of", or_all=True)) is not None:
+            self._show("logs", "NAME", *(("-c", container) if container else ("--all-containers",)), "-f")
 
-    def action_previous_logs(self) -> None:
-        if self._only(frozenset({"pods"}), "previous logs"):
-            self._show("logs", "NAME", "--previous")
+    @work(exclusive=True, group="logs", exit_on_error=False)
+    async def action_previous_logs(self) -> None:
+        if self._only(frozenset({"pods"}), "previous logs") and (
+            container := await self._container("previous logs of")
+        ):
+            self._show("logs", "NAME", "-c", container, "--previous")
+
+    # -- in a container
+
+    async def _container(self, what: str, *, or_all: bool = False) -> str | None:
+        """The Pod's container that is meant, asked for where there are several; "" for all, None for nothing."""
+        pod = await self.read()
+        if pod is None:
+            return None
+        names = container_names(pod)
+        if len(names) == 1:
+            return "" if or_all else names[0]
+        every = {"": "all containers"} if or_all else {}
+        return await self.app.push_screen_wait(Choice(f"{what} which container", {**every, **{n: n for n in names}}))
+
+    @work(exclusive=True, group="exec", exit_on_error=False)
+    async def action_shell(self) -> None:
+        if container := await self._container("a shell in"):
+            self._show("exec", "-i", "NAME", "-c", container, "--", "sh")
+
+    @work(exclusive=True, group="exec", exit_on_error=False)
+    async def action_attach(self) -> None:
+        if self._only(frozenset({"pods"}), "attach") and (container := await self._container("attach to")):
+            self._show("attach", "-i", "NAME", "-c", container)
+
+    @work(exclusive=True, group="forward", exit_on_error=False)
+    async def action_port_forward(self) -> None:
+        """Until it is asked for again: one walks about meanwhile."""
+        chosen = self.chosen()
+        if chosen is None or not self._only(FORWARDED, "port-forward"):
+            return
+        name = f"{self._kind}/{chosen[1]}"
+        if self.ktui.end_forward(name, chosen[0]):
+            self.notify(f"{name} is forwarded no longer", markup=False)
+            return
+        obj = await self.read()
+        if obj is None:
+            return
+        wanted = await self.app.push_screen_wait(Prompt(f"[LOCAL]:PORT of {name}", f":{first_port(obj)}"))
+        if wanted:
+            self.ktui.forward(name, chosen[0], wanted)
 
     # -- doing
 
@@ -167,6 +235,25 @@ class ObjectActions(FrameScreen):
         chosen = await self.app.push_screen_wait(Choice("create from a sample", samples))
         if chosen:
             self.ktui.do_and_say(("apply", "-f", chosen))
+
+
+def container_names(pod: Object) -> list[str]:
+    """Containers first, then those that run before or beside them."""
+    spec = pod.get("spec") or {}
+    fields = ("containers", "initContainers", "ephemeralContainers")
+    return [container["name"] for field in fields for container in spec.get(field) or ()]
+
+
+def first_port(obj: Object) -> int:
+    """The first port that an object tells of: a Service's, or one of its containers'."""
+    spec = obj.get("spec") or {}
+    if spec.get("ports"):
+        return int(spec["ports"][0]["port"])
+    inner = spec.get("template", {}).get("spec", spec)
+    ports = [
+        port["containerPort"] for container in inner.get("containers") or () for port in container.get("ports") or ()
+    ]
+    return int(ports[0]) if ports else 80
 
 
 def is_manifest(path: Path) -> bool:

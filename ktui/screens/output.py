@@ -15,14 +15,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import RichLog
+from textual.widgets import Input, RichLog
 
 from ktui.guard import Guarded
+from ktui.models.printed import LINES_KEPT, Printed, PrintedLine
 from ktui.screens.catalogue import CATALOGUE
 from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
 
-LINES_KEPT = 10_000
 BESIDE_LINES = 4  # border, footer, and the bar below lines that are too long
 FOLLOWING = frozenset({"-w", "--watch", "--watch=true", "--follow"})
 Command = Callable[[TextIO, TextIO], Awaitable[int]]  # stdout, stderr → exit code
@@ -31,18 +31,16 @@ Command = Callable[[TextIO, TextIO], Awaitable[int]]  # stdout, stderr → exit 
 class _Lines(io.StringIO):
     """A stream into the pane, line by line."""
 
-    def __init__(self, pane: RichLog, style: str, grow: Callable[[int], None]) -> None:
+    def __init__(self, tell: Callable[[list[PrintedLine]], None], stream: str) -> None:
         super().__init__()
-        self._pane = pane
-        self._grow = grow
-        self._style = style
+        self._tell = tell
+        self._stream = stream
         self._rest = ""
 
     def write(self, text: str, /) -> int:
         *lines, self._rest = (self._rest + text).split("\n")
-        for line in lines:
-            self._pane.write(Text(line.expandtabs(), self._style, no_wrap=True))
-        self._grow(len(lines))
+        if lines:
+            self._tell([PrintedLine(line.expandtabs(), self._stream) for line in lines])
         return len(text)
 
     def finish(self) -> None:
@@ -57,9 +55,13 @@ class Output(Guarded, ModalScreen[int]):
     Output { align: center bottom; }
     Output > Vertical { height: 6; max-height: 50%; border: round $primary; background: $surface; }
     Output RichLog { height: 1fr; padding: 0 1; background: $surface; }
+    Output #output-filter { height: 1; border: none; background: $panel; padding: 0 1; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close"),
+        Binding("slash", "filter", "Filter", key_display="/", tooltip="show only some lines"),
+        Binding("f", "follow", "Follow", tooltip="stay at the end, or where one is"),
+        Binding("c", "copy", "Copy", show=False, tooltip="copy the lines that are shown"),
         *(
             Binding(entry.key, f"go('{entry.name}')", f"{entry.title} screen", show=False, id=f"screen.{entry.name}")
             for entry in CATALOGUE
@@ -71,9 +73,11 @@ class Output(Guarded, ModalScreen[int]):
         self._title = title
         self._command = command
         self._height = BESIDE_LINES
+        self._printed = Printed()
+        self._state = "◐ running · Esc ends it"
 
     @property
-    def _goes_on(self) -> bool:
+    def goes_on(self) -> bool:
         """Whether the end is what one looks at: a watch, a followed log."""
         words = self._title.split()
         return bool(FOLLOWING & set(words)) or words[:1] in (["logs"], ["rollout"], ["wait"])
@@ -81,20 +85,25 @@ class Output(Guarded, ModalScreen[int]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f":{self._title}"
-            yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self._goes_on)
+            yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self.goes_on)
+            yield Input(placeholder="error  ·  !GET", id="output-filter", compact=True)
             yield KeyLine()
 
     def on_mount(self) -> None:
-        self.query_one(RichLog).focus()
+        self.focus_body()
         self.run_command()
+
+    @property
+    def lines(self) -> RichLog:
+        return self.query_one("#lines", RichLog)
+
+    def focus_body(self) -> None:
+        self.lines.focus()
 
     @work(exclusive=True, exit_on_error=False)
     async def run_command(self) -> None:
-        pane = self.query_one(RichLog)
-        box = self.query_one(Vertical)
-        box.border_subtitle = "◐ running · Esc ends it"
-        out = _Lines(pane, "", self._grow)
-        err = _Lines(pane, inks(self.app).get("error", ""), self._grow)
+        self._say_state()
+        out, err = _Lines(self.take, "out"), _Lines(self.take, "err")
         try:
             code = await self._command(out, err)
         except Exception as error:
@@ -102,17 +111,80 @@ class Output(Guarded, ModalScreen[int]):
             code = 1
         out.finish()
         err.finish()
-        box.border_subtitle = "✓ done" if code == 0 else f"✖ exit code {code}"
+        self._state = "✓ done" if code == 0 else f"✖ exit code {code}"
+        self._say_state()
+        self.ended()
 
-    def _grow(self, lines: int) -> None:
-        self._height += lines
+    def ended(self) -> None:
+        """For panes that have something to do when the command is over."""
+
+    # -- lines
+
+    def take(self, lines: list[PrintedLine]) -> None:
+        for line in lines:
+            if self._printed.add(line):
+                self._write(line)
+        self._height += len(lines)
         self.query_one(Vertical).styles.height = self._height
 
+    def _write(self, line: PrintedLine) -> None:
+        colours = {"err": "error", "in": "accent"}
+        tone = colours.get(line.stream, "")
+        self.lines.write(Text(line.text, inks(self.app).get(tone, "") if tone else "", no_wrap=True))
+
+    def _say_state(self) -> None:
+        parts = [f"/{self._printed.filter}"] if self._printed.filter else []
+        if self.goes_on and not self.lines.auto_scroll:
+            parts.append("f follows the end")
+        self.query_one(Vertical).border_subtitle = " · ".join([*parts, self._state])
+
+    # -- filter, follow, copy
+
+    def action_filter(self) -> None:
+        line = self.query_one("#output-filter", Input)
+        line.display = True
+        line.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id != "output-filter":
+            return
+        self._printed.filter = event.value
+        self.lines.clear()
+        for line in self._printed.shown:
+            self._write(line)
+        self._say_state()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id == "output-filter":
+            event.input.display = bool(event.value)
+            self.focus_body()
+
+    def action_follow(self) -> None:
+        self.lines.auto_scroll = not self.lines.auto_scroll
+        if self.lines.auto_scroll:
+            self.lines.scroll_end(animate=False)
+        self._say_state()
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self._printed.text)
+        self.notify("copied what is shown", timeout=1.5)
+
+    # -- leaving
+
     def action_leave(self) -> None:
+        """Take the filter away first, then leave."""
+        line = self.query_one("#output-filter", Input)
+        if line.display:
+            line.value, line.display = "", False
+            self.focus_body()
+            return
+        self.leave()
+
+    def leave(self) -> None:
         self.workers.cancel_node(self)
         self.dismiss(0)
 
     async def action_go(self, mode: str) -> None:
         """Leave for another screen."""
-        self.action_leave()
+        self.leave()
         await self.app.run_action(f"app.show_mode('{mode}')")

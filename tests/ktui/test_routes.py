@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.models.routes import Kubectl, Leave, Mistyped, Route, Split, ToEditor, ToResource, ToScreen, Unsplit, route
+from ktui.models.routes import (
+    Kubectl,
+    Leave,
+    Mistyped,
+    Route,
+    Split,
+    ToEditor,
+    ToResource,
+    ToScreen,
+    Unsplit,
+    route,
+    talks,
+)
 
 CASES = [
     pytest.param("flow", ToScreen("flow"), id="a screen"),
@@ -32,3 +44,19 @@ def test_route(text: str, expected: Route) -> None:
 @pytest.mark.parametrize("text", ["kubectl", "get 'pods", ""])
 def test_what_cannot_be_read_is_said(text: str) -> None:
     assert isinstance(route(text, screens=(), verbs={"get"}), Mistyped)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        pytest.param("exec -it web -- sh", True, id="a shell with a terminal"),
+        pytest.param("exec web -i -c main -- sh", True, id="a flag behind the name"),
+        pytest.param("attach web --stdin", True, id="a long flag"),
+        pytest.param("exec web -- grep -i x", False, id="a flag of the command's own"),
+        pytest.param("exec web -- sh", False, id="nothing handed on"),
+        pytest.param("get pods -i", False, id="a verb that reads nothing"),
+        pytest.param("", False, id="nothing"),
+    ],
+)
+def test_commands_that_hand_on_what_is_typed(line: str, expected: bool) -> None:
+    assert talks(tuple(line.split())) is expected

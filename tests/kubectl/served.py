@@ -39,7 +39,7 @@ async def served(folder: Path) -> AsyncIterator[Served]:
     server = ApiServer(world, store)
     await server.start()
     authority = Authority()
-    http = HttpServer(server, host="127.0.0.1", port=0, ssl_context=_context(authority, folder), world=world)
+    http = HttpServer(server, host="127.0.0.1", port=0, ssl_context=server_context(authority, folder), world=world)
     await http.start()
     admin = authority.issue(ADMIN.common_name, ADMIN.organizations[0])
     url = f"https://127.0.0.1:{http.port}"
@@ -57,7 +57,7 @@ async def served(folder: Path) -> AsyncIterator[Served]:
         await store.close()
 
 
-def _context(authority: Authority, folder: Path) -> ssl.SSLContext:
+def server_context(authority: Authority, folder: Path) -> ssl.SSLContext:
     pair = authority.issue("kube-apiserver")
     (folder / "ca.pem").write_bytes(authority.certificate)
     (folder / "server.pem").write_bytes(pair.certificate + pair.key)

@@ -79,7 +79,10 @@ class RemoteCommand:
             stream, data = await self._out.get()
             if stream < 0:
                 return
-            await socket.send(self._channels.join(stream, data))
+            try:
+                await socket.send(self._channels.join(stream, data))
+            except ConnectionError:
+                return  # the client has gone
 
     # -- in
 
