@@ -10,6 +10,7 @@ from textual.widgets import Input
 from engine.client import Client
 from engine.world import World
 from ktui.app import KtuiApp
+from ktui.models.flow import FlowModel
 from ktui.models.summary import ClusterSummary
 from ktui.screens.catalogue import Entry
 from ktui.session import Session
@@ -33,6 +34,13 @@ SUMMARY = ClusterSummary(
 TABS = ("Flow", "Objects", "Store", "Watches", "Controllers", "Scheduler", "Nodes", "Dashboard", "Tree")
 
 
+class StillFlow(FlowModel):
+    """In the recorded log stands who wrote in the place of the causes, whose spans are not all recorded."""
+
+    def writer(self, cause: str) -> str:
+        return cause
+
+
 class StillApp(KtuiApp):
     """Its engine answers what was recorded and no more."""
 
@@ -41,6 +49,7 @@ class StillApp(KtuiApp):
     def __init__(self) -> None:
         client = Client(recorded.RecordedTransport(), user_agent="ktui")
         super().__init__(Session(name="default", client=client, world=World.create()))
+        self.flow = StillFlow()
 
 
 async def settle(pilot: Pilot[str], *, spans: bool = True) -> Driver:

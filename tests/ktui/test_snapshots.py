@@ -108,7 +108,6 @@ async def keys(pilot: Pilot[Any]) -> None:
     await driver.press("3")
     screen = driver.shown
     assert isinstance(screen, StoreScreen)
-    screen.stream.writer = str  # recorded in the place of the causes
     await driver.until(lambda: screen.revisions.grid.rows)
     await driver.press("slash")
     await driver.type("pods/")
