@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.app_armor import sync_profiles
 from engine.api.defaults.pods import mirror_service_account
 from engine.api.qos import qos_class
 from engine.api.types import Object
@@ -22,6 +23,15 @@ def prepare_pod_for_create(pod: Object) -> None:
         status["conditions"] = [{**condition, "lastProbeTime": None, "lastTransitionTime": None}]
     pod["status"] = status
     _merge_affinity_keys(pod)
+    sync_profiles(pod)
+
+
+def merge_spread_keys(pod: Object) -> None:
+    """matchLabelKeys of topology spread constraints become part of their selectors (KEP-3243, since 1.34)."""
+    labels = pod["metadata"].get("labels") or {}
+    for constraint in pod["spec"].get("topologySpreadConstraints") or ():
+        if "labelSelector" in constraint:
+            _merge_label_keys(constraint, labels)
 
 
 def prepare_pod_for_update(new: Object, old: Object) -> None:

@@ -12,7 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.api.pod_strategy import prepare_pod_for_create, prepare_pod_for_status_update, prepare_pod_for_update
+from engine.api.pod_strategy import (
+    merge_spread_keys,
+    prepare_pod_for_create,
+    prepare_pod_for_status_update,
+    prepare_pod_for_update,
+)
 from engine.api.resource_table import (
     ADMISSION,
     APIEXTENSIONS,
@@ -81,10 +86,16 @@ _CONTENT_GENERATION: frozenset[_Kind] = frozenset(
         (ADMISSION, "MutatingWebhookConfiguration"),
         (ADMISSION, "ValidatingWebhookConfiguration"),
         (DISCOVERY, "EndpointSlice"),
-        (SCHEDULING, "PriorityClass"),
         ("", "PodTemplate"),
     }
 )
+# Kinds that are born with a generation, which then stays.
+_BORN_WITH_GENERATION: frozenset[_Kind] = frozenset({(SCHEDULING, "PriorityClass")})
+# Metadata whose change counts, too: a Deployment's ReplicaSets are given its annotations, a slice's labels say of whom.
+_COUNTED_METADATA: Mapping[_Kind, str] = {
+    ("apps", "Deployment"): "annotations",
+    (DISCOVERY, "EndpointSlice"): "labels",
+}
 
 # The status of a new object, where Go's zero value is not the empty object.
 _NEW_STATUS: Mapping[_Kind, Object] = {
@@ -136,13 +147,15 @@ _RESET_METADATA = (
     "finalizers",
     "ownerReferences",
 )
+# The release from which on the keys of spread constraints are merged into their selectors.
+_SPREAD_KEYS_MERGED = (1, 34)
 # The answer to a request of these groups is in the status that the request carries: nothing is stored.
 _REVIEW_GROUPS = (AUTHENTICATION, AUTHORIZATION)
 
 
 def has_generation(info: ResourceInfo) -> bool:
     kind = (info.gvr.group, info.kind)
-    return info.custom or kind in _SPEC_GENERATION or kind in _CONTENT_GENERATION
+    return info.custom or any(kind in kinds for kinds in (_SPEC_GENERATION, _CONTENT_GENERATION, _BORN_WITH_GENERATION))
 
 
 def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
@@ -158,6 +171,8 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
     special = _CREATE.get(kind)
     if special is not None:
         special(obj)
+    if kind == ("", "Pod") and info.release >= _SPREAD_KEYS_MERGED:
+        merge_spread_keys(obj)
 
 
 def _new_status(info: ResourceInfo, obj: Object) -> None:
@@ -251,6 +266,9 @@ def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
         changed = new.get("spec") != old.get("spec")
     else:
         return
+    counted = _COUNTED_METADATA.get(kind)
+    if counted is not None:
+        changed = changed or (new["metadata"].get(counted) or {}) != (old["metadata"].get(counted) or {})
     if changed:
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from engine.api.resources import ResourceRegistry
 from engine.api.strategy import (
     grace_period,
     mark_deleting,
@@ -14,6 +15,7 @@ from engine.api.strategy import (
     unknown_field_text,
 )
 from engine.api.types import GVK, Object
+from engine.api.warnings import warnings_before_create
 from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
@@ -304,3 +306,90 @@ def test_fields_that_cannot_be_selected_by() -> None:
         unknown_field_text(info(CONFIG_MAP), "data.a")
         == '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"'
     )
+
+
+# Kinds whose generation counts more, or less, than a change of the spec: what changes -> the generation.
+PRIORITY_CLASS = GVK("scheduling.k8s.io", "v1", "PriorityClass")
+COUNTED: dict[str, tuple[GVK, Object, Object, int]] = {
+    "annotations of a Deployment": (DEPLOYMENT, {"spec": {}}, {"metadata": {"annotations": {"a": "b"}}}, 2),
+    "labels of a Deployment": (DEPLOYMENT, {"spec": {}}, {"metadata": {"labels": {"a": "b"}}}, 1),
+    "annotations of a ReplicaSet": (
+        GVK("apps", "v1", "ReplicaSet"),
+        {"spec": {}},
+        {"metadata": {"annotations": {"a": "b"}}},
+        1,
+    ),
+    "labels of a slice": (SLICE, {}, {"metadata": {"labels": {"a": "b"}}}, 2),
+    "annotations of a slice": (SLICE, {}, {"metadata": {"annotations": {"a": "b"}}}, 1),
+    "what a priority class says": (PRIORITY_CLASS, {"value": 1}, {"description": "a"}, 1),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_counts_a_generation(name: str) -> None:
+    gvk, given, change, expected = COUNTED[name]
+    old: Object = {"metadata": {"name": "a", "generation": 1}, **given}
+    new = copy.deepcopy(old)
+    new["metadata"] |= change.get("metadata", {})
+    new |= {field: value for field, value in change.items() if field != "metadata"}
+    prepare_for_update(info(gvk), new, old)
+    assert new["metadata"]["generation"] == expected
+
+
+def test_a_priority_class_is_born_with_a_generation() -> None:
+    assert prepared(PRIORITY_CLASS, {"metadata": {"name": "a"}, "value": 1})["metadata"]["generation"] == 1
+
+
+def test_keys_of_spread_constraints_become_selectors() -> None:
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    given = [
+        {**constraint, "labelSelector": {}, "matchLabelKeys": ["app", "none"]},
+        {**constraint, "matchLabelKeys": ["app"]},
+    ]
+    sent = pod(topologySpreadConstraints=given)
+    sent["metadata"]["labels"] = {"app": "web"}
+    with_selector, without = prepared(POD, sent)["spec"]["topologySpreadConstraints"]
+    expected = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}
+    assert with_selector["labelSelector"] == expected
+    assert "labelSelector" not in without
+    older = ResourceRegistry.for_version("1.33").by_kind(POD)
+    assert older is not None
+    old = copy.deepcopy(sent)
+    prepare_for_create(older, old)
+    assert old["spec"]["topologySpreadConstraints"][0]["labelSelector"] == {}
+
+
+_PREFIX = "container.apparmor.security.beta.kubernetes.io/web"
+_PROFILE = {"type": "Localhost", "localhostProfile": "strict"}
+# The annotation, the profiles of the container and of the Pod -> the container's, and whether that is warned of.
+PROFILES: dict[str, tuple[str, Object | None, Object | None, Object | None, bool]] = {
+    "runtime/default": ("runtime/default", None, None, {"type": "RuntimeDefault"}, True),
+    "unconfined": ("unconfined", None, None, {"type": "Unconfined"}, True),
+    "a profile of the machine": ("localhost/strict", None, None, _PROFILE, True),
+    "no name": ("localhost/", None, None, None, True),
+    "nothing known": ("runtime/other", None, None, None, True),
+    "what the Pod says too": ("localhost/strict", None, _PROFILE, None, False),
+    "what the Pod says otherwise": ("unconfined", None, _PROFILE, {"type": "Unconfined"}, True),
+    "what the container says too": ("localhost/strict", _PROFILE, None, _PROFILE, False),
+}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_app_armor_annotations_become_fields(name: str) -> None:
+    annotation, of_container, of_pod, expected, warned = PROFILES[name]
+    context = {} if of_container is None else {"securityContext": {"appArmorProfile": of_container}}
+    sent = container(**context)
+    if of_pod is not None:
+        sent["spec"]["securityContext"] = {"appArmorProfile": of_pod}
+    sent["metadata"]["annotations"] = {_PREFIX: annotation}
+    text = f'metadata.annotations[{_PREFIX}]: deprecated since v1.30; use the "appArmorProfile" field instead'
+    assert warnings_before_create(info(POD), sent) == ([text] if warned else [])
+    (found,) = prepared(POD, sent)["spec"]["containers"]
+    assert (found.get("securityContext") or {}).get("appArmorProfile") == expected
+
+
+def test_windows_has_no_app_armor() -> None:
+    sent = pod(os={"name": "windows"})
+    sent["metadata"]["annotations"] = {_PREFIX: "unconfined"}
+    assert warnings_before_create(info(POD), sent) == []
+    assert "securityContext" not in prepared(POD, sent)["spec"]["containers"][0]

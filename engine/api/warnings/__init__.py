@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engine.api.app_armor import profile_warnings
 from engine.api.resource_table import DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
@@ -66,6 +67,11 @@ def deprecation(info: ResourceInfo) -> str:
     if gone:
         text += f", unavailable in {gone}+"
     return f"{text}; use {instead}" if instead else text
+
+
+def warnings_before_create(info: ResourceInfo, obj: Object) -> list[str]:
+    """Of what the strategy is about to put right."""
+    return profile_warnings(obj) if (info.gvr.group, info.kind) == ("", "Pod") else []
 
 
 def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from engine.api import app_armor
 from engine.api.types import Object
 from engine.api.warnings import nodes
 from engine.api.warnings.pod_ports import port_warnings
@@ -25,8 +26,6 @@ _ANNOTATIONS = {
 _POD_SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
 _CONTAINER_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP_TEXT = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-_CONTAINER_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_APP_ARMOR_TEXT = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _NO_SELECTOR = "a null labelSelector results in matching no pod"
 _GRACE_TEXT = "must be >= 0; negative values are invalid and will be treated as 1"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -43,7 +42,7 @@ def pod_warnings(pod: Object, path: str) -> list[str]:
         found.append(f"{path}metadata.annotations[{_POD_SECCOMP}]: {_SECCOMP_TEXT}")
     containers = list(_containers(spec, at))
     for container, place in containers:
-        found += _profiles(container, annotations, path, pod_has_profile="appArmorProfile" in security)
+        found += _profiles(container, annotations, path, pod_has_profile="appArmorProfile" in security or not path)
         found += _container(container, place)
     found += port_warnings([(place, container.get("ports") or ()) for container, place in containers])
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
@@ -96,14 +95,14 @@ def _duplicates(spec: Object, path: str) -> Iterator[str]:
 
 
 def _profiles(container: Object, annotations: Mapping[str, str], path: str, *, pod_has_profile: bool) -> Iterator[str]:
-    """Annotations of old for what has a field by now."""
+    """Annotations of old for what has a field by now; of a Pod's AppArmor, `app_armor.profile_warnings` tells."""
     name, security = container.get("name", ""), container.get("securityContext") or {}
     key = f"{_CONTAINER_SECCOMP}{name}"
     if key in annotations and security.get("seccompProfile") is None:
         yield f"{path}metadata.annotations[{key}]: {_SECCOMP_TEXT}"
-    key = f"{_CONTAINER_APP_ARMOR}{name}"
+    key = f"{app_armor.ANNOTATION}{name}"
     if key in annotations and not pod_has_profile and security.get("appArmorProfile") is None:
-        yield f"{path}metadata.annotations[{key}]: {_APP_ARMOR_TEXT}"
+        yield f"{path}metadata.annotations[{key}]: {app_armor.DEPRECATED}"
 
 
 def _container(container: Object, path: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_create, validate_status_update, validate_update
-from engine.api.warnings import warnings_on_create, warnings_on_update
+from engine.api.warnings import warnings_before_create, warnings_on_create, warnings_on_update
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -64,6 +64,7 @@ class Writer:
                 if generate:
                     obj["metadata"]["name"] = self._name(generate)
                 name_requester(info, obj, call.user)
+                call.warnings.extend(warnings_before_create(info, obj))
                 self._complete_new(info, obj)
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
@@ -245,15 +246,6 @@ class Writer:
             view = self._tracked(facet.gvk, view, live, options=options, subresource=call.info.subresource)
         return facet.take(old, view)
 
-    def served(self, kind: str) -> Callable[[str], bool]:
-        """Whether there is a kind of this name in a version."""
-
-        def is_served(api_version: str) -> bool:
-            group, _, version = api_version.rpartition("/")
-            return self._backend.definitions.kind(GVK(group, version, kind)) is not None
-
-        return is_served
-
     async def _swap(self, call: Call, new: Object, stored: Stored) -> Object | None:
         info, request = call.gvr_resource, call.info
         name = request.name
@@ -328,7 +320,7 @@ class Writer:
             schema=schema,
             subresource=subresource,
             api_version=gvk.api_version,
-            served=self.served(gvk.kind),
+            schemas=self._backend.definitions.kind,
         )
 
 
