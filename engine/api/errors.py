@@ -233,6 +233,8 @@ def _shown(value: Any) -> str:
     """A plain string as Go quotes it, and anything else as encoding/json writes it, which escapes HTML."""
     if isinstance(value, str):
         return orjson.dumps(value).decode()
+    if isinstance(value, Stringer):
+        return value.text
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -243,6 +245,12 @@ def _shown(value: Any) -> str:
 
 
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+class Stringer(NamedTuple):
+    """A value that has words of its own, which errors show as they are."""
+
+    text: str
 
 
 class _Omitted:

@@ -1,30 +1,39 @@
-"""Claims to devices, classes of them, and the slices in which drivers publish them (pkg/apis/resource/validation)."""
+"""Claims to devices, their templates, classes and taint rules (pkg/apis/resource/validation)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.conditions import conditions
+from engine.api.validation.device_values import (
+    dns_label,
+    fully_qualified_name,
+    items,
+    json_object,
+    named,
+    pool_name,
+    taint,
+    toleration,
+    unique_items,
+)
 from engine.api.validation.labels import annotation_map, label_map
-from engine.api.validation.placement import node_selector
 from engine.api.validation.problems import Problems
+from engine.api.validation.resources import is_extended_resource
 from engine.api.validation.volume_sources import csi_driver_name
 
-_MOST = 32  # requests, constraints, configurations, selectors and results
-_MOST_ALTERNATIVES = 8
-_MOST_CONSUMERS = 256
+_MOST = 32  # requests, constraints, configurations and selectors
+_MOST_ALTERNATIVES, _MOST_TOLERATIONS, _MOST_CONDITIONS = 8, 16, 8
 _EXPRESSION_LENGTH = 10 * 1024
-_POOL_LENGTH = 253
+_PARAMETERS_LENGTH = 10 * 1024
 _MODES = ("All", "ExactCount")
 _KIND = "exactly one of `exactly` or `firstAvailable` is required"
 _CONSTRAINT = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
 _REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-_PLACES = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-_NO_NEW_CONSUMERS = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
-
-Check = Callable[[Any, str, Problems], None]
+_NOT_CONSTRAINED = (
+    "must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request"
+)
 
 
 def resource_claim(obj: Object, problems: Problems) -> None:
@@ -46,37 +55,26 @@ def resource_claim_template(obj: Object, problems: Problems) -> None:
 
 def _claim_spec(spec: Object, path: str, problems: Problems) -> None:
     devices, at = spec.get("devices") or {}, f"{path}.devices"
-    names = _request_names(devices)
-    _slice(devices.get("requests"), f"{at}.requests", _MOST, _request, problems)
-    _unique([each.get("name", "") for each in devices.get("requests") or ()], f"{at}.requests", problems)
+    names, constrained = request_names(devices), _constrained_attributes(devices)
+
+    def request(found: Object, path: str, problems: Problems) -> None:
+        _request(found, path, constrained, problems)
+
+    unique_items(devices.get("requests"), f"{at}.requests", _MOST, request, problems, key=named)
 
     def constraint(found: Object, path: str, problems: Problems) -> None:
-        _references(found.get("requests"), f"{path}.requests", names, problems)
+        references(found.get("requests"), f"{path}.requests", names, problems)
         _constrained(found, path, problems)
 
-    def configuration(found: Object, path: str, problems: Problems) -> None:
-        _references(found.get("requests"), f"{path}.requests", names, problems)
-        _configuration(found, path, problems)
+    def configured(found: Object, path: str, problems: Problems) -> None:
+        references(found.get("requests"), f"{path}.requests", names, problems)
+        configuration(found, path, problems)
 
-    _slice(devices.get("constraints"), f"{at}.constraints", _MOST, constraint, problems)
-    _slice(devices.get("config"), f"{at}.config", _MOST, configuration, problems)
-
-
-def _slice(found: Sequence[Any] | None, path: str, most: int, check: Check, problems: Problems) -> None:
-    found = found or ()
-    if len(found) > most:
-        problems.too_many(path, len(found), most)
-    for index, item in enumerate(found):
-        check(item, f"{path}[{index}]", problems)
+    items(devices.get("constraints"), f"{at}.constraints", _MOST, constraint, problems)
+    items(devices.get("config"), f"{at}.config", _MOST, configured, problems)
 
 
-def _unique(keys: Sequence[str], path: str, problems: Problems) -> None:
-    for index, key in enumerate(keys):
-        if key in keys[:index]:
-            problems.duplicate(f"{path}[{index}]", key)
-
-
-def _request_names(devices: Object) -> Mapping[str, Set[str]]:
+def request_names(devices: Object) -> Mapping[str, Set[str]]:
     """The names of requests, each with those of its alternatives."""
     return {
         request.get("name", ""): {each.get("name", "") for each in request.get("firstAvailable") or ()}
@@ -84,33 +82,46 @@ def _request_names(devices: Object) -> Mapping[str, Set[str]]:
     }
 
 
-def _request(request: Object, path: str, problems: Problems) -> None:
-    name, exactly, alternatives = request.get("name", ""), request.get("exactly"), request.get("firstAvailable")
-    problems.all_invalid(f"{path}.name", name, text.dns_label(name))
+def _constrained_attributes(devices: Object) -> Mapping[str, Set[str]]:
+    """Which attributes constraints speak of, by the name of the request, "" for all requests."""
+    found: dict[str, set[str]] = {}
+    for constraint in devices.get("constraints") or ():
+        attribute = constraint.get("matchAttribute", constraint.get("distinctAttribute"))
+        if attribute is not None:
+            for name in constraint.get("requests") or [""]:
+                found.setdefault(name, set()).add(attribute)
+    return found
+
+
+def _request(request: Object, path: str, constrained: Mapping[str, Set[str]], problems: Problems) -> None:
+    name, exactly, alternatives = named(request), request.get("exactly"), request.get("firstAvailable")
+    dns_label(name, f"{path}.name", problems)
+
+    def alternative(found: Object, path: str, problems: Problems) -> None:
+        dns_label(named(found), f"{path}.name", problems)
+        _devices(found, path, ("", name, f"{name}/{named(found)}"), constrained, problems)
+
     if exactly is not None and alternatives:
         problems.invalid(path, None, f"{_KIND}, but multiple fields are set")
     elif alternatives:
-        _slice(alternatives, f"{path}.firstAvailable", _MOST_ALTERNATIVES, _alternative, problems)
-        _unique([each.get("name", "") for each in alternatives], f"{path}.firstAvailable", problems)
+        unique_items(alternatives, f"{path}.firstAvailable", _MOST_ALTERNATIVES, alternative, problems, key=named)
     elif exactly is not None:
-        _devices(exactly, f"{path}.exactly", problems)
+        _devices(exactly, f"{path}.exactly", ("", name), constrained, problems)
     else:
         problems.required(path, _KIND)
 
 
-def _alternative(request: Object, path: str, problems: Problems) -> None:
-    name = request.get("name", "")
-    problems.all_invalid(f"{path}.name", name, text.dns_label(name))
-    _devices(request, path, problems)
-
-
-def _devices(request: Object, path: str, problems: Problems) -> None:
+def _devices(
+    request: Object, path: str, names: Sequence[str], constrained: Mapping[str, Set[str]], problems: Problems
+) -> None:
+    """`names` are those by which constraints may speak of the request."""
     class_name, mode, count = request.get("deviceClassName", ""), request.get("allocationMode"), request.get("count", 0)
     if not class_name:
         problems.required(f"{path}.deviceClassName")
     else:
         problems.all_invalid(f"{path}.deviceClassName", class_name, text.dns_subdomain(class_name))
-    _slice(request.get("selectors"), f"{path}.selectors", _MOST, _selector, problems)
+    items(request.get("selectors"), f"{path}.selectors", _MOST, _selector, problems)
+    _derived(request.get("derivedAttributes"), f"{path}.derivedAttributes", names, constrained, problems)
     if mode == "All":
         if count:
             problems.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
@@ -119,12 +130,30 @@ def _devices(request: Object, path: str, problems: Problems) -> None:
             problems.invalid(f"{path}.count", count, "must be greater than zero")
     else:
         problems.not_supported(f"{path}.allocationMode", mode or "", _MODES)
+    items(request.get("tolerations"), f"{path}.tolerations", _MOST_TOLERATIONS, toleration, problems)
 
 
-def _selector(selector: Object, path: str, problems: Problems) -> None:
+def _derived(
+    found: Sequence[Object] | None,
+    path: str,
+    names: Sequence[str],
+    constrained: Mapping[str, Set[str]],
+    problems: Problems,
+) -> None:
+    def check(attribute: Object, path: str, problems: Problems) -> None:
+        name = named(attribute)
+        if name and not any(name in constrained.get(request, ()) for request in names):
+            problems.invalid(f"{path}.name", name, _NOT_CONSTRAINED)
+
+    unique_items(found, path, None, check, problems, key=named)
+
+
+def _selector(selector: Object, path: str, problems: Problems, *, stored: bool = False) -> None:
     cel = selector.get("cel")
     if cel is None:
         problems.required(f"{path}.cel")
+    elif stored:
+        return
     elif len(cel.get("expression", "")) > _EXPRESSION_LENGTH:
         problems.too_long(f"{path}.cel.expression", _EXPRESSION_LENGTH)
     else:
@@ -138,21 +167,20 @@ def _expression(expression: str, path: str, problems: Problems) -> None:
     device_selector(expression, path, problems)
 
 
-def _references(found: Sequence[str] | None, path: str, names: Mapping[str, Set[str]], problems: Problems) -> None:
+def references(found: Sequence[str] | None, path: str, names: Mapping[str, Set[str]], problems: Problems) -> None:
     def check(name: str, path: str, problems: Problems) -> None:
-        _reference(name, path, names, problems)
+        reference(name, path, names, problems)
 
-    _slice(found, path, _MOST, check, problems)
-    _unique(found or (), path, problems)
+    unique_items(found, path, _MOST, check, problems)
 
 
-def _reference(name: str, path: str, names: Mapping[str, Set[str]], problems: Problems) -> None:
+def reference(name: str, path: str, names: Mapping[str, Set[str]], problems: Problems) -> None:
     segments = name.split("/")
     if len(segments) > 2:
         problems.invalid(path, name, _REFERENCE)
         return
     for segment in segments:
-        problems.all_invalid(path, segment, text.dns_label(segment))
+        dns_label(segment, path, problems)
     if segments[0] not in names or (len(segments) == 2 and segments[1] not in names[segments[0]]):
         problems.invalid(path, name, _REFERENCE)
 
@@ -160,128 +188,62 @@ def _reference(name: str, path: str, names: Mapping[str, Set[str]], problems: Pr
 def _constrained(constraint: Object, path: str, problems: Problems) -> None:
     for field in ("matchAttribute", "distinctAttribute"):
         if constraint.get(field) is not None:
-            _qualified(constraint[field], f"{path}.{field}", problems)
+            fully_qualified_name(constraint[field], f"{path}.{field}", problems)
             return
     problems.required(path, _CONSTRAINT)
 
 
-def _qualified(name: str, path: str, problems: Problems) -> None:
-    """The name of an attribute, with its domain."""
-    if not name:
-        problems.required(path, "name required")
-        return
-    domain, slash, identifier = name.rpartition("/")
-    if slash and not domain:
-        problems.required(path, "the domain must not be empty")
-    elif slash:
-        csi_driver_name(domain, path, problems)
-    if slash and not identifier:
-        problems.required(path, "the name must not be empty")
-    else:
-        problems.all_invalid(path, identifier, text.c_identifier(identifier))
-    if not slash:
-        problems.invalid(path, name, "must include a domain")
-
-
-def _configuration(found: Object, path: str, problems: Problems) -> None:
+def configuration(found: Object, path: str, problems: Problems, *, stored: bool = False) -> None:
     opaque = found.get("opaque")
     if opaque is None:
         problems.required(f"{path}.opaque")
         return
     csi_driver_name(opaque.get("driver", ""), f"{path}.opaque.driver", problems)
-    if opaque.get("parameters") is None:
-        problems.required(f"{path}.opaque.parameters")
-    elif not isinstance(opaque["parameters"], dict):
-        problems.invalid(f"{path}.opaque.parameters", opaque["parameters"], "must be a valid JSON object")
-
-
-def resource_claim_status(new: Object, old: Object, problems: Problems) -> None:
-    status, before = new.get("status") or {}, old.get("status") or {}
-    consumers = status.get("reservedFor") or []
-    path = "status.reservedFor"
-    _slice(consumers, path, _MOST_CONSUMERS, _consumer, problems)
-    _unique([consumer.get("uid", "") for consumer in consumers], path, problems)
-    if consumers and status.get("allocation") is None:
-        problems.forbidden(path, "may not be specified when `allocated` is not set")
-    elif "deletionTimestamp" in new["metadata"] and _joined(consumers, before.get("reservedFor") or []):
-        problems.forbidden(path, _NO_NEW_CONSUMERS)
-    if before.get("allocation") is not None and status.get("allocation") is not None:
-        problems.immutable("status.allocation", status["allocation"], before["allocation"])
-
-
-def _joined(consumers: list[Object], before: list[Object]) -> bool:
-    return any(consumer not in before for consumer in consumers)
-
-
-def _consumer(consumer: Object, path: str, problems: Problems) -> None:
-    problems.required_fields(consumer, path, "resource", "name", "uid")
+    json_object(opaque.get("parameters"), f"{path}.opaque.parameters", _PARAMETERS_LENGTH, problems, stored=stored)
 
 
 def device_class(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec") or {}
-    _slice(spec.get("selectors"), "spec.selectors", _MOST, _selector, problems)
-    _slice(spec.get("config"), "spec.config", _MOST, _configuration, problems)
+    _class_spec(obj.get("spec") or {}, {}, problems)
 
 
-def resource_slice(obj: Object, problems: Problems) -> None:
-    _slice_spec(obj.get("spec") or {}, None, problems)
+def device_class_update(new: Object, old: Object, problems: Problems) -> None:
+    _class_spec(new.get("spec") or {}, old.get("spec") or {}, problems)
 
 
-def resource_slice_update(new: Object, old: Object, problems: Problems) -> None:
-    _slice_spec(new.get("spec") or {}, old.get("spec") or {}, problems)
+def _class_spec(spec: Object, before: Object, problems: Problems) -> None:
+    """Selectors and configurations that were there already are taken for good ones."""
+
+    def selector(found: Object, path: str, problems: Problems) -> None:
+        _selector(found, path, problems, stored=spec.get("selectors") == before.get("selectors"))
+
+    def configured(found: Object, path: str, problems: Problems) -> None:
+        configuration(found, path, problems, stored=spec.get("config") == before.get("config"))
+
+    items(spec.get("selectors"), "spec.selectors", _MOST, selector, problems)
+    items(spec.get("config"), "spec.config", _MOST, configured, problems)
+    extended = spec.get("extendedResourceName")
+    if extended is not None and not is_extended_resource(extended):
+        problems.invalid("spec.extendedResourceName", extended, "must be a valid extended resource name")
 
 
-def _slice_spec(spec: Object, before: Object | None, problems: Problems) -> None:
-    csi_driver_name(spec.get("driver", ""), "spec.driver", problems)
-    pool = spec.get("pool") or {}
-    _pool(pool, "spec.pool", problems)
-    if before is not None:
-        problems.immutable("spec.pool.name", pool.get("name"), (before.get("pool") or {}).get("name"))
-        for field in ("driver", "nodeName"):
-            problems.immutable(f"spec.{field}", spec.get(field), before.get(field))
-    _place(spec, problems)
-    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
-        problems.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
+def device_taint_rule(obj: Object, problems: Problems) -> None:
+    _taint_rule(obj.get("spec") or {}, None, problems)
 
 
-def _pool(pool: Object, path: str, problems: Problems) -> None:
-    name, count, generation = pool.get("name", ""), pool.get("resourceSliceCount", 0), pool.get("generation", 0)
-    if not name:
-        problems.required(f"{path}.name")
-    else:
-        if len(name) > _POOL_LENGTH:
-            problems.too_long(f"{path}.name", _POOL_LENGTH)
-        for part in name.split("/"):
-            problems.all_invalid(f"{path}.name", part, text.dns_subdomain(part))
-    if count <= 0:
-        problems.invalid(f"{path}.resourceSliceCount", count, "must be greater than zero")
-    if generation < 0:
-        problems.invalid(f"{path}.generation", generation, "must be greater than or equal to zero")
+def device_taint_rule_update(new: Object, old: Object, problems: Problems) -> None:
+    _taint_rule(new.get("spec") or {}, (old.get("spec") or {}).get("taint") or {}, problems)
 
 
-def _place(spec: Object, problems: Problems) -> None:
-    """Where the devices of a slice are: said in one way."""
-    given = []
-    if spec.get("nodeName"):
-        given.append("nodeName")
-        problems.all_invalid("spec.nodeName", spec["nodeName"], text.dns_subdomain(spec["nodeName"]))
-    elif spec.get("nodeName") is not None:
-        problems.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")
-    selector = spec.get("nodeSelector")
-    if selector is not None:
-        given.append("nodeSelector")
-        node_selector(selector, "spec.nodeSelector", problems)
-        terms = selector.get("nodeSelectorTerms") or []
-        if len(terms) != 1:
-            detail = "must have exactly one node selector term"
-            problems.invalid("spec.nodeSelector.nodeSelectorTerms", terms, detail)
-    for field in ("allNodes", "perDeviceNodeSelection"):
-        if spec.get(field):
-            given.append(field)
-        elif spec.get(field) is not None:
-            problems.invalid(f"spec.{field}", False, "must be either unset or set to true")
-    if not given:
-        problems.required("spec", _PLACES)
-    elif len(given) > 1:
-        shown = ", ".join(f"`{field}`" for field in given)
-        problems.invalid("spec", f"{{{shown}}}", f"{_PLACES}, but multiple fields are set")
+def _taint_rule(spec: Object, before: Object | None, problems: Problems) -> None:
+    selector, path = spec.get("deviceSelector") or {}, "spec.deviceSelector"
+    for field, check in (("driver", csi_driver_name), ("pool", pool_name), ("device", dns_label)):
+        if selector.get(field) is not None:
+            check(selector[field], f"{path}.{field}", problems)
+    taint(spec.get("taint") or {}, before, "spec.taint", problems)
+
+
+def device_taint_rule_status(new: Object, old: Object, problems: Problems) -> None:
+    told = (new.get("status") or {}).get("conditions") or []
+    conditions(told, "status.conditions", problems)
+    if len(told) > _MOST_CONDITIONS:
+        problems.too_many("status.conditions", len(told), _MOST_CONDITIONS)

@@ -135,6 +135,16 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Operator", "operator", ""),
         _Field("Values", "values"),
     ),
+    "DeviceAttribute": (
+        _Field("IntValue", "int"),
+        _Field("BoolValue", "bool"),
+        _Field("StringValue", "string"),
+        _Field("VersionValue", "version"),
+        _Field("IntValues", "ints"),
+        _Field("BoolValues", "bools"),
+        _Field("StringValues", "strings"),
+        _Field("VersionValues", "versions"),
+    ),
     "Taint": (
         _Field("Key", "key", ""),
         _Field("Value", "value", ""),

@@ -147,6 +147,11 @@ def _claim_once(claim: Object, path: str, problems: Problems, *, seen: set[str])
     seen.add(key)
 
 
+def is_extended_resource(name: str) -> bool:
+    """A resource of devices, which fits into a quota too (IsExtendedResourceName)."""
+    return not native(name) and not name.startswith("requests.") and not text.qualified_name(f"requests.{name}")
+
+
 def native(name: str) -> bool:
     """Whether it is Kubernetes' own: without a domain, or with kubernetes.io's."""
     return "/" not in name or _DOMAIN in name

@@ -30,6 +30,8 @@ from engine.api.validation import (
     core,
     cron_jobs,
     definitions,
+    device_allocations,
+    device_slices,
     devices,
     endpoints,
     events,
@@ -173,12 +175,15 @@ _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
     (FLOWCONTROL, "PriorityLevelConfiguration"): Rules(flow_control.priority_level, status=flow_control.status),
 }
 _DEVICES: Mapping[tuple[str, str], Rules] = {
-    (RESOURCE, "DeviceClass"): Rules(devices.device_class),
+    (RESOURCE, "DeviceClass"): Rules(devices.device_class, devices.device_class_update),
+    (RESOURCE, "DeviceTaintRule"): Rules(
+        devices.device_taint_rule, devices.device_taint_rule_update, devices.device_taint_rule_status
+    ),
     (RESOURCE, "ResourceClaim"): Rules(
-        devices.resource_claim, devices.resource_claim_update, devices.resource_claim_status
+        devices.resource_claim, devices.resource_claim_update, device_allocations.resource_claim_status
     ),
     (RESOURCE, "ResourceClaimTemplate"): Rules(devices.resource_claim_template, devices.resource_claim_update),
-    (RESOURCE, "ResourceSlice"): Rules(devices.resource_slice, devices.resource_slice_update),
+    (RESOURCE, "ResourceSlice"): Rules(device_slices.resource_slice, device_slices.resource_slice_update),
 }
 _RULES: Mapping[tuple[str, str], Rules] = {
     **_PODS_WORKLOADS,

@@ -36,6 +36,7 @@ def published(**spec: Any) -> Object:
 _REQUEST = "spec.devices.requests[0]"
 _REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _PLACES = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+_QUALIFIED = "a fully qualified name must be a domain and a name separated by a slash"
 CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a claim": (CLAIM, claim(exactly()), []),
     "a request for nothing": (
@@ -76,7 +77,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a constraint on an attribute of nobody": (
         CLAIM,
         claim(exactly(), constraints=[{"matchAttribute": "model"}]),
-        ['spec.devices.constraints[0].matchAttribute: Invalid value: "model": must include a domain'],
+        [f'spec.devices.constraints[0].matchAttribute: Invalid value: "model": {_QUALIFIED}'],
     ),
     "a configuration of nothing": (
         CLAIM,
@@ -148,4 +149,87 @@ def test_a_slice_stays_with_its_driver() -> None:
     new = {**old, "spec": {**old["spec"], "driver": "other.example.com"}}
     assert [str(cause) for cause in validate_update(info(SLICE), new, old)] == [
         'spec.driver: Invalid value: "other.example.com": field is immutable'
+    ]
+
+
+UID = "b7c1a9c4-92d1-4f2e-9f8f-2b8c8f7f2b11"
+ALLOCATED = {"request": "one", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
+_RESULT, _STATUS = "status.allocation.devices.results[0]", "status.devices[0]"
+_LABEL = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+
+
+def allocated(*statuses: Object, **result: Any) -> Object:
+    devices = [{"driver": "gpu.example.com", "pool": "a", "device": "gpu-0", **each} for each in statuses]
+    return {"allocation": {"devices": {"results": [{**ALLOCATED, **result}]}}, "devices": devices}
+
+
+STATUSES: dict[str, tuple[Object, list[str]]] = {
+    "allocated": (allocated({}), []),
+    "a device of a name that is none": (
+        allocated(device="!"),
+        [f'{_RESULT}.device: Invalid value: "!": {_LABEL}'],
+    ),
+    "of a request that is none": (allocated(request="two"), [f'{_RESULT}.request: Invalid value: "two": {_REFERENCE}']),
+    "a share's id in capitals": (
+        allocated(shareID=UID.upper()),
+        [
+            f'{_RESULT}.shareID: Invalid value: "{UID.upper()}": uid must be in RFC 4122 normalized form, '
+            "`xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters"
+        ],
+    ),
+    "a share's id that is none": (
+        allocated(shareID="x"),
+        [f'{_RESULT}.shareID: Invalid value: "x": error validating uid: invalid UUID length: 1'],
+    ),
+    "a toleration of an odd operator": (
+        allocated(tolerations=[{"operator": "Odd"}, {"operator": "Exists", "value": "a"}]),
+        [
+            f'{_RESULT}.tolerations[0].operator: Unsupported value: "Odd": supported values: "Equal", "Exists"',
+            f'{_RESULT}.tolerations[1].value: Invalid value: "a": must be empty for operator `Exists`',
+        ],
+    ),
+    "the status of another device": (
+        allocated({"device": "gpu-1"}),
+        [f"{_STATUS}: Invalid value: gpu.example.com/a/gpu-1: must be an allocated device in the claim"],
+    ),
+    "a status twice": (allocated({}, {}), ["status.devices[1]: Duplicate value: gpu.example.com/a/gpu-0"]),
+    "data that is no object": (
+        allocated({"data": {"a": "x" * 10240}}),
+        [f"{_STATUS}.data: Too long: may not be more than 10240 bytes"],
+    ),
+    "addresses": (
+        allocated(
+            {"networkData": {"interfaceName": "x" * 257, "ips": ["300.9.8.0/24", "2001:0db8::1/64", "10.9.8.7"]}}
+        ),
+        [
+            f"{_STATUS}.networkData.interfaceName: Too long: may not be more than 256 bytes",
+            f'{_STATUS}.networkData.ips[0]: Invalid value: "300.9.8.0/24": must be a valid address in CIDR form, (e.g. '
+            "10.9.8.7/24 or 2001:db8::1/64)",
+            f'{_STATUS}.networkData.ips[1]: Invalid value: "2001:0db8::1/64": must be in canonical form '
+            '("2001:db8::1/64")',
+            f'{_STATUS}.networkData.ips[2]: Invalid value: "10.9.8.7": must be a valid address in CIDR form, (e.g. '
+            "10.9.8.7/24 or 2001:db8::1/64)",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_what_a_claim_got(name: str) -> None:
+    status, expected = STATUSES[name]
+    old = stored(CLAIM, claim(exactly()))
+    assert [str(cause) for cause in validate_status_update(info(CLAIM), {**old, "status": status}, old)] == expected
+
+
+def test_what_a_class_had_before_is_not_compiled_again() -> None:
+    old = stored(CLASS, {"metadata": {"name": "a"}, "spec": {"selectors": [{"cel": {"expression": "nonsense"}}]}})
+    assert validate_update(info(CLASS), copy.deepcopy(old), old) == []
+    new = copy.deepcopy(old)
+    new["spec"]["extendedResourceName"] = "cpu"
+    assert [str(cause) for cause in validate_update(info(CLASS), new, old)] == [
+        'spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name'
     ]
