@@ -64,7 +64,7 @@ class Thing:
             now=self.now,
             schema=self.schema,
             api_version=version,
-            served=lambda each: each != "gone",
+            schemas=lambda gvk: None if gvk.version == "gone" else self.schema,
         )
 
     def updated(self, manager: str, fields: Object, version: str = "v1") -> None:
@@ -76,7 +76,7 @@ class Thing:
             now=self.now,
             schema=self.schema,
             api_version=version,
-            served=lambda each: each != "gone",
+            schemas=lambda gvk: None if gvk.version == "gone" else self.schema,
         )
 
     def conflicts(self, manager: str, fields: Object) -> list[tuple[str, str]]:

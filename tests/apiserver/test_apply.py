@@ -210,6 +210,75 @@ async def test_owners_in_versions_that_are_gone_go_with_the_next_write(client: C
     assert entries(made) == [("sidecar", "Apply", "apps/v1", ""), ("one", "Update", "apps/v1", "")]
 
 
+# -- versions
+
+SCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
+OLD_SCALERS = GVR("autoscaling", "v1", "horizontalpodautoscalers")
+
+
+def scaler(api_version: str, **spec: Any) -> Object:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    return {
+        "apiVersion": api_version,
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": target, **spec},
+    }
+
+
+def new_scaler(utilization: int | None) -> Object:
+    if utilization is None:
+        return scaler("autoscaling/v2")
+    target = {"type": "Utilization", "averageUtilization": utilization}
+    return scaler("autoscaling/v2", metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
+
+
+def old_scaler(utilization: int) -> Object:
+    return scaler("autoscaling/v1", targetCPUUtilizationPercentage=utilization)
+
+
+async def test_owners_in_another_version_own_what_their_fields_are_in_it(client: Client) -> None:
+    await apply(client, SCALERS, new_scaler(50), "new")
+    assert entries(await apply(client, OLD_SCALERS, old_scaler(50), "old")) == [
+        ("old", "Apply", "autoscaling/v1", ""), ("new", "Apply", "autoscaling/v2", ""),
+    ]  # fmt: skip
+    with pytest.raises(ApiError) as caught:
+        await apply(client, OLD_SCALERS, old_scaler(60), "old")
+    assert caught.value.message == 'Apply failed with 1 conflict: conflict with "new": .spec.metrics'
+    after = await apply(client, OLD_SCALERS, old_scaler(60), "old", force=True)
+    assert after["spec"]["targetCPUUtilizationPercentage"] == 60
+    assert "f:metrics" not in fields_of(after, "new")["f:spec"]
+    with pytest.raises(ApiError) as caught:
+        await apply(client, SCALERS, new_scaler(70), "new")
+    assert caught.value.message == (
+        'Apply failed with 1 conflict: conflict with "old": .spec.targetCPUUtilizationPercentage'
+    )
+    await client.patch(
+        SCALERS,
+        "web",
+        {"spec": new_scaler(80)["spec"]},
+        namespace="default",
+        content_type=MERGE_PATCH,
+        field_manager="updater",
+    )
+    found = await client.get(OLD_SCALERS, "web", namespace="default")
+    assert "f:targetCPUUtilizationPercentage" not in fields_of(found, "old")["f:spec"]
+
+
+async def test_what_was_applied_in_another_version_is_given_up_in_this_one(client: Client) -> None:
+    await apply(client, OLD_SCALERS, old_scaler(50), "me")
+    kept = await apply(client, SCALERS, new_scaler(50), "other")
+    assert kept["spec"]["metrics"]
+    shared = await apply(client, SCALERS, new_scaler(None), "me")
+    assert shared["spec"]["metrics"] == kept["spec"]["metrics"]
+    assert ("me", "Apply", "autoscaling/v2", "") in entries(shared)
+    await apply(client, OLD_SCALERS, old_scaler(50), "me")
+    await apply(client, SCALERS, new_scaler(None), "other")
+    gone = await apply(client, SCALERS, new_scaler(None), "me")
+    [metric] = gone["spec"]["metrics"]  # the default
+    assert metric["resource"]["target"]["averageUtilization"] == 80
+
+
 # -- owners that a client sends
 
 

@@ -137,7 +137,7 @@ class Patcher:
             schema=schema,
             subresource=call.info.subresource,
             api_version=facet.gvk.api_version,
-            served=self._writer.served(facet.gvk.kind),
+            schemas=self._backend.definitions.kind,
         )
 
 

@@ -1,0 +1,130 @@
+"""What of an object a write can own, in the version of the write and in the other versions of the kind.
+
+Source of the behaviour: apimachinery pkg/util/managedfields (stripmeta.go, versionconverter.go) and
+structured-merge-diff merge/update.go, which compares objects in the version of every owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.api.apply.field_sets import FieldSet
+from engine.api.apply.field_types import Changes, FieldType, field_type
+from engine.api.apply.reset_fields import Reset, only_kept, reset_fields, without
+from engine.api.conversions import CONVERSIONS
+from engine.api.schema import Schema
+from engine.api.types import GVK, Object
+
+# The schema of a kind in a version; None where the version is not served, so that nobody owns anything in it any more.
+Schemas = Callable[[GVK], Schema | None]
+
+# Nobody owns these (stripmeta.go): they are set by the server or make the object what it is.
+_UNOWNED = frozenset({"apiVersion", "kind", "metadata"})
+_UNOWNED_METADATA = frozenset(
+    {
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    }
+)
+
+
+class Scope:
+    """What of an object a write of a version and subresource can own."""
+
+    def __init__(self, kind: FieldType, api_version: str, name: str, subresource: str) -> None:
+        self.kind = kind
+        self.api_version = api_version
+        self.subresource = subresource
+        self._name = name
+        apart = kind.schema is None or kind.schema.status_apart
+        self.reset: Reset = reset_fields(api_version, name, subresource, status_apart=apart)
+
+    def changes(self, old: Object | None, new: Object) -> Changes:
+        """What can be owned of the fields that were added or changed, and of those that were removed."""
+        if old is None:
+            after = self.ownable(new)
+            return self.kept(self.kind.whole(after, fresh=False)) if after else {}, {}
+        # A null that takes the place of a value is a change; where there was none before, it is as good as nothing.
+        nulled = frozenset(key for key, value in new.items() if value is None and old.get(key) is not None)
+        before, after = self.ownable(old), self.ownable(new, nulled)
+        # Both have their metadata, so that it counts as there before, whatever is in it.
+        before.setdefault("metadata", {})
+        after.setdefault("metadata", {})
+        changed, removed = self.kind.changes(before, after)
+        return self.kept(changed), self.kept(removed)
+
+    def kept(self, fields: FieldSet) -> FieldSet:
+        return only_kept(fields, self._name, self.subresource)
+
+    def ownable(self, obj: Object, nulled: frozenset[str] = frozenset()) -> Object:
+        """The object without what nobody owns, without what the write does not touch, and without the times that Go
+        writes as null where they are not set (`firstTimestamp` of an Event): their fields have omitempty all the same.
+        """
+        part = {
+            key: value for key, value in obj.items() if key not in _UNOWNED and (value is not None or key in nulled)
+        }
+        metadata = obj.get("metadata") or {}
+        if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:
+            part["metadata"] = owned
+        return without(part, self.reset)
+
+
+class Scopes:
+    """The scopes of a kind in all its versions."""
+
+    def __init__(self, own: Scope, name: str, schemas: Schemas) -> None:
+        self.own = own
+        self._name = name
+        self._schemas = schemas
+        self._found: dict[str, Scope | None] = {own.api_version: own}
+
+    def of(self, api_version: str) -> Scope | None:
+        if api_version not in self._found:
+            schema = self._schemas(self._gvk(api_version))
+            self._found[api_version] = (
+                Scope(field_type(schema), api_version, self._name, self.own.subresource) if schema is not None else None
+            )
+        return self._found[api_version]
+
+    def alike(self, one: str, other: str) -> bool:
+        """Whether two versions have the same fields."""
+        return (self._gvk(one), self._gvk(other)) not in CONVERSIONS
+
+    def converted(self, obj: Object, source: str, target: str) -> Object:
+        """An object of one version in another."""
+        convert = CONVERSIONS.get((self._gvk(source), self._gvk(target)))
+        if convert is None:
+            return obj
+        return convert({**obj, "metadata": obj.get("metadata") or {}})
+
+    def _gvk(self, api_version: str) -> GVK:
+        group, _, version = api_version.rpartition("/")
+        return GVK(group, version, self._name)
+
+
+class Difference:
+    """What a write changes, as every version tells it."""
+
+    def __init__(self, scopes: Scopes, old: Object | None, new: Object) -> None:
+        self._scopes = scopes
+        self._old = old
+        self._new = new
+        self._found: dict[str, Changes] = {}
+
+    def in_version(self, api_version: str) -> Changes:
+        if api_version not in self._found:
+            scope, own = self._scopes.of(api_version), self._scopes.own.api_version
+            assert scope is not None, "owners in versions that are gone have been forgotten"
+            old, new = self._old, self._new
+            if api_version != own:
+                old = self._scopes.converted(old, own, api_version) if old is not None else None
+                new = self._scopes.converted(new, own, api_version)
+            self._found[api_version] = scope.changes(old, new)
+        return self._found[api_version]
