@@ -90,7 +90,7 @@ def capacity(found: Json) -> list[Section]:
     if found["limited"]:
         lines.append("the count ended at its limit: --limit raises it")
     elif found["runsOutFirst"]:
-        nodes = found["reasons"][found["runsOutFirst"]]
+        nodes = (found["spent"] or found["reasons"])[found["runsOutFirst"]]
         lines.append(f"what runs out first: {found['runsOutFirst']} (on {nodes} of the nodes)")
     made = [Section(lines[0], lines[1:], ("node", "pods"), sorted(found["nodes"].items()), level=1)]
     if found["reasons"]:

@@ -176,7 +176,8 @@ def _waiting(view: Json) -> list[Section]:
     queue = view["queue"]
     if queue is None:
         return []
-    line = f"{view['pod']} waits in the {queue['in']} queue after {queue['attempts']} attempts"
+    attempts = "1 attempt" if queue["attempts"] == 1 else f"{queue['attempts']} attempts"
+    line = f"{view['pod']} waits in the {queue['in']} queue after {attempts}"
     if queue["gatedBy"]:
         line += f", gated by {queue['gatedBy']}"
     elif plugins := [*queue["unschedulablePlugins"], *queue["pendingPlugins"]]:

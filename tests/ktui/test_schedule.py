@@ -77,7 +77,7 @@ def test_decisions_of_a_running_cluster(running: Home, tmp_path: Path) -> None:
         "wait", "pod/waits", "--for=jsonpath={.status.conditions[0].reason}=Unschedulable", "--timeout=20s", check=True
     )
     lines = said(running.ktui("schedule", "pod/waits"))
-    assert lines[0].startswith("default/waits waits in the unschedulable queue after 1 attempts")
+    assert lines[0].startswith("default/waits waits in the unschedulable queue after 1 attempt,")
     assert "node-1 NodeResourcesFit UnschedulableAndUnresolvable Insufficient cpu" in lines
     assert "| node-1 | NodeResourcesFit | UnschedulableAndUnresolvable | Insufficient cpu |" in said(
         running.ktui("schedule", "pod/waits", "-o", "markdown")

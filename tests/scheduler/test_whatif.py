@@ -251,6 +251,12 @@ def ported(port: int) -> list[Object]:
         ),
         ([node("a", unschedulable=True)], [], pod("p"), ["uncordon a"]),
         (
+            [node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable"), taint("k")])],
+            [],
+            pod("p"),
+            ["uncordon a", "tolerate k:NoSchedule"],
+        ),
+        (
             [node("a")],
             [],
             pod("p", nodeSelector={"disk": "ssd"}),
@@ -312,7 +318,7 @@ def ported(port: int) -> list[Object]:
         ),
     ],
     ids=[
-        "cpu", "too big", "pods", "taints", "cordon", "selector", "affinity", "port", "anti-affinity",
+        "cpu", "too big", "pods", "taints", "cordon", "cordon, taint", "selector", "affinity", "port", "anti-affinity",
         "existing anti-affinity", "pod affinity", "no topology label", "spread label", "claim",
     ],
 )  # fmt: skip
@@ -424,6 +430,15 @@ def test_how_many_more_fit_and_what_runs_out() -> None:
     found = ask_capacity([*nodes, pod("x", cpu="1", node_name="a")], pod("p", cpu="500m"))
     assert (found.count, found.nodes, found.limited) == (9, {"a": 6, "b": 3}, False)
     assert found.reasons == {"Insufficient cpu": 1, "Too many pods": 1, "node(s) had untolerated taint(s)": 1}
+
+
+def test_what_runs_out_is_told_of_the_nodes_that_had_room() -> None:
+    """Not of those that take none of the Pods whatever they have, though they are more."""
+    nodes = [node("a", cpu="1"), *(node(name, unschedulable=True) for name in "bcd")]
+    found = ask_capacity(nodes, pod("p", cpu="500m"))
+    assert (found.count, found.spent, found.first) == (2, {"Insufficient cpu": 1}, "Insufficient cpu")
+    none = ask_capacity(nodes[1:], pod("p"))
+    assert (none.count, none.spent, none.first) == (0, {}, "node(s) were unschedulable")
 
 
 def test_capacity_evicts_nobody_and_ends_at_its_limit() -> None:

@@ -13,7 +13,8 @@ DEFAULT_LIMIT = 10_000
 
 @dataclass(slots=True)
 class Capacity:
-    """`nodes` is how many went to each node; `reasons` how many nodes reject the first Pod that does not fit."""
+    """`nodes` is how many went to each node; `reasons` how many nodes reject the first Pod that does not fit, and
+    `spent` how many of those that would have taken a Pod before the others came."""
 
     pod: str
     count: int = 0
@@ -21,12 +22,14 @@ class Capacity:
     limited: bool = False  # the count went to its limit: more may fit
     message: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
+    spent: dict[str, int] = field(default_factory=dict)
     remedies: list[NodeRemedies] = field(default_factory=list)
 
     @property
     def first(self) -> str:
-        """What runs out first: the reason that most nodes reject the next Pod for."""
-        return max(self.reasons, key=lambda reason: self.reasons[reason]) if self.reasons else ""
+        """What runs out first: the reason that most nodes reject the next Pod for, of those that had room for one."""
+        reasons = self.spent or self.reasons
+        return max(reasons, key=lambda reason: reasons[reason]) if reasons else ""
 
     def to_json(self) -> Object:
         return {
@@ -36,6 +39,7 @@ class Capacity:
             "nodes": self.nodes,
             "runsOutFirst": self.first,
             "reasons": self.reasons,
+            "spent": self.spent,
             "message": self.message,
             "remedies": [node.to_json() for node in self.remedies],
         }
@@ -46,6 +50,7 @@ async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_
     metadata = pod["metadata"]
     name, namespace = metadata.get("name") or metadata.get("generateName", "pod"), metadata.get("namespace", "default")
     found = Capacity(f"{namespace}/{name}")
+    never: set[str] = set()  # nodes that did not even take the first one
     for number in range(limit):
         copied = copy_object(pod)
         copied["metadata"] = {**copied["metadata"], "name": f"{name}-{number + 1}"}
@@ -53,10 +58,13 @@ async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_
         outcome = await simulation.place(copied)
         if not outcome.node:
             found.message, found.remedies = outcome.message, outcome.remedies
-            for status in outcome.decision.node_verdicts().values():
+            for node, status in outcome.decision.node_verdicts().items():
                 for reason in status.reasons:
                     found.reasons[reason] = found.reasons.get(reason, 0) + 1
+                    if found.count and node not in never:
+                        found.spent[reason] = found.spent.get(reason, 0) + 1
             return found
+        never = never if found.count else set(outcome.decision.node_verdicts())
         found.count += 1
         found.nodes[outcome.node] = found.nodes.get(outcome.node, 0) + 1
     found.limited = True

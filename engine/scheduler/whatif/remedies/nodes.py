@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.scheduler.plugins.node_affinity import NodeAffinity
 from engine.scheduler.selecting import node_selector_matches, node_term_matches, required_node_affinity
-from engine.scheduler.tolerating import HARD_EFFECTS, any_tolerates
+from engine.scheduler.tolerating import HARD_EFFECTS, UNSCHEDULABLE_TAINT, any_tolerates
 from engine.scheduler.whatif.remedies.remedy import (
     ANOTHER,
     EDIT_NODE,
@@ -30,10 +30,16 @@ def of_node_name(question: Question) -> list[Remedy]:
 
 
 def of_taints(question: Question) -> list[Remedy]:
-    """Every taint that is in the way; the filter tells of the first one alone."""
+    """Every taint that is in the way; the filter tells of the first one alone. That of a cordon goes with it."""
     tolerations = question.pod.tolerations
     hard = [taint for taint in question.node.taints if taint.get("effect") in HARD_EFFECTS]
-    return [_tolerate(question, taint) for taint in hard if not any_tolerates(tolerations, taint)]
+    stays = [taint for taint in hard if not (question.node.unschedulable and _of_cordon(taint))]
+    return [_tolerate(question, taint) for taint in stays if not any_tolerates(tolerations, taint)]
+
+
+def _of_cordon(taint: Object) -> bool:
+    """Whether it is the taint that the node lifecycle controller keeps on cordoned nodes, and takes away with it."""
+    return all(taint.get(field) == value for field, value in UNSCHEDULABLE_TAINT.items())
 
 
 def _tolerate(question: Question, taint: Object) -> Remedy:
