@@ -159,7 +159,8 @@ def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
     return Requirement(key, operator, tuple(values))
 
 
-_TOKENS = re.compile(r"\s*(?:(?P<symbol>[=!(),<>]+)|(?P<word>[^\s=!(),<>]+))")
+_SPACE = " \t\r\n"
+_TOKENS = re.compile(rf"[{_SPACE}]*(?:(?P<symbol>[=!(),<>]+)|(?P<word>[^{_SPACE}=!(),<>]+))")
 _SYMBOLS = ("==", "!=", "=", "!", "(", ")", ",", ">", "<")
 _BINARY_OPERATORS = {"in": "in", "=": "=", "==": "==", ">": "gt", "<": "lt", "notin": "notin", "!=": "!="}
 _BINARY_OPERATORS_SHOWN = "in, notin, =, ==, !=, gt, lt"
@@ -174,14 +175,14 @@ class _Parser:
     """A recursive descent over the tokens, as labels.Parser; an empty token is the end of the text."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = list(self._scan(text.rstrip()))
+        self._tokens = list(self._scan(text.partition("\0")[0].rstrip(_SPACE)))  # the lexer ends at a zero
         self._position = 0
 
     @staticmethod
     def _scan(text: str) -> Iterable[str]:
         position = 0
         while match := _TOKENS.match(text, position):
-            token = match[0].strip()
+            token = match[0].strip(_SPACE)
             if match["symbol"]:
                 token = next(symbol for symbol in _SYMBOLS if token.startswith(symbol))
                 position = match.start("symbol") + len(token)
@@ -275,7 +276,7 @@ class _Parser:
 
 class FieldRequirement(NamedTuple):
     field: str
-    operator: str  # `=`, `==` or `!=`
+    operator: str  # `=` or `!=`
     value: str
 
 
@@ -290,7 +291,7 @@ class FieldSelector:
     @classmethod
     def parse(cls, text: str) -> FieldSelector:
         """The selector of a `fieldSelector` parameter. Raises ApiError 400."""
-        return cls(_field_term(text, term) for term in _split_terms(text) if term)
+        return cls(_field_term(text, term) for term in sorted(_split_terms(text)) if term)
 
     @property
     def empty(self) -> bool:
@@ -322,7 +323,7 @@ def _escape(value: str) -> str:
 def _unescape(value: str) -> str:
     def replace(match: re.Match[str]) -> str:
         if match[2] is not None:
-            raise bad_request(f"invalid field selector: unescaped character in value: {match[2]}")
+            raise bad_request(f"invalid field selector: unescaped character in value: {ord(match[2])}")  # as a number
         if match[1] not in ("\\", ",", "=") or not match[1]:
             raise bad_request(f"invalid field selector: invalid escape sequence: {match[0]}")
         return match[1]
@@ -339,7 +340,8 @@ def _field_term(selector: str, term: str) -> FieldRequirement:
     match = re.search(r"!=|==|=", term)
     if match is None:
         raise bad_request(f"invalid selector: '{selector}'; can't understand '{term}'")
-    return FieldRequirement(term[: match.start()], match[0], _unescape(term[match.end() :]))
+    operator = "=" if match[0] == "==" else match[0]
+    return FieldRequirement(term[: match.start()], operator, _unescape(term[match.end() :]))
 
 
 def format_label_selector(selector: Object | None) -> str:

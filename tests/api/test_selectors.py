@@ -32,6 +32,8 @@ KEY_WRONG = (
         ("", ""),
         ("a=b", "a=b"),
         ("a == b", "a==b"),
+        ("\t a\r\n", "a"),
+        ("a\0=b", "a"),
         ("b=1,a!=2", "a!=2,b=1"),
         ("x in (foo,,baz),y,z notin ()", "x in (,baz,foo),y,z notin ()"),
         ("!a", "!a"),
@@ -138,8 +140,8 @@ def test_field_selectors() -> None:
     selector = FieldSelector.parse("metadata.name=x,status.phase!=Failed,,spec.nodeName==a\\,b\\=c\\\\")
     assert [tuple(requirement) for requirement in selector.requirements] == [
         ("metadata.name", "=", "x"),
+        ("spec.nodeName", "=", "a,b=c\\"),
         ("status.phase", "!=", "Failed"),
-        ("spec.nodeName", "==", "a,b=c\\"),
     ]
     assert FieldSelector.parse(str(selector)).requirements == selector.requirements
     assert selector.matches({"metadata.name": "x", "spec.nodeName": "a,b=c\\"})
@@ -153,8 +155,11 @@ def test_field_selectors() -> None:
     ("text", "message"),
     [
         ("foo", "invalid selector: 'foo'; can't understand 'foo'"),
+        ("x in (a,b)", "invalid selector: 'x in (a,b)'; can't understand 'b)'"),
+        ("x=a||y=b", "invalid field selector: unescaped character in value: 61"),
+        ("a=b\\", "invalid field selector: invalid escape sequence: \\"),
         ("a=b\\x", "invalid field selector: invalid escape sequence: \\x"),
-        ("a=b=c", "invalid field selector: unescaped character in value: ="),
+        ("a=b=c", "invalid field selector: unescaped character in value: 61"),
     ],
 )
 def test_field_selectors_refused(text: str, message: str) -> None:
