@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.filter import LineFilter
 
 from engine.api.errors import ApiError
 from ktui import export
@@ -47,11 +48,11 @@ from ktui.session import Session
 from ktui.settings import Settings
 from ktui.steered import Steered
 from ktui.themes import DEFAULT_THEME, load_themes
+from ktui.visible import NoControls
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.dialogs import Choice, Question
 
 RECONNECT_SECONDS = 0.5
-ERRORS_MOST = 50  # exceptions that are borne before the app gives up
 
 
 class KtuiApp(Guarded, Steered, Forwards):
@@ -104,6 +105,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),
         Binding("ctrl+s", "export", "Picture", show=False, tooltip="write the screen as an SVG", id="frame.export"),
         Binding("T", "next_theme", "Next theme", show=False, id="frame.theme"),
+        Binding("ctrl+z", "suspend_process", "To the shell", show=False, tooltip="fg comes back", id="frame.suspend"),
         Binding("q", "leave", "Leave", id="frame.leave"),
         Binding(
             "ctrl+c", "leave_now", "Leave at once; the cluster goes on", show=False, priority=True, id="frame.leave-now"
@@ -125,12 +127,12 @@ class KtuiApp(Guarded, Steered, Forwards):
         self.namespace = ""  # of what Objects shows; "" for all
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
+        self._no_controls = NoControls()
         self._last_key = 0.0
         self.history = self.settings.history()
         self.spans = trace_feed.Spans()
         self.flow = FlowModel()
         self.summary = ClusterSummary(name=session.name)
-        self._errors = 0
         for theme in (*load_themes(), *self.settings.themes):
             self.register_theme(theme)
         self.theme = DEFAULT_THEME
@@ -171,17 +173,20 @@ class KtuiApp(Guarded, Steered, Forwards):
     def on_unmount(self) -> None:
         self.settings.remember(self.history)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._no_controls]
+
     def _collect(self) -> None:
         if self._collector is not None:
             self._collector.tick(self.session.world.clock.monotonic(), self._last_key)
 
     def _handle_exception(self, error: Exception) -> None:
-        """What goes wrong in a widget is said, and the screen stays; tests get to see it."""
-        self._errors += 1
-        if self.is_headless or not self.is_running or self._errors > ERRORS_MOST:
+        """What goes wrong in a widget is said, once at a time, and the screen stays; tests get to see it."""
+        words = f"{type(error).__name__}: {error}"
+        if self.is_headless or not self.is_running:
             super()._handle_exception(error)
-        else:
-            self.notify(f"{type(error).__name__}: {error}", severity="error", title="ktui erred", markup=False)
+        elif not any(told.message == words for told in self._notifications):
+            self.notify(words, severity="error", title="ktui erred", markup=False)
 
     # -- what the engine tells
 

@@ -6,8 +6,14 @@ guarded one goes on with the next message.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rich.segment import Segment
+from textual.geometry import Region
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.strip import Strip
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 
@@ -25,3 +31,13 @@ class Guarded(MessagePump):
         if event.state is WorkerState.ERROR and error is not None:
             title = f"{event.worker.name or 'a task'} failed"
             self.app.notify(f"{type(error).__name__}: {error}", severity="error", title=title, markup=False)
+
+
+def drawn(widget: Widget, crop: Region, draw: Callable[[Region], list[Strip]]) -> list[Strip]:
+    """What a widget draws of itself; one that cannot says so in its own place, and the others are drawn."""
+    try:
+        return draw(crop)
+    except Exception as error:
+        widget.app._handle_exception(error)
+        lines = [f"✖ this cannot be drawn: {type(error).__name__}", *[""] * (crop.height - 1)]
+        return [Strip([Segment(line)]).adjust_cell_length(crop.width, widget.rich_style) for line in lines]

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import work
-from textual.app import App
 
 from engine.api.errors import ApiError
 from ktui.models.halves import refusal
 from ktui.models.link import Link
+from ktui.pace import Paced
 from ktui.screens.frame import FrameScreen
 from ktui.screens.window import Window
 from ktui.session import Session
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SPLIT_WITH = {"flow": "objects"}  # what the key shows beside a screen; Flow beside all others
 
 
-class Places(App[str]):
+class Places(Paced):
     """The part of the app that goes from screen to screen; Backspace walks back, in each half of the window."""
 
     session: Session

@@ -44,10 +44,26 @@ async def _show(options: UpOptions, *, screen: str, attach: str) -> str:
     settings.theme = settings.theme or _theme_of(os.environ)
     session = attached(attach, options.name) if attach else _Engine(options).session
     app = KtuiApp(session, collector=Collector(), settings=settings, screen=screen)
+    _mind_signals(app)
     try:
         return await app.run_async() or ""
     finally:
         await session.client.close()
+
+
+def _mind_signals(app: KtuiApp) -> None:
+    """Leave the terminal as it was when told to end; a terminal that has gone needs nothing any more."""
+    if os.name == "nt":
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, app.exit, "")
+    loop.add_signal_handler(signal.SIGHUP, _hang_up, app)
+
+
+def _hang_up(app: KtuiApp) -> None:
+    app.settings.remember(app.history)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGHUP)
 
 
 def _theme_of(environment: Mapping[str, str]) -> str:

@@ -48,6 +48,11 @@ class _Lines(io.StringIO):
             self.write("\n")
 
 
+def _line(words: str, style: str) -> Text:
+    """With the colours that a log has; what else would steer a terminal is left out."""
+    return Text(words, style, no_wrap=True) if words.isprintable() else Text.from_ansi(words, style=style, no_wrap=True)
+
+
 class Output(Guarded, ModalScreen[int]):
     """Runs a command and shows what it prints; Escape leaves, and ends a command that still runs."""
 
@@ -130,7 +135,7 @@ class Output(Guarded, ModalScreen[int]):
     def _write(self, line: PrintedLine) -> None:
         colours = {"err": "error", "in": "accent"}
         tone = colours.get(line.stream, "")
-        self.lines.write(Text(line.text, inks(self.app).get(tone, "") if tone else "", no_wrap=True))
+        self.lines.write(_line(line.text, inks(self.app).get(tone, "") if tone else ""))
 
     def _say_state(self) -> None:
         parts = [f"/{self._printed.filter}"] if self._printed.filter else []

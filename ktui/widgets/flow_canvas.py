@@ -11,12 +11,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ktui.guard import Guarded
+from ktui.guard import Guarded, drawn
 from ktui.models.flow import FlowModel
 from ktui.models.flow_rows import FlowRow
 from ktui.widgets.flow_painter import FlowPainter, Geometry
@@ -172,6 +172,9 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
         self.refresh()
 
     # -- drawing
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        return drawn(self, crop, super().render_lines)
 
     def render_line(self, y: int) -> Strip:
         painter = FlowPainter(Geometry.of(self._width), self._style, model_time=self.model.has_model_time)

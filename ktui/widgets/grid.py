@@ -11,12 +11,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ktui.guard import Guarded
+from ktui.guard import Guarded, drawn
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.tiles import Tiles
@@ -180,6 +180,9 @@ class Grid(Guarded, ScrollView, can_focus=True):
             self.action_move(index - self._cursor)
 
     # -- drawing
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        return drawn(self, crop, super().render_lines)
 
     def render_line(self, y: int) -> Strip:
         offset, width = int(self.scroll_offset.x), self.scrollable_content_region.width

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from rich.text import Text
 from textual import events
 from textual.dom import DOMNode
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
-from ktui.guard import Guarded
+from ktui.guard import Guarded, drawn
 from ktui.widgets.ink import inks
 
 GAP = "  "
@@ -59,6 +61,9 @@ class KeyLine(Guarded, Widget):
             if binding.show and active.enabled and binding.action not in seen:
                 seen.add(binding.action)
                 yield Key(self.app.get_key_display(binding), binding.description, binding.action, active.node)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        return drawn(self, crop, super().render_lines)
 
     def render(self) -> Text:
         keys = list(self._keys())

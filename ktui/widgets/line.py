@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, set_cell_size, split_graphemes
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from ktui.visible import visible
 
 
 class Line:
@@ -20,7 +22,7 @@ class Line:
         room = limit - column
         if room <= 0 or column < 0:
             return
-        for offset, cell in enumerate(_cells(fit(text, room))):
+        for offset, cell in enumerate(_cells(fit(visible(text), room))):
             self._cells[column + offset] = (cell, style)
 
     def strip(self, ground: Style) -> Strip:
@@ -36,16 +38,13 @@ class Line:
 
 
 def _cells(text: str) -> list[str]:
-    """The text cell by cell: a wide character and an empty cell, a combining one with its base."""
+    """The text cell by cell: what is wide and then an empty cell, combining characters with their base."""
+    if text.isascii():
+        return list(text)
     cells: list[str] = []
-    for character in text:
-        match cell_len(character):
-            case 0 if cells:
-                cells[-1] += character
-            case 2:
-                cells += [character, ""]
-            case _:
-                cells.append(character)
+    for start, end, width in split_graphemes(text)[0]:
+        if width:
+            cells += [text[start:end], *[""] * (width - 1)]
     return cells
 
 
@@ -61,4 +60,28 @@ def fit_middle(text: str, width: int) -> str:
     if cell_len(text) <= width or width < 5:
         return fit(text, width)
     head = (width - 1) // 2
-    return text[:head] + "…" + text[-(width - 1 - head) :]
+    if text.isascii():
+        return text[:head] + "…" + text[-(width - 1 - head) :]
+    spans, whole = split_graphemes(text)
+    return _until(text, spans, head) + "…" + _from(text, spans, whole - (width - 1 - head))
+
+
+def _until(text: str, spans: list[tuple[int, int, int]], cells: int) -> str:
+    """The beginning of a text, at most so many cells of it."""
+    taken, at = 0, 0
+    for _, end, width in spans:
+        taken += width
+        if taken > cells:
+            break
+        at = end
+    return text[:at]
+
+
+def _from(text: str, spans: list[tuple[int, int, int]], cells: int) -> str:
+    """The end of a text, without the first so many cells."""
+    left = 0
+    for start, _, width in spans:
+        if left >= cells:
+            return text[start:]
+        left += width
+    return ""

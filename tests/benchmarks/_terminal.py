@@ -23,8 +23,9 @@ PATIENCE_SECONDS = 30.0
 class Terminal:
     """The side of the terminal that a person sits at."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, pid: int) -> None:
         self._descriptor = descriptor
+        self.pid = pid  # of the screen
         self.began = time.perf_counter()
 
     def press(self, keys: str) -> None:
@@ -67,7 +68,7 @@ def screen(home: Path, *options: str, size: tuple[int, int] = (120, 40)) -> Iter
         os.execve(sys.executable, [sys.executable, "-m", "ktui", *options], environment)
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     try:
-        yield Terminal(descriptor)
+        yield Terminal(descriptor, child)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.benchmarks import Result
 from tests.benchmarks._process import ROOT, up
 from tests.benchmarks._terminal import Terminal, screen
+from tests.benchmarks.idle import processor_seconds, resident_mib
 
 KEYS = 100
 REPLICAS = 10_000
@@ -25,9 +26,14 @@ async def run() -> Result:
             terminal.until(f"{NODES}/{NODES}")
             _kubectl(home, "apply", "-f", "samples/web.yaml")
             _kubectl(home, "scale", "deployment/web", f"--replicas={REPLICAS}")
+            before = processor_seconds(terminal.pid)
             took = sorted(_switch(terminal, number) for number in range(KEYS))
+            processor = (processor_seconds(terminal.pid) - before) / KEYS * 1000
+            memory = resident_mib(terminal.pid)
     median, p95 = took[len(took) // 2], took[int(len(took) * 0.95)]
     print(f"{KEYS} switches between two screens: median {median:.1f} ms, p95 {p95:.1f} ms, most {took[-1]:.1f} ms")
+    print(f"the screen took {processor:.1f} ms of a processor for each, 50 ms of rest between them included")
+    print(f"it holds {memory:.0f} MiB")
     return Result("key_to_paint", round(p95, 1), "ms")
 
 

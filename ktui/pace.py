@@ -1,0 +1,50 @@
+"""The terminal's pace: nothing is drawn for one that has not taken in what was drawn before.
+
+A slow connection would else show the past, and an app that fills Textual's queue of writes waits for room in it, deaf
+to keys. While it is behind, changes gather; what is drawn then is what is true then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import RenderableType
+from textual import work
+from textual.app import App
+from textual.driver import Driver
+from textual.screen import Screen
+
+from ktui.session import Session
+
+WAITING_MOST = 2  # pictures on their way to the terminal
+LOOK_SECONDS = 0.05
+
+
+class Paced(App[str]):
+    session: Session
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_waiting = False
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, renderable)
+        if not self._is_waiting and _waiting(self._driver) > WAITING_MOST:
+            self._is_waiting = True
+            self._wait_for_terminal()
+
+    @work(group="terminal", exit_on_error=False)
+    async def _wait_for_terminal(self) -> None:
+        try:
+            with self.batch_update():
+                while _waiting(self._driver):
+                    await self.session.world.clock.sleep(LOOK_SECONDS)
+        finally:
+            self._is_waiting = False
+        self.screen.refresh()
+
+
+def _waiting(driver: Driver | None) -> int:
+    """Writes that the terminal has not taken; a browser takes all at once."""
+    writer = getattr(driver, "_writer_thread", None)
+    return writer._queue.qsize() if writer is not None else 0

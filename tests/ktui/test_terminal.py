@@ -1,0 +1,92 @@
+"""The screen in a real terminal: what the terminal, the shell and a broken widget do to it, and what is left behind."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from pathlib import Path
+
+from tests.ktui.terminal import CURSOR_IS_BACK, LEFT_THE_SECOND_SCREEN, SCREEN, terminal
+
+AWAY = "cannot be reached"
+# A table whose every line raises, in a process that is otherwise the real one.
+BROKEN = (
+    sys.executable,
+    "-c",
+    "import sys\n"
+    "from ktui.widgets.grid import Grid\n"
+    "def broken(self, y): raise ZeroDivisionError('of this line')\n"
+    "Grid.render_line = broken\n"
+    "sys.argv = ['ktui', '--attach', 'https://127.0.0.1:1', '--screen', 'objects']\n"
+    "from ktui.cli import main\n"
+    "main()",
+)
+
+
+def test_ctrl_z_goes_to_the_shell_and_fg_comes_back(tmp_path: Path) -> None:
+    with terminal(tmp_path, ("bash", "--norc", "--noprofile", "-i")) as shown:
+        shown.until("$ ")
+        shown.press(shlex.join(SCREEN) + "\n")
+        shown.until(AWAY)
+        shown.forget()
+        shown.press("\x1a")
+        shown.until(LEFT_THE_SECOND_SCREEN, "Stopped")
+        shown.forget()
+        shown.press("echo $((6 * 7))\n")
+        shown.until("42")
+        shown.press("fg\n")
+        shown.until("\x1b[?1049h", AWAY)
+        shown.press("q")
+        shown.until(LEFT_THE_SECOND_SCREEN)
+        shown.press("exit\n")
+        assert shown.ended() == 0
+
+
+def test_a_terminal_that_goes_takes_the_screen_with_it(tmp_path: Path) -> None:
+    with terminal(tmp_path) as shown:
+        shown.until(AWAY)
+        shown.hang_up()
+        assert shown.ended() == -signal.SIGHUP
+    assert (tmp_path / "state" / "ktui" / "history").read_text() == ""
+
+
+def test_a_screen_that_is_told_to_end_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    with terminal(tmp_path) as shown:
+        shown.until(AWAY)
+        shown.forget()
+        os.kill(shown.pid, signal.SIGTERM)
+        assert shown.ended() == 0
+        assert LEFT_THE_SECOND_SCREEN in shown.seen
+        assert CURSOR_IS_BACK in shown.seen
+
+
+def test_a_widget_that_cannot_be_drawn_says_so_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with terminal(tmp_path, BROKEN) as shown:
+        shown.until("ktui erred", "ZeroDivisionError: of this line", "this cannot be drawn: ZeroDivisionError", AWAY)
+        shown.forget()
+        shown.press("1")
+        shown.until("Nothing has happened yet")
+        shown.press("?")
+        shown.until("Esc closes")
+        shown.press("\x03")
+        assert shown.ended() == 0
+        assert "Traceback" not in shown.seen
+        assert shown.seen.rindex(LEFT_THE_SECOND_SCREEN) > shown.seen.rindex("Esc closes")
+
+
+def test_a_slow_terminal_is_not_sent_the_past(tmp_path: Path) -> None:
+    """A kilobyte a second is taken while forty whole pictures are to be drawn, of some thirty thousand bytes each."""
+    with terminal(tmp_path, size=(200, 60)) as shown:
+        shown.until(AWAY)
+        for turn in range(40):
+            shown.resize(200 - turn % 2, 60)
+            shown.press("12"[turn % 2])
+            shown.read(50)
+            time.sleep(0.05)
+        shown.press("\x03")
+        shown.forget()
+        assert shown.ended() == 0
+        assert len(shown.seen) < 400_000
