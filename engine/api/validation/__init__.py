@@ -28,19 +28,19 @@ def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
         _finalizers(info, obj, problems)
     if info.extension is not None:
-        problems += info.extension.problems(obj, None)
+        problems += info.extension.problems(obj, None, problems.warned)
     elif rules.create is not None:
         rules.create(obj, problems)
     return problems
 
 
-def validate_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]:
+def validate_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
     problems = Problems()
     rules = rules_for(info)
     object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
     _finalizers(info, new, problems)
     if info.extension is not None:
-        problems += info.extension.problems(new, old)
+        problems += info.extension.problems(new, old, problems.warned)
     elif rules.update is not None:
         rules.update(new, old, problems)
     elif rules.create is not None:
@@ -48,12 +48,12 @@ def validate_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]
     return problems
 
 
-def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> list[Cause]:
+def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
     problems = Problems()
     rules = rules_for(info)
     object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
     if info.extension is not None:
-        problems += info.extension.problems(new, old)
+        problems += info.extension.problems(new, old, problems.warned)
     elif rules.status is not None:
         rules.status(new, old, problems)
     return problems

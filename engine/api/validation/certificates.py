@@ -115,7 +115,7 @@ def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
 def _blocks(encoded: str) -> list[tuple[str, str]]:
     """The PEM blocks in a field of bytes: their types and their contents."""
     try:
-        return _PEM.findall(base64.b64decode(encoded).decode("latin-1"))
+        return pem_blocks(base64.b64decode(encoded).decode("latin-1"))
     except (binascii.Error, ValueError):
         return []
 
@@ -195,16 +195,21 @@ def _certificate_error(encoded: str) -> str:
             return f"only CERTIFICATE PEM blocks are allowed, found {json.dumps(kind)}"
         if ":" in content:
             return "no PEM block headers are permitted"
-        if _parsed(content) is None:
+        if parsed_certificate(content) is None:
             return "x509: malformed certificate"
     return ""
 
 
-def _parsed(content: str) -> x509.Certificate | None:
+def parsed_certificate(content: str) -> x509.Certificate | None:
     try:
         return x509.load_der_x509_certificate(base64.b64decode(content))
     except (binascii.Error, ValueError):
         return None
+
+
+def pem_blocks(chain: str) -> list[tuple[str, str]]:
+    """The blocks of a text: their types and what is in them."""
+    return _PEM.findall(chain)
 
 
 def trust_bundle(obj: Object, problems: Problems) -> None:
@@ -230,7 +235,7 @@ def _anchors(bundle: str, problems: Problems) -> None:
         return
     entries: dict[str, list[int]] = {}
     wrong = False
-    for index, (kind, content) in enumerate(_PEM.findall(bundle)):
+    for index, (kind, content) in enumerate(pem_blocks(bundle)):
         if error := _anchor_error(kind, content):
             wrong = True
             problems.invalid(path, _HIDDEN, f"entry {index} {error}")
@@ -251,7 +256,7 @@ def _anchor_error(kind: str, content: str) -> str:
         return f"has bad block type: {kind}"
     if ":" in content:
         return "has PEM block headers"
-    certificate = _parsed(content)
+    certificate = parsed_certificate(content)
     if certificate is None:
         return "does not parse as X.509"
     try:

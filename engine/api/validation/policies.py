@@ -7,6 +7,7 @@ from engine.api.validation.conditions import conditions
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
+from engine.api.validation.text import qualified_name
 from engine.api.validation.workloads import at_most_all, count_or_percent
 
 _HIGHEST_PRIORITY = 1_000_000_000
@@ -48,7 +49,9 @@ def lease(obj: Object, problems: Problems) -> None:
         problems.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0")
     problems.not_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
     strategy = spec.get("strategy")
-    if strategy is not None and "/" not in strategy and strategy != "OldestEmulationVersion":
+    if strategy is not None and "/" in strategy:
+        problems.all_invalid("spec.strategy.strategy", strategy, qualified_name(strategy))
+    elif strategy is not None and strategy != "OldestEmulationVersion":
         problems.not_supported("spec.strategy.strategy", strategy, ("OldestEmulationVersion",))
     if spec.get("preferredHolder") and not strategy:
         problems.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined")

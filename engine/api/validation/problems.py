@@ -20,6 +20,11 @@ IMMUTABLE = "field is immutable"
 class Problems(list[Cause]):
     """Field errors in the order found. Method names are those of apimachinery's field package."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.warned: list[str] = []
+        """What would be wrong, had it not been so before."""
+
     def required(self, path: str, detail: str = "") -> None:
         self.append(errors.field_required(path, detail))
 

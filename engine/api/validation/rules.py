@@ -14,6 +14,7 @@ from engine.api.resource_table import (
     DISCOVERY,
     EVENTS,
     FLOWCONTROL,
+    MIGRATION,
     NETWORKING,
     NODE,
     RBAC,
@@ -43,6 +44,7 @@ from engine.api.validation import (
     nodes,
     persistent_volume_claims,
     persistent_volumes,
+    pod_certificates,
     pod_status,
     pod_update,
     pods,
@@ -52,6 +54,7 @@ from engine.api.validation import (
     services,
     signers,
     storage,
+    storage_migrations,
     text,
     webhooks,
     workload_status,
@@ -119,8 +122,18 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     (CERTIFICATES, "ClusterTrustBundle"): Rules(
         certificates.trust_bundle, certificates.trust_bundle_update, name=signers.bundle_name
     ),
+    (CERTIFICATES, "PodCertificateRequest"): Rules(
+        pod_certificates.pod_certificate_request,
+        pod_certificates.pod_certificate_request_update,
+        pod_certificates.pod_certificate_request_status,
+    ),
     (COORDINATION, "Lease"): Rules(policies.lease),
     (EVENTS, "Event"): Rules(events.new_event, events.new_event_update),
+    (MIGRATION, "StorageVersionMigration"): Rules(
+        storage_migrations.storage_version_migration,
+        storage_migrations.storage_version_migration_update,
+        storage_migrations.storage_version_migration_status,
+    ),
     (NODE, "RuntimeClass"): Rules(nodes.runtime_class, nodes.runtime_class_update),
     (RBAC, "ClusterRole"): Rules(rbac.cluster_role, name=text.path_segment),
     (RBAC, "ClusterRoleBinding"): Rules(

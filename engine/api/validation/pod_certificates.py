@@ -1,0 +1,201 @@
+"""Certificates that kubelets request for Pods (pkg/apis/certificates/validation, PodCertificateRequest)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from cryptography import x509
+
+from engine.api.errors import OMITTED, Stringer
+from engine.api.types import Object
+from engine.api.validation import text
+from engine.api.validation.certificates import parsed_certificate, pem_blocks
+from engine.api.validation.conditions import conditions
+from engine.api.validation.labels import annotation_map
+from engine.api.validation.problems import Problems
+from engine.api.validation.signers import signer_name
+
+_KNOWN = ("Issued", "Denied", "Failed")
+_UID_LENGTH = 128
+_SHORTEST, _LONGEST, _LONGEST_OF_KUBERNETES = 3600, 91 * 86400, 86400
+_ONE_KNOWN = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
+_NOT_ENDED = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
+_ONLY_CONDITIONS = "non-condition status fields must be empty when denying or failing the PodCertificateRequest"
+_CHAIN_LENGTH = 100 * 1024
+_MARGIN = timedelta(minutes=10)
+_CONSISTENT = "must be present and consistent with the issued certificate"
+_TIMES = (
+    ("notBefore", _CONSISTENT),
+    ("notAfter", _CONSISTENT),
+    ("beginRefreshAt", "must be present and in the range [notbefore+10min, notafter-10min]"),
+)
+
+
+def pod_certificate_request(obj: Object, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    signer = spec.get("signerName", "")
+    signer_name(signer, "spec.signerName", problems)
+    annotation_map(spec.get("unverifiedUserAnnotations"), "spec.unverifiedUserAnnotations", problems)
+    for kind in ("pod", "serviceAccount", "node"):
+        name = spec.get(f"{kind}Name", "")
+        problems.all_invalid(f"spec.{kind}Name", name, text.dns_subdomain(name))
+        _uid(spec.get(f"{kind}UID", ""), f"spec.{kind}UID", problems)
+    seconds, path = spec.get("maxExpirationSeconds"), "spec.maxExpirationSeconds"
+    if seconds is None:
+        problems.required(path, "must be set")
+        return
+    longest = _LONGEST_OF_KUBERNETES if signer.startswith("kubernetes.io/") else _LONGEST
+    if not _SHORTEST <= seconds <= longest:
+        problems.invalid(path, seconds, f"must be in the range [{_SHORTEST}, {longest}]")
+
+
+def _uid(uid: str, path: str, problems: Problems) -> None:
+    if not uid:
+        problems.invalid(path, uid, "must not be empty")
+    elif len(uid) > _UID_LENGTH:
+        problems.too_long(path, _UID_LENGTH)
+
+
+def pod_certificate_request_update(new: Object, old: Object, problems: Problems) -> None:
+    problems.immutable("spec", new.get("spec"), old.get("spec"))
+
+
+def pod_certificate_request_status(new: Object, old: Object, problems: Problems) -> None:
+    status, before = new.get("status") or {}, old.get("status") or {}
+    found, at_start = status.get("conditions") or [], len(problems)
+    _known_conditions(found, problems)
+    conditions(found, "status.conditions", problems)
+    if len(problems) > at_start:
+        return
+    if before.get("conditions"):
+        _same(status, before, "immutable after PodCertificateRequest is issued, denied, or failed", problems)
+    elif not found:
+        _same(status, before, _NOT_ENDED, problems)
+    elif found[0]["type"] != "Issued":
+        _same(status, {"conditions": found}, _ONLY_CONDITIONS, problems)
+    else:
+        _issued(new.get("spec") or {}, status, problems)
+
+
+def _same(status: Object, wanted: Object, detail: str, problems: Problems) -> None:
+    if status != wanted:
+        problems.invalid("status", OMITTED, detail)
+
+
+def _known_conditions(found: list[Object], problems: Problems) -> None:
+    known = 0
+    for index, condition in enumerate(found):
+        kind, path = condition.get("type", ""), f"status.conditions.[{index}]"
+        if kind not in _KNOWN:
+            problems.not_supported(f"{path}.type", kind, _KNOWN)
+            continue
+        known += 1
+        if known > 1:
+            problems.invalid(f"{path}.type", kind, _ONE_KNOWN)
+        if condition.get("status") != "True":
+            problems.not_supported(f"{path}.status", condition.get("status", ""), ("True",))
+
+
+def _issued(spec: Object, status: Object, problems: Problems) -> None:
+    """The chain as a whole, its first certificate, and then the times that go with that: the first that is wrong."""
+    chain, path = status.get("certificateChain", ""), "status.certificateChain"
+    if len(chain) > _CHAIN_LENGTH:
+        problems.too_long(path, _CHAIN_LENGTH)
+        return
+    blocks = pem_blocks(chain)
+    if not blocks:
+        problems.invalid(path, chain, "issued certificate chain must contain at least one certificate")
+        return
+    if blocks[0][0] != "CERTIFICATE":
+        problems.invalid(path, chain, "issued certificate chain must consist entirely of CERTIFICATE PEM blocks")
+        return
+    leaf = parsed_certificate(blocks[0][1])
+    if leaf is None:
+        problems.invalid(path, chain, "leaf certificate does not parse as valid X.509")
+    elif _times(status, problems) and _lifetime(spec, status, leaf, problems):
+        _intermediates(chain, blocks[1:], path, problems)
+
+
+def _times(status: Object, problems: Problems) -> bool:
+    missing = [(field, wanted) for field, wanted in _TIMES if not status.get(field)]
+    for field, wanted in missing:
+        problems.required(f"status.{field}", wanted)
+    return not missing
+
+
+def _lifetime(spec: Object, status: Object, leaf: x509.Certificate, problems: Problems) -> bool:
+    start, end, refresh = (_moment(status[field]) for field, _ in _TIMES)
+    lifetime, most = leaf.not_valid_after_utc - leaf.not_valid_before_utc, spec.get("maxExpirationSeconds", 0)
+    shown = _go_duration(lifetime)
+    checks: tuple[tuple[bool, str, Any, str], ...] = (
+        (
+            start == leaf.not_valid_before_utc,
+            "notBefore",
+            _shown(start),
+            "must be set to the NotBefore time encoded in the leaf certificate",
+        ),
+        (
+            end == leaf.not_valid_after_utc,
+            "notAfter",
+            _shown(end),
+            "must be set to the NotAfter time encoded in the leaf certificate",
+        ),
+        (
+            lifetime >= timedelta(hours=1),
+            "certificateChain",
+            shown,
+            "leaf certificate lifetime must be >= 1 hour",
+        ),
+        (
+            lifetime <= timedelta(seconds=most),
+            "certificateChain",
+            shown,
+            f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({most})",
+        ),
+        (
+            refresh >= start + _MARGIN,
+            "beginRefreshAt",
+            _shown(refresh),
+            "must be at least 10 minutes after status.notBefore",
+        ),
+        (
+            refresh <= end - _MARGIN,
+            "beginRefreshAt",
+            _shown(refresh),
+            "must be at least 10 minutes before status.notAfter",
+        ),
+    )
+    for holds, field, value, detail in checks:
+        if not holds:
+            problems.invalid(f"status.{field}", value, detail)
+            return False
+    return True
+
+
+def _moment(time: str) -> datetime:
+    return datetime.fromisoformat(time)
+
+
+def _shown(moment: datetime) -> Stringer:
+    """As Go's time.Time is printed."""
+    return Stringer(f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} +0000 UTC")
+
+
+def _go_duration(found: timedelta) -> Stringer:
+    """As Go's time.Duration is printed, of whole seconds: `24h0m0s`, `30m0s`."""
+    minutes, seconds = divmod(int(found.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return Stringer(f"{hours}h{minutes}m{seconds}s")
+    return Stringer(f"{minutes}m{seconds}s" if minutes else f"{seconds}s")
+
+
+def _intermediates(chain: str, blocks: list[tuple[str, str]], path: str, problems: Problems) -> None:
+    for kind, content in blocks:
+        if kind != "CERTIFICATE":
+            problems.invalid(path, chain, "issued certificate chain must consist entirely of CERTFICATE PEM blocks")
+            return
+        if parsed_certificate(content) is None:
+            problems.invalid(path, chain, "intermediate certificate does not parse as valid X.509")
+            return
