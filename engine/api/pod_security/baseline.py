@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.api.pod_security.checks import Finding, containers, context, named, plural, quoted
+from engine.api.pod_security.checks import Finding, containers, context, joined, named, plural, quoted
 from engine.api.types import Object
 
+_APP_ARMOR_TYPES = (None, "RuntimeDefault", "Localhost")
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 DEFAULT_CAPABILITIES = frozenset(
     (
@@ -48,20 +49,31 @@ _SE_LINUX_TYPES = {0: ("", "container_t", "container_init_t", "container_kvm_t")
 
 
 def app_armor_profile(metadata: Object, spec: Object) -> Finding | None:
-    bad: list[str] = []
-    if (kind := (context(spec).get("appArmorProfile") or {}).get("type")) == "Unconfined":
-        bad.append(f'pod must not set securityContext.appArmorProfile.type to "{kind}"')
-    unconfined = [
-        c["name"] for c in containers(spec) if (context(c).get("appArmorProfile") or {}).get("type") == "Unconfined"
+    setters, values = [], set[str]()
+    if (kind := (context(spec).get("appArmorProfile") or {}).get("type")) not in _APP_ARMOR_TYPES:
+        setters.append("pod")
+        values.add(str(kind))
+    guilty = []
+    for container in containers(spec):
+        if (kind := (context(container).get("appArmorProfile") or {}).get("type")) not in _APP_ARMOR_TYPES:
+            guilty.append(container["name"])
+            values.add(str(kind))
+    if guilty:
+        setters.append(named("container", guilty))
+    annotations = [
+        f'{key}="{value}"'
+        for key, value in sorted((metadata.get("annotations") or {}).items())
+        if key.startswith(_APP_ARMOR) and value not in ("", "runtime/default") and not value.startswith("localhost/")
     ]
-    if unconfined:
-        bad.append(
-            f'{named("container", unconfined)} must not set securityContext.appArmorProfile.type to "Unconfined"'
-        )
-    for key, value in sorted((metadata.get("annotations") or {}).items()):
-        if key.startswith(_APP_ARMOR) and value not in ("", "runtime/default") and not value.startswith("localhost/"):
-            bad.append(f'{plural("annotation", [key])} "{key}"="{value}"')
-    return Finding(f"forbidden {plural('AppArmor profile', bad)}", "; ".join(bad)) if bad else None
+    if annotations:
+        setters.append(plural("annotation", annotations))
+    if not setters:
+        return None
+    listed = [*sorted(values), *annotations]
+    return Finding(
+        f"forbidden {plural('AppArmor profile', listed)}",
+        f"{' and '.join(setters)} must not set AppArmor profile type to {joined(listed)}",
+    )
 
 
 def capabilities(metadata: Object, spec: Object) -> Finding | None:

@@ -28,6 +28,11 @@ def quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def joined(words: Sequence[str]) -> str:
+    """Words in quotation marks, which stand as they are (joinQuote)."""
+    return '"' + '", "'.join(words) + '"'
+
+
 def plural(word: str, names: Sequence[Any]) -> str:
     return word if len(names) == 1 else f"{word}s"
 
@@ -35,6 +40,11 @@ def plural(word: str, names: Sequence[Any]) -> str:
 def named(word: str, names: Sequence[str]) -> str:
     """`container "a"`, `containers "a", "b"`."""
     return f"{plural(word, names)} {quoted(names)}"
+
+
+def has_own_users(spec: Object) -> bool:
+    """Whether root in the Pod is nobody on its node: from 1.35 on some checks ask less of it (KEP-127)."""
+    return spec.get("hostUsers") is False
 
 
 def is_windows(spec: Object) -> bool:

@@ -7,11 +7,15 @@ from functools import partial
 from typing import NamedTuple
 
 from engine.api.pod_security import baseline, restricted
-from engine.api.pod_security.checks import Finding
+from engine.api.pod_security.checks import Finding, has_own_users
 from engine.api.pod_security.policy import BASELINE, LATEST, PRIVILEGED, LevelVersion
 from engine.api.types import Object
 
 Check = Callable[[Object, Object], Finding | None]
+
+
+# From here on a Pod with users of its own may do more.
+_OWN_USERS_SINCE = 35
 
 
 class Result(NamedTuple):
@@ -51,7 +55,12 @@ def _checks(level: str, minor: int) -> list[Check]:
     checks.append(baseline.host_ports)
     if minor >= 34:
         checks.append(baseline.host_probes)
-    checks += [baseline.privileged, baseline.proc_mount, partial(baseline.se_linux_options, minor=minor)]
+    checks.append(baseline.privileged)
+    if strict or minor < _OWN_USERS_SINCE:
+        checks.append(baseline.proc_mount)
+    else:
+        checks.append(_unless_own_users(baseline.proc_mount))
+    checks += [partial(baseline.se_linux_options, minor=minor)]
     if not strict or minor < 19:
         checks.append(baseline.seccomp_profile)
     checks += [partial(baseline.sysctls, minor=minor), baseline.windows_host_process]
@@ -60,15 +69,19 @@ def _checks(level: str, minor: int) -> list[Check]:
     return checks
 
 
+def _unless_own_users(check: Check) -> Check:
+    return lambda metadata, spec: None if has_own_users(spec) else check(metadata, spec)
+
+
 def _restricted(minor: int) -> list[Check]:
     checks: list[Check] = []
     if minor >= 8:
         checks.append(partial(restricted.privilege_escalation, minor=minor))
     if minor >= 22:
         checks.append(partial(restricted.capabilities, minor=minor))
-    checks += [restricted.volume_types, restricted.run_as_non_root]
-    if minor >= 23:
-        checks.append(restricted.run_as_user)
+    checks.append(restricted.volume_types)
+    root = [restricted.run_as_non_root, *([restricted.run_as_user] if minor >= 23 else [])]
+    checks += map(_unless_own_users, root) if minor >= _OWN_USERS_SINCE else root
     if minor >= 19:
         checks.append(partial(restricted.seccomp_profile, minor=minor))
     return checks

@@ -10,6 +10,9 @@ from engine.api.types import Object
 COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _ONE = Quantity.of(1)
 _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
+_RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+_ALL_DEVICES = 32  # what a request for all of them is charged (resource.AllocationResultsMaxSize)
 _HUGE_PAGES = "hugepages-"
 # Kinds that are also counted under their bare name.
 _COUNTED = frozenset(
@@ -29,6 +32,8 @@ def usage(group_resource: str, obj: Object) -> Amounts:
         return {**counted, **_service(obj)}
     if group_resource == "persistentvolumeclaims":
         return {**counted, **_claim(obj)}
+    if group_resource == _RESOURCE_CLAIMS:
+        return {**counted, **_devices(obj)}
     return counted
 
 
@@ -42,7 +47,7 @@ def concerns(group_resource: str, name: str) -> bool:
         return name in ("services.nodeports", "services.loadbalancers")
     if group_resource == "persistentvolumeclaims":
         return name == "requests.storage" or _STORAGE_CLASS in name
-    return False
+    return group_resource == _RESOURCE_CLAIMS and name.endswith(_DEVICES)
 
 
 def _compute_name(name: str) -> bool:
@@ -128,3 +133,17 @@ def _claim(claim: Object) -> Amounts:
         if asked is not None:
             result[f"{storage_class}{_STORAGE_CLASS}requests.storage"] = asked
     return result
+
+
+def _devices(claim: Object) -> Amounts:
+    """Devices by class; of alternatives the most that one of them would take (resource_claims.go)."""
+    total: dict[str, int] = {}
+    for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or ():
+        most: dict[str, int] = {}
+        for each in (request["exactly"],) if request.get("exactly") else request.get("firstAvailable") or ():
+            asked = _ALL_DEVICES if each.get("allocationMode") == "All" else each.get("count") or 1
+            name = each.get("deviceClassName", "")
+            most[name] = max(most.get(name, 0), asked)
+        for name, count in most.items():
+            total[name] = total.get(name, 0) + count
+    return {f"{name}{_DEVICES}": Quantity.of(count) for name, count in total.items()}

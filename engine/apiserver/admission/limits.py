@@ -53,6 +53,7 @@ class LimitRanger(Plugin):
             for limit in limits:
                 for requests, ceilings in _measured(attributes.key, obj, limit.get("type", "")):
                     problems += _problems(limit, requests, ceilings)
+        problems = list(dict.fromkeys(problems))  # as an aggregate of errors says each text once
         if problems:
             raise denied(attributes, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
@@ -130,9 +131,9 @@ def _below(name: str, kind: str, bound: Quantity, *, request: Quantity | None, c
     text = f"minimum {name} usage per {kind} is {bound}"
     if request is None:
         return [f"{text}.  No request is specified"]
-    if ceiling is not None and ceiling < bound:
-        return [f"{text}, but limit is {ceiling}"]
-    return [f"{text}, but request is {request}"] if request < bound else []
+    if request < bound:
+        return [f"{text}, but request is {request}"]
+    return [f"{text}, but limit is {ceiling}"] if ceiling is not None and ceiling < bound else []
 
 
 def _above(name: str, kind: str, bound: Quantity, *, request: Quantity | None, ceiling: Quantity | None) -> list[str]:

@@ -29,11 +29,13 @@ class Priority(Plugin):
 
     async def mutate(self, attributes: Attributes) -> bool:
         obj = attributes.object
-        if attributes.subresource or obj is None or attributes.operation is not Operation.CREATE:
-            return False
-        if attributes.key != "pods":
+        if obj is None or attributes.key != "pods":
             return False
         spec = obj["spec"]
+        if attributes.operation is Operation.UPDATE:
+            return _keep(spec, (attributes.old or {}).get("spec") or {})
+        if attributes.operation is not Operation.CREATE:
+            return False
         name, value, policy = await self._resolve(attributes, spec.get("priorityClassName", ""))
         if name:
             spec["priorityClassName"] = name
@@ -51,6 +53,16 @@ class Priority(Plugin):
             )
         spec["priority"], spec["preemptionPolicy"] = value, policy
         return True
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Only one class can be the default."""
+        new = attributes.object
+        if attributes.key != "priorityclasses.scheduling.k8s.io" or new is None or not new.get("globalDefault"):
+            return
+        name, _, _ = await self._default()
+        creates = attributes.operation is Operation.CREATE
+        if name and (creates or (attributes.operation is Operation.UPDATE and name != new["metadata"]["name"])):
+            raise denied(attributes, f"PriorityClass {name} is already marked as default. Only one default can exist")
 
     async def _resolve(self, attributes: Attributes, name: str) -> tuple[str, int, str]:
         if not name:
@@ -71,6 +83,13 @@ class Priority(Plugin):
         if best is None:
             return "", 0, "PreemptLowerPriority"
         return best["metadata"]["name"], best["value"], best.get("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _keep(spec: Object, before: Object) -> bool:
+    """What was resolved once stays where an update leaves it out."""
+    missing = [name for name in ("priority", "preemptionPolicy") if spec.get(name) is None and name in before]
+    spec.update({name: before[name] for name in missing})
+    return bool(missing)
 
 
 class DefaultTolerationSeconds(Plugin):

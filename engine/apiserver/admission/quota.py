@@ -45,7 +45,10 @@ class ResourceQuota(Plugin):
         if self._quotas is None or attributes.object is None or not attributes.namespace or not _handles(attributes):
             return
         cache = await self._caches.started(self._quotas)
-        for known in list(cache.objects(attributes.namespace)):
+        quotas = list(cache.objects(attributes.namespace))
+        for known in quotas:  # nothing is booked on one for what another refuses
+            _checked(attributes, known, attributes.object)
+        for known in quotas:
             await self._charge(attributes, known)
 
     async def _charge(self, attributes: Attributes, quota: Object) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api.pod_references import secrets_of
 from engine.api.types import SERVICE_ACCOUNTS, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 from engine.clock import Clock
 from engine.rng import Rng
 
+ENFORCED = "kubernetes.io/enforce-mountable-secrets"
 MIRROR = "kubernetes.io/config.mirror"
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 VOLUME_PREFIX = "kube-api-access-"
@@ -20,6 +22,7 @@ VOLUME_PREFIX = "kube-api-access-"
 TOKEN_SECONDS = 3607
 DEFAULT = "default"
 DEFAULT_ATTEMPTS = 10
+_NOT_LISTED = " is not allowed because service account {} does not reference that"
 _CONTAINERS = ("initContainers", "containers")
 
 
@@ -37,7 +40,7 @@ class ServiceAccount(Plugin):
             return False
         spec = pod.setdefault("spec", {})
         if MIRROR in (pod["metadata"].get("annotations") or {}):
-            self._check_mirror(attributes, spec)
+            self._check_mirror(attributes, pod)
             return False
         if not spec.get("serviceAccountName"):
             spec["serviceAccountName"] = "default"
@@ -55,15 +58,20 @@ class ServiceAccount(Plugin):
             return
         if MIRROR in (pod["metadata"].get("annotations") or {}):
             return
-        await self._account(attributes, (pod.get("spec") or {}).get("serviceAccountName", ""))
+        spec = pod.get("spec") or {}
+        account = await self._account(attributes, spec.get("serviceAccountName", ""))
+        enforced = (account["metadata"].get("annotations") or {}).get(ENFORCED) == "true"
+        if enforced and (problem := _unmountable(account, spec)):
+            raise denied(attributes, problem)
 
     @staticmethod
-    def _check_mirror(attributes: Attributes, spec: Object) -> None:
+    def _check_mirror(attributes: Attributes, pod: Object) -> None:
+        spec = pod["spec"]
         if spec.get("serviceAccountName"):
             raise denied(attributes, "a mirror pod may not reference service accounts")
+        if secrets_of(pod):
+            raise denied(attributes, "a mirror pod may not reference secrets")
         for volume in spec.get("volumes") or ():
-            if "secret" in volume:
-                raise denied(attributes, "a mirror pod may not reference secrets")
             projected = (volume.get("projected") or {}).get("sources") or ()
             if any("serviceAccountToken" in source for source in projected):
                 raise denied(attributes, "a mirror pod may not use ServiceAccountToken volume projections")
@@ -102,6 +110,31 @@ class ServiceAccount(Plugin):
         for container in bare:
             mount = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}
             container.setdefault("volumeMounts", []).append(mount)
+
+
+def _unmountable(account: Object, spec: Object) -> str:
+    """The first secret that the account does not list, for accounts that want all listed (limitSecretReferences)."""
+    name = account["metadata"]["name"]
+    secrets = {each.get("name") for each in account.get("secrets") or ()}
+    for volume in spec.get("volumes") or ():
+        secret = (volume.get("secret") or {}).get("secretName")
+        if "secret" in volume and secret not in secrets:
+            what = f'volume with secret.secretName="{secret}"'
+            return f"{what}{_NOT_LISTED.format(name)} secret"
+    for field in _CONTAINERS:
+        for container in spec.get(field) or ():
+            for variable in container.get("env") or ():
+                reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+                if reference is not None and reference.get("name") not in secrets:
+                    who = f"{'init ' if field == 'initContainers' else ''}container {container['name']}"
+                    what = f'envVar {variable["name"]} referencing secret.secretName="{reference.get("name", "")}"'
+                    return f"{who} with {what}{_NOT_LISTED.format(name)} secret"
+    pulled = {each.get("name") for each in account.get("imagePullSecrets") or ()}
+    for position, reference in enumerate(spec.get("imagePullSecrets") or ()):
+        if reference.get("name") not in pulled:
+            what = f'imagePullSecrets[{position}].name="{reference.get("name", "")}"'
+            return f"{what}{_NOT_LISTED.format(name)} imagePullSecret"
+    return ""
 
 
 def _automounts(account: Object, spec: Object) -> bool:

@@ -69,7 +69,11 @@ class DefaultStorageClass(Plugin):
 
 def default_of(classes: list[Object]) -> Object | None:
     """The default class (component-helpers storage/volume GetDefaultClass): the newest, then the first by name."""
-    marked = [each for each in classes if _marked(each, DEFAULT) or _marked(each, BETA_DEFAULT)]
+    return _newest([each for each in classes if _marked(each, DEFAULT) or _marked(each, BETA_DEFAULT)])
+
+
+def _newest(marked: list[Object]) -> Object | None:
+    """Of one moment the first by name."""
     marked.sort(key=lambda each: each["metadata"]["name"])
     marked.sort(key=lambda each: str(each["metadata"].get("creationTimestamp", "")), reverse=True)
     return marked[0] if marked else None
@@ -110,7 +114,7 @@ def _size(claim: Object) -> Quantity:
 
 
 class DefaultIngressClass(Plugin):
-    """An Ingress that names no class gets the default one."""
+    """An Ingress that names no class gets the default one; of several the newest."""
 
     name = "DefaultIngressClass"
 
@@ -129,8 +133,8 @@ class DefaultIngressClass(Plugin):
         if spec.get("ingressClassName") is not None or "kubernetes.io/ingress.class" in annotations:
             return False
         cache = await self._caches.started(self._classes)
-        marked = sorted(each["metadata"]["name"] for each in cache.objects() if _marked(each, _DEFAULT_INGRESS))
-        if not marked:
+        found = _newest([each for each in cache.objects() if _marked(each, _DEFAULT_INGRESS)])
+        if found is None:
             return False
-        spec["ingressClassName"] = marked[0]
+        spec["ingressClassName"] = found["metadata"]["name"]
         return True
