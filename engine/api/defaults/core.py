@@ -122,6 +122,10 @@ def priority_level(obj: Object) -> None:
                 queuing.setdefault(name, value)
 
 
+def pod_certificate_request(obj: Object) -> None:
+    obj.get("spec", {}).setdefault("maxExpirationSeconds", 86400)
+
+
 def resource_claim(obj: Object) -> None:
     for request in obj.get("spec", {}).get("devices", {}).get("requests", ()):
         for device in (*([request["exactly"]] if "exactly" in request else []), *request.get("firstAvailable", ())):

@@ -52,6 +52,7 @@ NEW: dict[str, tuple[Object, list[str]]] = {
             "spec.nodeUID: Too long: may not be more than 128 bytes",
         ],
     ),
+    "a life of a day, if nothing is said": (request(maxExpirationSeconds=None), []),
     "too short a life": (
         request(maxExpirationSeconds=3599),
         ["spec.maxExpirationSeconds: Invalid value: 3599: must be in the range [3600, 7862400]"],
