@@ -61,8 +61,8 @@ class Extension(Protocol):
         """Fill in defaults, in place."""
         ...
 
-    def problems(self, new: Object, old: Object | None) -> list[Cause]:
-        """What is wrong with an object besides its metadata."""
+    def problems(self, new: Object, old: Object | None, warned: list[str]) -> list[Cause]:
+        """What is wrong with an object besides its metadata; `warned` gets what is let be, as it was so before."""
         ...
 
     def selectable(self, obj: Object) -> dict[str, str]:

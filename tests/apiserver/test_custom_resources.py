@@ -131,6 +131,39 @@ async def test_what_is_wrong_is_refused_and_what_is_unknown_is_told_of(client: C
     )
 
 
+async def _warnings(client: Client, method: str, path: str, body: Object) -> list[str]:
+    headers = {"content-type": MERGE_PATCH if method == "PATCH" else "application/json"}
+    response = await client.send(method, path, body=orjson.dumps(body), headers=headers)
+    assert response.status in {200, 201}, response.body
+    told = response.headers.get("warning", "").replace("\\", "")
+    return told.removeprefix('299 - "').removesuffix('"').split('", 299 - "') if told else []
+
+
+async def test_what_is_let_be_is_warned_of(client: Client) -> None:
+    """Of unknown formats and finalizers without a domain when they come; of rules that what did not change breaks."""
+    schema: Object = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    strict: Object = {"maxLength": 9, "x-kubernetes-validations": [{"rule": "self.startsWith('x')"}]}
+    field = schema["properties"]["a"]
+    path, definitions = CRON_TABS.path("default"), DEFINITIONS.path(None)
+    made = _definition(schema)
+    field["format"], schema["properties"]["n"] = "colour", {"type": "integer", "format": "int32"}
+    assert await _warnings(client, "POST", definitions, made) == ['unrecognized format "colour"']
+    new: Object = {**_cron_tab(a="old"), "metadata": {"name": "a", "finalizers": ["e.org/a", "orphan", "e.org"]}}
+    plain = (
+        'metadata.finalizers: "e.org": prefer a domain-qualified finalizer name including a path (/) to avoid '
+        "accidental conflicts with other finalizer writers"
+    )
+    assert await _warnings(client, "POST", path, new) == [plain]
+    field.update(strict)
+    assert await _warnings(client, "PATCH", f"{definitions}/{NAME}", {"spec": made["spec"]}) == []
+    assert await _warnings(client, "PATCH", f"{path}/a", {"spec": {"b": "new"}}) == [
+        "spec.a: Invalid value: \"string\": failed rule: self.startsWith('x')"
+    ]
+    field["format"] = "shade"
+    told = await _warnings(client, "PATCH", f"{definitions}/{NAME}", {"spec": made["spec"]})
+    assert told == ['unrecognized format "shade"']
+
+
 async def test_status_is_apart_and_the_generation_counts_what_is_wanted(client: Client) -> None:
     await _define(client)
     made = await client.create(CRON_TABS, {**_cron_tab(), "status": {"n": 1}}, namespace="default")

@@ -129,7 +129,7 @@ class CustomVersion:
 
         return Validator.of(self.structural)
 
-    def problems(self, new: Object, old: Object | None) -> list[Cause]:
+    def problems(self, new: Object, old: Object | None, warned: list[str]) -> list[Cause]:
         problems = Problems()
         before = _content(old) if old is not None else MISSING
         content = _content(new)
@@ -145,7 +145,8 @@ class CustomVersion:
         if any(cause.reason in _BLOCKING for cause in problems):
             problems.append(field_invalid("<nil>", None, _NOT_CHECKED))
         else:
-            rules.check(new, old if old is not None else MISSING, "", problems)
+            let_be = rules.check(new, old if old is not None else MISSING, "", problems)
+            warned.extend(map(str, let_be))
         return problems
 
     def _repeats(self, old: Object) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engine.api.app_armor import profile_warnings
-from engine.api.resource_table import DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
+from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
-from engine.api.warnings import networking, nodes, storage, workloads
+from engine.api.warnings import custom, networking, nodes, storage, workloads
 
 # Kind -> since when it is deprecated, when it went, and what to use.
 _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
@@ -51,7 +51,13 @@ _ON_CREATE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
     **_ALWAYS,
     **workloads.ON_CREATE,
     ("", "ServiceAccount"): workloads.service_account,
+    (APIEXTENSIONS, "CustomResourceDefinition"): custom.definition,
     (NETWORKING, "Ingress"): networking.ingress,
+}
+
+_ON_UPDATE: Mapping[tuple[str, str], Callable[[Object, Object], list[str]]] = {
+    **workloads.ON_UPDATE,
+    (APIEXTENSIONS, "CustomResourceDefinition"): custom.changed_definition,
 }
 
 
@@ -75,14 +81,18 @@ def warnings_before_create(info: ResourceInfo, obj: Object) -> list[str]:
 
 
 def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
+    if info.extension is not None:
+        return custom.resource(obj)
     found = _ON_CREATE.get((info.gvr.group, info.kind))
     return found(obj) if found is not None else []
 
 
 def warnings_on_update(info: ResourceInfo, new: Object, old: Object) -> list[str]:
     """Nobody is warned of a Pod that changes; of a workload's template only when what it wants has changed."""
+    if info.extension is not None:
+        return custom.resource(new, old)
     kind = (info.gvr.group, info.kind)
-    changed = workloads.ON_UPDATE.get(kind)
+    changed = _ON_UPDATE.get(kind)
     if changed is not None:
         return changed(new, old)
     always = _ALWAYS.get(kind)

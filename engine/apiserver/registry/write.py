@@ -23,6 +23,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
 from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.owner_references import drop_twins
 from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.storage import Stored
@@ -49,10 +50,12 @@ class Writer:
     async def create(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False) -> Object:
         """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`."""
         info = call.gvr_resource
+        drop_twins(call, obj, admitted=False)
         if not tracked:  # before admission and strategy: what the server adds belongs to no manager
             obj = self._tracked(info.gvk, obj, None, options=options, subresource="")
         attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
         await self._mutate(call, attributes)
+        drop_twins(call, obj, admitted=True)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
@@ -181,11 +184,13 @@ class Writer:
         if call.info.verb == "patch":
             _check_uid(info, new, old)
         carry_over(info, new, old)
+        drop_twins(call, new, admitted=False)
         if not tracked:  # before admission and strategy: what the server changes belongs to no manager
             new = self._owned(call, new, old, options=options)
         attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
         if not admitted:
             await self._mutate(call, attributes)
+        drop_twins(call, new, admitted=True)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
             hook.begin_update(new, old)
@@ -215,17 +220,20 @@ class Writer:
 
     def _complete_changed(self, call: Call, new: Object, old: Object, *, rules: Rules | None) -> None:
         info, subresource = call.gvr_resource, call.info.subresource
+        causes: list[Cause]
         if rules is not None:
             if subresource in _SPEC_PARTS and new.get("spec") != old.get("spec"):
                 new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
             causes = rules(new, old)
         elif subresource == "status":
             prepare_for_status_update(info, new, old)
-            causes = validate_status_update(info, new, old)
+            causes = problems = validate_status_update(info, new, old)
+            call.warnings.extend(problems.warned)
         else:
             prepare_for_update(info, new, old)
             apply_defaults(info, new)
-            causes = validate_update(info, new, old)
+            causes = problems = validate_update(info, new, old)
+            call.warnings.extend(problems.warned)
         if causes:
             raise invalid(info.gvk, new["metadata"].get("name", ""), causes)
 

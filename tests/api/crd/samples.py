@@ -56,7 +56,7 @@ def cron_tab(spec: Any, **fields: Any) -> Object:
 def problems_of(schema: Object, spec: Any, old: Any = None) -> list[str]:
     """What is wrong with a CronTab of this spec."""
     before = cron_tab(old) if old is not None else None
-    return texts(compiled(schema).problems(cron_tab(spec), before))
+    return texts(compiled(schema).problems(cron_tab(spec), before, []))
 
 
 def texts(causes: list[Cause] | Problems) -> list[str]:

@@ -116,7 +116,7 @@ SCALE = {
 )
 def test_what_a_scale_wants(spec: Object, status: Object, wrong: list[str]) -> None:
     version = compiled({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, subresources=SCALE)
-    assert texts(version.problems({**cron_tab(spec), "status": status}, None)) == wrong
+    assert texts(version.problems({**cron_tab(spec), "status": status}, None, [])) == wrong
 
 
 def test_a_set_that_held_something_twice_may_go_on_to() -> None:
