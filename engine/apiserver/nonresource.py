@@ -18,7 +18,9 @@ from engine.api import discovery
 from engine.api.errors import PlainTextError, method_not_allowed
 from engine.api.openapi import OpenApi
 from engine.api.openapi_proto import MEDIA_TYPES
-from engine.api.wire import JSON, Response
+from engine.api.wire import JSON, Request, Response
+from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
+from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
@@ -32,8 +34,9 @@ Make = Callable[[], Any]
 
 
 class NonResource:
-    def __init__(self, backend: Backend, debug: DebugEndpoints, requests: RequestMetrics) -> None:
+    def __init__(self, backend: Backend, debug: DebugEndpoints, requests: RequestMetrics, issuer: TokenIssuer) -> None:
         self.ready = False
+        self._issuer = issuer
         self._requests = requests
         self._backend = backend
         self._debug = debug
@@ -54,6 +57,10 @@ class NonResource:
             return health(request, path, ready=self.ready)
         if path == "/metrics":
             return await metrics(self._backend, self._requests)
+        if path == CONFIGURATION_PATH:
+            return _cached(request, self._issuer.configuration(), JSON)
+        if path == KEYS_PATH:
+            return _cached(request, self._issuer.key_set(), KEYS_TYPE)
         if path.startswith("/openapi/"):
             return await self._openapi(call, path)
         if path in ("/api", "/apis") and _wants_aggregated(request.headers.get("accept", "")):
@@ -108,7 +115,7 @@ class NonResource:
             if group:
                 paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{version}" if group else f"/api/{version}" for version in versions]
-        paths += [*_HEALTH, "/metrics", "/openapi/v2", "/openapi/v3", "/version", PREFIX]
+        paths += [*_HEALTH, "/metrics", "/openapi/v2", "/openapi/v3", "/version", PREFIX, CONFIGURATION_PATH, KEYS_PATH]
         return sorted(paths)
 
     def _version(self) -> Any:
@@ -187,6 +194,11 @@ class NonResource:
         if call.request.headers.get("if-none-match") == tag:
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+
+
+def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:
+    body = document if request.in_process else orjson.dumps(document)
+    return Response(200, body, {"content-type": kind, "cache-control": CACHED})
 
 
 def _accepted(call: Call) -> set[str]:

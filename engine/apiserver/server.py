@@ -194,7 +194,7 @@ class ApiServer:
         self._auditor = self._make_auditor()
         requests = RequestMetrics()
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
-        self._nonresource = NonResource(self.backend, self._debug, requests)
+        self._nonresource = NonResource(self.backend, self._debug, requests, issuer)
         self._chain = Chain(
             world=world,
             authenticator=authenticator,

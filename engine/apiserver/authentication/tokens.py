@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from engine.api.errors import unauthorized
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
+from engine.apiserver.authentication.discovery import configuration, key_id, key_set
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
 from engine.apiserver.lookup import Lookup
 from engine.clock import Clock
@@ -83,7 +84,16 @@ class TokenIssuer:
             "nbf": int(now.timestamp()),
             "sub": f"{SERVICE_ACCOUNT_PREFIX}{metadata['namespace']}:{metadata['name']}",
         }
-        return jwt.encode(claims, self._private, algorithm=_ALGORITHM), ends
+        headers = {"kid": key_id(self._public)}
+        return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers), ends
+
+    def configuration(self) -> dict[str, Any]:
+        """The OpenID configuration of the issuer."""
+        return configuration(ISSUER, _ALGORITHM)
+
+    def key_set(self) -> dict[str, Any]:
+        """The public key, as a JSON Web Key Set."""
+        return key_set(self._public, _ALGORITHM)
 
     def claims(self, token: str) -> dict[str, Any] | None:
         """What a token says; None for one that is not ours. Raises TokenError for one that has ended."""
