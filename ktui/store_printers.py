@@ -120,6 +120,8 @@ ENDPOINT_HEADERS = (
     "RAFT APPLIED INDEX",
     "ERRORS",
 )
+MEMBER_HEADERS = ("ID", "STATUS", "NAME", "PEER ADDRS", "CLIENT ADDRS", "IS LEARNER")
+HEALTH_HEADERS = ("ENDPOINT", "HEALTH", "TOOK", "ERROR")
 SNAPSHOT_HEADERS = ("HASH", "REVISION", "TOTAL KEYS", "TOTAL SIZE")
 
 
@@ -152,6 +154,46 @@ def fields_endpoint(endpoint: Document) -> Iterator[str]:
     yield _field("RaftAppliedIndex", status["raftAppliedIndex"])
     yield _field("Errors", f"[{' '.join(status.get('errors', ()))}]")
     yield _field("Endpoint", go_quoted(endpoint["Endpoint"].encode()))
+    yield ""
+
+
+def member_row(member: Document) -> list[str]:
+    return [
+        f"{member['ID']:x}",
+        "started" if member.get("name") else "unstarted",
+        member.get("name", ""),
+        ",".join(member.get("peerURLs", ())),
+        ",".join(member.get("clientURLs", ())),
+        _boolean(member.get("isLearner", False)),
+    ]
+
+
+def fields_members(response: Document) -> Iterator[str]:
+    yield from fields_header(response["header"])
+    for member in response["members"]:
+        yield _field("ID", member["ID"])
+        yield _field("Name", go_quoted(member.get("name", "").encode()))
+        for name, urls in (("PeerURL", member.get("peerURLs", ())), ("ClientURL", member.get("clientURLs", ()))):
+            for url in urls:
+                yield _field(name, go_quoted(url.encode()))
+        yield _field("IsLearner", _boolean(member.get("isLearner", False)))
+        yield ""
+
+
+def simple_health(health: Document) -> str:
+    if health["health"]:
+        return f"{health['endpoint']} is healthy: successfully committed proposal: took = {health['took']}"
+    return f"{health['endpoint']} is unhealthy: failed to commit proposal: {health['error']}"
+
+
+def health_row(health: Document) -> list[str]:
+    return [health["endpoint"], _boolean(health["health"]), health["took"], health.get("error", "")]
+
+
+def fields_health(health: Document) -> Iterator[str]:
+    yield _field("Health", _boolean(health["health"]))
+    yield _field("Took", go_quoted(health["took"].encode()))
+    yield _field("Error", go_quoted(health.get("error", "").encode()))
     yield ""
 
 

@@ -38,6 +38,27 @@ class Member:
         return bool(self.id) and self.id == self.leader_id
 
 
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A member as the cluster's list has it, whether it runs or not (rpc.proto Member)."""
+
+    id: int
+    name: str
+    peer_urls: tuple[str, ...]
+    client_urls: tuple[str, ...]
+    is_learner: bool = False
+
+
+def registered(member: Member) -> Registered:
+    """A member that is only told of: of a simulated quorum, or the one that there is."""
+    return Registered(member.id, member.name, (member.endpoint,), (member.endpoint,))
+
+
+class Alarm(NamedTuple):
+    member_id: int
+    name: str  # NOSPACE or CORRUPT
+
+
 @runtime_checkable
 class Clustered(Protocol):
     """A store that knows its members and leases; all backends do."""
@@ -45,6 +66,12 @@ class Clustered(Protocol):
     def identity(self) -> Identity: ...
 
     async def members(self) -> list[Member]: ...
+
+    async def member_list(self) -> list[Registered]: ...
+
+    async def disarm(self) -> list[Alarm]:
+        """Take back all alarms and say which those were; what is still so raises them again."""
+        ...
 
     async def leases(self) -> list[int]: ...
 

@@ -31,7 +31,7 @@ from engine.store.inspection import (
 )
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
-from engine.store.members import Identity, Member, hashed_id
+from engine.store.members import Alarm, Identity, Member, Registered, hashed_id, registered
 from engine.store.quieting import QuietHistory, quiet_revisions
 from engine.store.retention import Retention
 from engine.store.types import (
@@ -330,8 +330,9 @@ class SqliteStore:
 
     # -- upkeep
 
-    async def compact(self, revision: int) -> None:
-        """Let go of the history before a revision; returns once that is decided for good, not once the space is free.
+    async def compact(self, revision: int, *, physical: bool = False) -> None:
+        """Let go of the history before a revision; returns once that is decided for good, with `physical` only once
+        its rows are gone.
 
         Raises CompactedError, FutureRevisionError.
         """
@@ -341,6 +342,8 @@ class SqliteStore:
         if revision > self._index.revision:
             raise FutureRevisionError
         await self._submit(compact_revision=revision)
+        if physical:
+            await self._upkeep.compaction_done()
 
     async def status(self) -> StoreStatus:
         journal, index, committer = self._journal, self._index, self._committer
@@ -393,6 +396,13 @@ class SqliteStore:
             errors=tuple(status.alarms),
         )
         return [member]
+
+    async def member_list(self) -> list[Registered]:
+        return [registered(member) for member in await self.members()]
+
+    async def disarm(self) -> list[Alarm]:
+        self._check_open()
+        return [Alarm(self.identity().member_id, name) for name in await self._upkeep.disarm()]
 
     def watchers(self) -> list[WatcherInfo]:
         """The open watches."""

@@ -225,7 +225,9 @@ class Store(Protocol):
         """The cause that the transaction of a revision was given; "" if there was none or it is no longer kept."""
         ...
 
-    async def compact(self, revision: int) -> None: ...
+    async def compact(self, revision: int, *, physical: bool = False) -> None:
+        """Let go of the history before a revision; with `physical`, return only once its space is free for reuse."""
+        ...
 
     async def lease_grant(self, ttl: int, lease_id: int = 0) -> int:
         """A lease of `ttl` model seconds; returns its id."""

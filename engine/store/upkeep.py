@@ -67,6 +67,7 @@ class Upkeep:
         self._working = False
         self._compacting = hub.compact_revision > 0  # a compaction that the last process did not finish
         self._asked = hub.compact_revision
+        self._awaited: list[asyncio.Future[None]] = []
 
     @property
     def in_use(self) -> int:
@@ -90,6 +91,22 @@ class Upkeep:
         """The compacted revision has been raised: its rows are to go."""
         self.compactions += 1
         self._compacting = True
+
+    async def compaction_done(self) -> None:
+        """Wait until what was compacted is gone."""
+        while self._compacting:
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._awaited.append(done)
+            await done
+
+    async def disarm(self) -> list[str]:
+        """Forget the alarms, and look whether there is still a reason for one; those that there were."""
+        alarms = list(self.alarms)
+        self.alarms.clear()
+        if self._journal is not None:
+            await self._journal.measure()
+        self._watch_space()
+        return alarms
 
     def _trim_memory(self, count: int) -> None:
         if self._journal is None:
@@ -197,6 +214,10 @@ class Upkeep:
         if self.alarms and self.in_use < self.quota * _RELIEF:
             _log.warning("the store is below its quota again: writes go on")
             self.alarms.clear()
+        awaited, self._awaited = self._awaited, []
+        for waiting in awaited:
+            if not waiting.done():
+                waiting.set_result(None)
 
 
 def _retrieve(done: asyncio.Future[None]) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from base64 import b64decode
-from collections.abc import AsyncIterator, Iterable
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 import typer
@@ -17,7 +17,7 @@ import typer
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
-from ktui.commands.store_members import alarm, endpoint, lease, status
+from ktui.commands.store_members import alarm, endpoint, lease, member, status
 from ktui.store_client import (
     BAD_ARGUMENTS,
     BAD_FEATURE,
@@ -38,6 +38,7 @@ PAGE = 500  # keys that are asked for at once
 store = typer.Typer(no_args_is_help=True, help="Look into a cluster's store with etcdctl's words.")
 store.add_typer(snapshot, name="snapshot")
 store.add_typer(endpoint, name="endpoint")
+store.add_typer(member, name="member")
 store.add_typer(lease, name="lease")
 store.add_typer(alarm, name="alarm")
 store.command("status")(status)
@@ -72,6 +73,10 @@ def get(
     order: Annotated[str, typer.Option(help="ASCEND or DESCEND.")] = "",
     consistency: Annotated[str, typer.Option(help="l or s; the API server reads its own store either way.")] = "l",
     print_value_only: Annotated[bool, typer.Option("--print-value-only", help="Only the values.")] = False,
+    min_create_rev: Annotated[int, typer.Option(help="Only keys made at this revision or later.")] = 0,
+    max_create_rev: Annotated[int, typer.Option(help="Only keys made at this revision or before.")] = 0,
+    min_mod_rev: Annotated[int, typer.Option(help="Only keys changed at this revision or later.")] = 0,
+    max_mod_rev: Annotated[int, typer.Option(help="Only keys changed at this revision or before.")] = 0,
     as_hex: Hex = False,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
@@ -92,7 +97,11 @@ def get(
         **_sorting(sort_by.upper(), order.upper()),
     }
     _check_output(write_out, count_only=count_only, print_value_only=print_value_only)
-    response = ask(name, lambda client: _range(client, query, limit=max(limit, 0), revision=max(rev, 0)))
+    within = (
+        _Within("create_revision", min_create_rev, max_create_rev),
+        _Within("mod_revision", min_mod_rev, max_mod_rev),
+    )
+    response = ask(name, lambda client: _chosen(client, query, within, limit=max(limit, 0), revision=max(rev, 0)))
     if write_out == Format.JSON:
         print_lines([printers.encoded(response)])
     elif write_out == Format.FIELDS:
@@ -100,6 +109,37 @@ def get(
     else:
         for kv in response.get("kvs", ()):
             print_lines(printers.simple_kv(kv, value_only=print_value_only, as_hex=as_hex))
+
+
+class _Within(NamedTuple):
+    """Bounds of one of a key-value's revisions; 0 is none."""
+
+    field: str
+    least: int
+    most: int
+
+    def __contains__(self, kv: object) -> bool:
+        revision: int = kv.get(self.field, 0) if isinstance(kv, dict) else 0
+        return self.least <= revision and (not self.most or revision <= self.most)
+
+
+async def _chosen(
+    client: Any, query: dict[str, str], within: Sequence[_Within], *, limit: int, revision: int
+) -> dict[str, Any]:
+    """A range, of those key-values that are within the bounds; as in etcd the count is that of all of them."""
+    bounded = [bounds for bounds in within if bounds.least > 0 or bounds.most > 0]
+    if not bounded or query["count_only"]:
+        return await _range(client, query, limit=limit, revision=revision)
+    found = await _range(client, query, limit=0, revision=revision)
+    kvs = [kv for kv in found.pop("kvs", ()) if all(kv in bounds for bounds in bounded)]
+    found.pop("more", None)
+    shown = kvs[:limit] if limit else kvs
+    chosen = {"header": found.pop("header")}
+    if shown:
+        chosen["kvs"] = shown
+    if len(shown) < len(kvs):
+        chosen["more"] = True
+    return {**chosen, **found}
 
 
 def _sorting(target: str, order: str) -> dict[str, str]:
@@ -178,6 +218,9 @@ def watch(
     prefix: Prefix = False,
     rev: Annotated[int, typer.Option(help="From this revision on.")] = 0,
     prev_kv: Annotated[bool, typer.Option("--prev-kv", help="Also what was there before each event.")] = False,
+    progress: Annotated[
+        bool, typer.Option("--progress-notify", help="Also how far the watch is, every ten minutes.")
+    ] = False,
     as_hex: Hex = False,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
@@ -189,13 +232,20 @@ def watch(
         raise EtcdctlError("`range_end` and `--prefix` are mutually exclusive", BAD_ARGUMENTS)
     no_table(write_out)
     start = max(rev, 1) if rev else 0  # what is before the first revision is compacted, or it is the first
-    query = query_of(**interval(words, prefix=prefix), start_revision=start, prev_kv=_flag(prev_kv))
+    query = query_of(
+        **interval(words, prefix=prefix),
+        start_revision=start,
+        prev_kv=_flag(prev_kv),
+        progress_notify=_flag(progress),
+    )
 
     async def follow(client: Any) -> None:
         async for response in _lines(client, query):
             if response["Canceled"]:
                 message = "watch was canceled (etcdserver: mvcc: required revision has been compacted)"
                 print(message, file=sys.stderr)
+            elif not response["Events"]:
+                print(f"progress notify: {response['Header']['revision']}", flush=True)
             print_lines(_shown_events(response, write_out, as_hex=as_hex))
         raise EtcdctlError("watch is canceled by the server", INTERRUPTED)
 
@@ -222,8 +272,10 @@ async def _lines(client: Any, query: dict[str, list[str]]) -> AsyncIterator[dict
 
 
 @store.command("compact")
+@store.command("compaction", hidden=True)
 def compact(
     words: Annotated[list[str] | None, typer.Argument(metavar="REVISION", show_default=False)] = None,
+    physical: Annotated[bool, typer.Option("--physical", help="Wait until the space is free.")] = False,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Let go of the history before a revision."""
@@ -233,7 +285,8 @@ def compact(
         revision = int(words[0])
     except ValueError:
         raise EtcdctlError(f'strconv.ParseInt: parsing "{words[0]}": invalid syntax') from None
-    ask(name, lambda client: client.request("POST", f"{PREFIX}/compact", body={"revision": revision}))
+    body = {"revision": revision, "physical": physical}
+    ask(name, lambda client: client.request("POST", f"{PREFIX}/compact", body=body))
     print(f"compacted revision {revision}")
 
 

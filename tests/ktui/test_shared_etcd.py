@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,9 @@ def test_without_etcd_writes_answer_503_reads_go_on_and_all_recovers(home: Home,
     assert watched.code == 0
 
 
+_HEALTH = ("endpoint", "health", "-w", "table")
+
+
 def test_etcdctl_and_ktui_store_print_the_same(home: Home, etcd: RealEtcd) -> None:
     home.up("--store=etcd", f"--etcd-endpoints={etcd.endpoint}", "--components=apiserver")
     for name in ("one", "two"):
@@ -124,12 +128,19 @@ def test_etcdctl_and_ktui_store_print_the_same(home: Home, etcd: RealEtcd) -> No
         ["get", prefix, "--prefix", "--limit", "1", "-w", "json"],
         ["get", prefix, "--prefix", "--order", "DESCEND", "--print-value-only"],
         ["get", prefix, "--prefix", "--sort-by", "CREATE", "-w", "json"],
+        ["member", "list"],
+        ["member", "list", "-w", "json"],
+        ["member", "list", "-w", "table"],
+        ["member", "list", "-w", "fields"],
+        ["alarm", "disarm"],
     ):
         assert home.ktui("store", *words).ok() == etcd.etcdctl(*words)
     for form in ("simple", "table"):
         assert fields(home.ktui("store", "status", "-w", form).ok()) == fields(
             etcd.etcdctl("endpoint", "status", "-w", form)
         )
+    ours, theirs = home.ktui("store", *_HEALTH).ok(), etcd.etcdctl(*_HEALTH)
+    assert re.sub(r"[\d.]+ms|-+", "", ours).split() == re.sub(r"[\d.]+[mµ]s|-+", "", theirs).split()
 
 
 def fields(text: str) -> list[str]:

@@ -190,6 +190,9 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
             'bad lease ID arg (strconv.ParseInt: parsing "xyz": invalid syntax), expecting ID in Hex',
             id="no lease's id",
         ),
+        pytest.param("alarm disarm a", 128, "alarm disarm command accepts no arguments", id="disarm what"),
+        pytest.param("alarm disarm -w table", 4, "table not supported as output format", id="no table of alarms"),
+        pytest.param("compaction", 128, "compaction command needs 1 argument", id="compaction what"),
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],
 )
@@ -235,6 +238,50 @@ def test_leases_and_what_hangs_on_them(home: Home, here: Here) -> None:
 def test_no_alarms(here: Here) -> None:
     assert here("alarm", "list").ok() == ""
     assert here("alarm", "list", "-w", "json").ok() == "{}\n"
+
+
+def test_members_and_their_health(home: Home, here: Here) -> None:
+    """One member, which is the leader; the same as `etcdctl` prints of a real one is compared in test_shared_etcd."""
+    (endpoint,) = json.loads(here("status", "-w", "json").ok())
+    listed = json.loads(here("member", "list", "-w", "json").ok())
+    assert list(listed) == ["header", "members"]
+    assert listed["header"] == {"cluster_id": endpoint["Status"]["header"]["cluster_id"], **_tail(endpoint)}
+    (member,) = listed["members"]
+    urls = [endpoint["Endpoint"]]
+    assert member == {"ID": endpoint["Status"]["leader"], "name": "default", "peerURLs": urls, "clientURLs": urls}
+    line = f"{member['ID']:x}, started, default, {urls[0]}, {urls[0]}, false\n"
+    assert here("member", "list").ok() == line
+    row = here("member", "list", "-w", "table").ok().splitlines()[3]
+    assert [cell.strip() for cell in row.strip("|").split("|")] == line.strip().split(", ")
+    assert here("endpoint", "health").ok().startswith(f"{urls[0]} is healthy: successfully committed proposal: took = ")
+    (health,) = json.loads(here("endpoint", "health", "-w", "json").ok())
+    assert (health["endpoint"], health["health"]) == (urls[0], True)
+    assert here("endpoint", "health", "-w", "fields").ok().splitlines()[0] == '"Health" : true'
+
+
+def _tail(endpoint: dict[str, Any]) -> dict[str, int]:
+    return {name: endpoint["Status"]["header"][name] for name in ("member_id", "raft_term")}
+
+
+def test_get_within_revisions(home: Home, here: Here) -> None:
+    """etcd 3.5's bounds: the count is of all, more and limit are of those within."""
+    kvs = json.loads(here("get", MAPS, "--prefix", "-w", "json").ok())["kvs"]
+    first, second = (kv for kv in kvs if b64decode(kv["key"]).decode().endswith(("/one", "/two")))
+    changed, made = first["mod_revision"], first["create_revision"]
+
+    def found(*words: str) -> list[str]:
+        return here("get", MAPS, f"{MAPS}two\x01", "--keys-only", *words).ok().split()
+
+    one, two = f"{MAPS}one", f"{MAPS}two"
+    assert found("--min-mod-rev", str(changed)) == [one]
+    assert found("--max-mod-rev", str(changed - 1)) == [two]
+    assert found("--max-create-rev", str(made)) == [one]
+    assert found("--min-create-rev", str(made), "--order", "DESCEND", "--limit", "1") == [two]
+    cut = json.loads(here("get", MAPS, f"{MAPS}two\x01", "--min-create-rev", "1", "--limit", "1", "-w", "json").ok())
+    assert (len(cut["kvs"]), cut["more"], cut["count"]) == (1, True, 2)
+    none = json.loads(here("get", MAPS, f"{MAPS}two\x01", "--min-create-rev", "999999", "-w", "json").ok())
+    assert list(none) == ["header", "count"]
+    assert second["create_revision"] > made
 
 
 def watch(home: Home, *words: str, lines: int) -> list[str]:
@@ -311,7 +358,8 @@ def test_a_file_that_is_no_snapshot(home: Home, tmp_path: Path) -> None:
 
 def test_compact_and_what_it_takes_away(home: Home) -> None:
     revision = json.loads(home.ktui("store", "get", MAPS, "-w", "json").ok())["header"]["revision"]
-    assert home.ktui("store", "compact", str(revision)).ok() == f"compacted revision {revision}\n"
+    compacted = home.ktui("store", "compaction", str(revision), "--physical")
+    assert compacted.ok() == f"compacted revision {revision}\n"
     message = "etcdserver: mvcc: required revision has been compacted"
     for words in (["compact", str(revision)], ["get", MAPS, "--prefix", "--rev", "2"]):
         ran = home.ktui("store", *words)

@@ -40,6 +40,15 @@ async def test_what_is_compacted_is_refused(store: SqliteStore) -> None:
         await store.watch(b"/a", start_revision=4)
 
 
+async def test_a_physical_compaction_is_done_when_it_returns(store: SqliteStore) -> None:
+    for number in range(2000):
+        await put(store, b"/a", b"%d" % number)
+    await store.compact(store.revision, physical=True)
+    assert await store.log() == (await store.log())[-1:]
+    await store.compact(await put(store, b"/a"), physical=True)
+    assert len(await store.log()) == 1
+
+
 async def test_a_revision_is_compacted_once_and_never_ahead(store: SqliteStore) -> None:
     await put(store, b"/a")
     await put(store, b"/a")

@@ -24,6 +24,7 @@ from engine.store import (
     StoreError,
     StoreUnavailableError,
 )
+from engine.store.members import Alarm
 from tests.store.test_txn import get, put
 
 
@@ -275,6 +276,23 @@ async def test_the_quota_raises_an_alarm_and_lifts_it(virtual_clock: VirtualCloc
     await virtual_clock.sleep(1)
     assert (await store.status()).alarms == []
     assert await put(store, b"/again") == store.revision
+    await store.close()
+
+
+async def test_an_alarm_that_is_taken_back_comes_again_while_there_is_a_reason(
+    virtual_clock: VirtualClock, path: Path
+) -> None:
+    store = await SqliteStore.open(path, clock=virtual_clock, quota=4 << 20)
+    assert await store.disarm() == []
+    number = 0
+    while not (await store.status()).alarms:  # none of it is history that could go
+        number += 1
+        await put(store, b"/k%d" % number, bytes(100_000))
+    member = store.identity().member_id
+    assert await store.disarm() == [Alarm(member, "NOSPACE")]
+    assert (await store.status()).alarms == ["NOSPACE"]
+    with pytest.raises(NoSpaceError):
+        await put(store, b"/again")
     await store.close()
 
 

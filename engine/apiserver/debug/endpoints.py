@@ -42,7 +42,7 @@ class DebugEndpoints:
         self._backend = backend
         self._config = config
         self._traces = traces
-        self._store = StoreEndpoints(backend.storage.store)
+        self._store = StoreEndpoints(backend.storage.store, backend.world.clock)
         self._census = Census(backend)
         self._node_map = NodeMap(backend)
 
@@ -151,11 +151,16 @@ _PATHS = [
         "nodes",
         "payloads",
         "status",
+        "store/alarms",
         "store/compact",
         "store/defrag",
+        "store/disarm",
         "store/endpoints",
         "store/keys",
+        "store/lease",
+        "store/leases",
         "store/log",
+        "store/memberlist",
         "store/members",
         "store/range",
         "store/snapshot",

@@ -3,14 +3,16 @@
 | path | method | parameters or body | answer |
 | --- | --- | --- | --- |
 | store/range | GET | key, range_end, limit, revision, keys_only, count_only, sort_target, sort_order | RangeResponse |
-| store/watch | GET | key, range_end, start_revision, prev_kv | a stream of WatchResponses, one a line |
-| store/compact | POST | {"revision": N} | CompactionResponse |
+| store/watch | GET | key, range_end, start_revision, prev_kv, progress_notify | WatchResponses, one a line |
+| store/compact | POST | {"revision": N, "physical": BOOL} | CompactionResponse |
 | store/defrag | POST | | DefragmentResponse |
 | store/snapshot | GET | | the bytes of a snapshot |
 | store/endpoints | GET | | the status of each member, as `etcdctl endpoint status -w json` |
 | store/leases | GET | | LeaseLeasesResponse |
 | store/lease | GET | id (decimal), keys | LeaseTimeToLiveResponse |
+| store/memberlist | GET | | MemberListResponse |
 | store/alarms | GET | | AlarmResponse |
+| store/disarm | POST | | AlarmResponse, of the alarms that there were |
 
 Keys in parameters are text; keys and values in answers are base64. Fields that are zero are left out, as Go does.
 Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer_json.go.
@@ -29,7 +31,8 @@ import orjson
 
 from engine.api.errors import ApiError, bad_request, expired
 from engine.api.wire import Request, Response
-from engine.store.members import Clustered, Member
+from engine.clock import Clock, Timer
+from engine.store.members import Alarm, Clustered, Member, Registered
 from engine.store.types import (
     CompactedError,
     Event,
@@ -46,6 +49,7 @@ from engine.store.types import (
 NDJSON = "application/x-ndjson"
 SNAPSHOT = "application/vnd.etcd.snapshot"
 CHUNK = 256 * 1024
+PROGRESS_PERIOD = 600.0  # etcdserver/api/v3rpc watch.go, progressReportInterval
 _NOT_ALLOWED = "the server does not allow this method on the requested resource"
 
 _TARGETS: dict[str, Literal["key", "version", "create", "mod", "value"]] = {
@@ -61,8 +65,9 @@ _ORDERS: dict[str, Literal["none", "ascend", "descend"]] = {"": "none", "ASCEND"
 
 
 class EtcdEndpoints:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
+        self.clock = clock
 
     async def answer(self, name: str, request: Request) -> Response | None:
         """None for a name that is not one of these. Raises ApiError, StoreError."""
@@ -89,8 +94,12 @@ class EtcdEndpoints:
                     return Response(200, await self._leases())
                 case "lease":
                     return Response(200, await self._lease(request))
+                case "memberlist":
+                    return Response(200, await self._member_list())
                 case "alarms":
                     return Response(200, await self._alarms())
+                case "disarm":
+                    return Response(200, _alarms_json(await self._clustered().disarm()))
                 case _:
                     return Response(200, [self._endpoint(member) for member in await self._clustered().members()])
         except StoreUnavailableError:
@@ -142,7 +151,10 @@ class EtcdEndpoints:
             )
         except CompactedError as error:
             return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, None, error))
-        return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, watcher))
+        stream = WatchStream(self, watcher)
+        if _flag(request, "progress_notify"):
+            stream.notify_progress()
+        return Response(200, headers={"content-type": NDJSON}, stream=stream)
 
     async def _compact(self, request: Request) -> Response:
         body = request.body
@@ -154,7 +166,7 @@ class EtcdEndpoints:
         revision = body.get("revision") if isinstance(body, dict) else None
         if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:
             raise bad_request('give a "revision"')
-        await self._store.compact(revision)
+        await self._store.compact(revision, physical=body.get("physical") is True)
         return Response(200, {"header": self.header(self._store.revision)})
 
     async def _leases(self) -> dict[str, Any]:
@@ -170,8 +182,11 @@ class EtcdEndpoints:
     async def _alarms(self) -> dict[str, Any]:
         """As etcd answers: without a header, and without a list where there is none."""
         member = self._clustered().identity().member_id
-        alarms = (await self._store.status()).alarms
-        return {"alarms": [{"memberID": member, "alarm": _ALARMS[alarm]} for alarm in alarms]} if alarms else {}
+        return _alarms_json([Alarm(member, name) for name in (await self._store.status()).alarms])
+
+    async def _member_list(self) -> dict[str, Any]:
+        members = await self._clustered().member_list()
+        return {"header": self.header(0), "members": [_registered_json(member) for member in members]}
 
     def _endpoint(self, member: Member) -> dict[str, Any]:
         status: dict[str, Any] = {
@@ -192,6 +207,21 @@ class EtcdEndpoints:
         return found
 
 
+def _alarms_json(alarms: list[Alarm]) -> dict[str, Any]:
+    return {"alarms": [{"memberID": each.member_id, "alarm": _ALARMS[each.name]} for each in alarms]} if alarms else {}
+
+
+def _registered_json(member: Registered) -> dict[str, Any]:
+    fields = {
+        "ID": member.id,
+        "name": member.name,
+        "peerURLs": list(member.peer_urls),
+        "clientURLs": list(member.client_urls),
+        "isLearner": member.is_learner,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
 METHODS = {
     "range": "GET",
     "watch": "GET",
@@ -201,7 +231,9 @@ METHODS = {
     "endpoints": "GET",
     "leases": "GET",
     "lease": "GET",
+    "memberlist": "GET",
     "alarms": "GET",
+    "disarm": "POST",
 }
 
 
@@ -249,6 +281,17 @@ class WatchStream:
         self._endpoints = endpoints
         self._watcher = watcher
         self._error = error
+        self._timer: Timer | None = None
+
+    def notify_progress(self) -> None:
+        """Now and then say how far the watcher is, also where nothing happens."""
+        if self._watcher is not None:
+            self._timer = self._endpoints.clock.call_later(PROGRESS_PERIOD, self._ask)
+
+    def _ask(self) -> None:
+        if self._watcher is not None:
+            self._watcher.request_progress()
+            self.notify_progress()
 
     def __aiter__(self) -> WatchStream:
         return self
@@ -276,6 +319,8 @@ class WatchStream:
         return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
     async def aclose(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             await watcher.aclose()

@@ -22,6 +22,7 @@ from engine.api.errors import ApiError, bad_request, expired, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd import EtcdEndpoints
 from engine.apiserver.debug.members import MemberEndpoints
+from engine.clock import Clock
 from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
 
@@ -38,9 +39,9 @@ class Inspectable(Protocol):
 
 
 class StoreEndpoints:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
-        self._etcd = EtcdEndpoints(store)
+        self._etcd = EtcdEndpoints(store, clock)
         self._members = MemberEndpoints(store)
 
     async def answer(self, name: str, request: Request) -> Response:

@@ -60,6 +60,7 @@ class Stubs:
         self.watch = rpc.WatchStub(self.channel)
         self.lease = rpc.LeaseStub(self.channel)
         self.maintenance = rpc.MaintenanceStub(self.channel)
+        self.cluster = rpc.ClusterStub(self.channel)
 
 
 def check_endpoint(endpoint: str) -> None:

@@ -10,17 +10,38 @@ from grpc.aio import AioRpcError
 
 from engine.store.etcd.connection import DEADLINE, Connection, Stubs
 from engine.store.etcd.errors import translated
-from engine.store.members import Member
+from engine.store.members import Alarm, Member, Registered
 from engine.store.snapshot import check_new
 
 DEFRAG_DEADLINE = 300.0
 _ALARMS = {1: "NOSPACE", 2: "CORRUPT"}
 
 
+_GET, _DEACTIVATE = 0, 2  # AlarmRequest.AlarmAction
+
+
 async def alarms(connection: Connection) -> list[str]:
     """Raises StoreError."""
-    response = await connection.call("maintenance", "Alarm", rpc.AlarmRequest(action=0, alarm=0), reading=True)
+    response = await connection.call("maintenance", "Alarm", rpc.AlarmRequest(action=_GET, alarm=0), reading=True)
     return sorted({_ALARMS.get(alarm.alarm, str(alarm.alarm)) for alarm in response.alarms})
+
+
+async def disarm(connection: Connection) -> list[Alarm]:
+    """Take back every alarm of every member, as clientv3's AlarmDisarm. Raises StoreError."""
+    raised = await connection.call("maintenance", "Alarm", rpc.AlarmRequest(action=_GET, alarm=0), reading=True)
+    for alarm in raised.alarms:
+        request = rpc.AlarmRequest(action=_DEACTIVATE, memberID=alarm.memberID, alarm=alarm.alarm)
+        await connection.call("maintenance", "Alarm", request)
+    return [Alarm(alarm.memberID, _ALARMS.get(alarm.alarm, str(alarm.alarm))) for alarm in raised.alarms]
+
+
+async def member_list(connection: Connection) -> list[Registered]:
+    """Raises StoreError."""
+    response = await connection.call("cluster", "MemberList", rpc.MemberListRequest(), reading=True)
+    return [
+        Registered(member.ID, member.name, tuple(member.peerURLs), tuple(member.clientURLs), member.isLearner)
+        for member in response.members
+    ]
 
 
 async def member(stubs: Stubs) -> Member:

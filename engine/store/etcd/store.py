@@ -25,7 +25,7 @@ from engine.store.etcd.watcher import EtcdWatcher
 from engine.store.evaluation import check_request
 from engine.store.index import Change, Revision
 from engine.store.inspection import LogEntry, RecentTxn, Recorder, WatcherInfo, entries, watcher_info
-from engine.store.members import Identity, Member
+from engine.store.members import Alarm, Identity, Member, Registered
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
@@ -161,8 +161,8 @@ class EtcdStore:
         self._recorder.record(revision, made, succeeded=answer.succeeded, compare=compare, cause=cause)
         return TxnResponse(answer.succeeded, revision, responses)
 
-    async def compact(self, revision: int) -> None:
-        await self._call("kv", "Compact", rpc.CompactionRequest(revision=revision))
+    async def compact(self, revision: int, *, physical: bool = False) -> None:
+        await self._call("kv", "Compact", rpc.CompactionRequest(revision=revision, physical=physical))
         self._hub.compact_revision = max(self._hub.compact_revision, revision)
 
     async def cause(self, revision: int) -> str:
@@ -323,6 +323,12 @@ class EtcdStore:
     async def members(self) -> list[Member]:
         """The members behind the endpoints, as each tells of itself."""
         return [await maintenance.member(stubs) for stubs in self._connection.all]
+
+    async def member_list(self) -> list[Registered]:
+        return await maintenance.member_list(self._connection)
+
+    async def disarm(self) -> list[Alarm]:
+        return await maintenance.disarm(self._connection)
 
     def watchers(self) -> list[WatcherInfo]:
         """The open watches of this process."""

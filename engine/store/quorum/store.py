@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.latency import Latency
 from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
-from engine.store.members import Identity, Member
+from engine.store.members import Alarm, Identity, Member, Registered, registered
 from engine.store.quorum.raft import NO_LEADER, TIMED_OUT, Quorum
 from engine.store.sqlite import SqliteStore
 from engine.store.types import (
@@ -63,9 +63,9 @@ class QuorumStore:
         await self._commit()
         return await self._inner.txn(compare, success, failure, cause=cause)
 
-    async def compact(self, revision: int) -> None:
+    async def compact(self, revision: int, *, physical: bool = False) -> None:
         await self._commit()
-        await self._inner.compact(revision)
+        await self._inner.compact(revision, physical=physical)
 
     async def lease_grant(self, ttl: int, lease_id: int = 0) -> int:
         await self._commit()
@@ -156,6 +156,15 @@ class QuorumStore:
             )
             for member, details in zip(quorum.members, shown, strict=True)
         ]
+
+    async def member_list(self) -> list[Registered]:
+        """As the leader has it: without one, etcd has no answer either."""
+        self.quorum.check_leader()
+        return [registered(member) for member in await self.members()]
+
+    async def disarm(self) -> list[Alarm]:
+        await self._commit()
+        return await self._inner.disarm()
 
     def watchers(self) -> list[WatcherInfo]:
         return self._inner.watchers()

@@ -25,6 +25,7 @@ from engine.store import (
 from engine.store.etcd import EtcdStore
 from engine.store.etcd.compactor import INTERVAL
 from engine.store.etcd.translation import CAUSE_KEY
+from engine.store.members import Alarm
 from engine.store.types import prefix_end
 from tests.real_etcd import RealEtcd, free_port
 
@@ -219,8 +220,22 @@ async def test_a_full_etcd_says_so(etcd: RealEtcd, store: EtcdStore) -> None:
     with pytest.raises(NoSpaceError):
         await store.txn([], [Put(WEB, b"{}")])
     assert (await store.status()).alarms == ["NOSPACE"]
-    etcd.etcdctl("alarm", "disarm")
+    assert await store.disarm() == [Alarm(member.id, "NOSPACE")]
+    assert etcd.etcdctl("alarm", "list") == ""
     await store.txn([], [Put(WEB, b"{}")])
+    assert await store.disarm() == []
+
+
+async def test_a_physical_compaction_and_the_members(etcd: RealEtcd, store: EtcdStore) -> None:
+    for _ in range(3):
+        made = await store.txn([], [Put(WEB, b"{}")])
+    await store.compact(made.revision, physical=True)
+    with pytest.raises(CompactedError):
+        await store.range(Range(WEB, revision=made.revision - 1))
+    (listed,) = await store.member_list()
+    (shown,) = json.loads(etcd.etcdctl("member", "list", "-w", "json"))["members"]
+    assert (listed.id, listed.name) == (shown["ID"], shown["name"])
+    assert (list(listed.peer_urls), list(listed.client_urls)) == (shown["peerURLs"], shown["clientURLs"])
 
 
 @pytest.mark.etcd
