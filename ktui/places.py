@@ -124,5 +124,5 @@ class Places(Paced):
         self.window.half.remember_place()
         screen = await self.window.show("objects")
         assert isinstance(screen, ObjectsScreen)
-        key = f"{link.namespace or ''}/{link.name}" if link is not None else ""
+        key = f"{link.namespace or ''}/{link.name}" if link is not None and link.name else ""
         screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)

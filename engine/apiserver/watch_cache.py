@@ -69,6 +69,7 @@ class WatchCache:
         self.resource = prefix.removeprefix("/registry/")
         self.received = 0
         self.cut_off = 0  # watchers that were too slow
+        self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
         self._world = world
         self._store = store
         self._first = prefix.encode() + b"/"
@@ -351,6 +352,7 @@ class WatchCache:
         Raises ApiError 410 for a cursor that the ring has passed.
         """
         if after < self.oldest:
+            self.expired += 1
             raise expired(f"too old resource version: {after} ({self.oldest})")
         self._next_watcher += 1
         watcher = Watcher(
@@ -396,6 +398,7 @@ class WatchCache:
                 "revisions": [change.revision for change in self._ring],
             },
             "cutOff": self.cut_off,
+            "expired": self.expired,
             "watchers": [watcher.describe() for watcher in self._watchers],
         }
 

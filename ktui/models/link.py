@@ -11,7 +11,10 @@ from ktui.models.words import kind_of, plural
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`resource` is any word that kubectl knows it by: a kind, a plural, `deployments.apps`, a short name."""
+    """`resource` is any word that kubectl knows it by: a kind, a plural, `deployments.apps`, a short name.
+
+    Without a name it leads to the list of the resource.
+    """
 
     resource: str
     name: str
@@ -20,7 +23,7 @@ class Link:
 
     @property
     def label(self) -> str:
-        return f"{self.resource}/{self.name}"
+        return f"{self.resource}/{self.name}" if self.name else self.resource
 
     @classmethod
     def of_span(cls, object: str) -> Link | None:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.api.duration import human_duration
 from ktui.models.grid_row import GridRow
 from ktui.models.keys import size_text
+from ktui.models.link import Link
 from ktui.models.signs import DONE, WAITING, WRONG
 
 Json = Mapping[str, Any]
@@ -18,6 +19,10 @@ TITLES = ("WHO", "RESOURCE", "STATE", "LAG", "SENT", "BUF")
 WIDE_TITLES = ("WHO", "RESOURCE", "SELECTOR", "STATE", "CURSOR", "LAG", "SENT", "BUF", "BYTES", "AGE")
 BUFFER = 1000  # events; a watcher for whom more wait is cut off
 MOST_TOLD = 100
+NOTICED = {
+    "cutOff": "too slow, cut off",
+    "expired": "began before the ring: 410 Expired, list again",
+}
 # Names of old under which etcd still has them.
 STORED_AS = {"minions": "nodes", "controllers": "replicationcontrollers", "ingress": "ingresses"}
 
@@ -54,11 +59,12 @@ class WatchesModel:
 
     def _notice(self, answer: Json, now: str) -> None:
         """What shows only in the difference: a stream that was cut off, an informer that had to list again."""
-        before = {cache["prefix"]: cache["cutOff"] for cache in self.caches}
+        before = {cache["prefix"]: cache for cache in self.caches}
         for cache in answer["caches"]:
-            count = cache["cutOff"] - before.get(cache["prefix"], cache["cutOff"])
-            if count > 0:
-                self.told.appendleft(f"{now} {resource_of(cache)}: {count} too slow, cut off")
+            known_cache = before.get(cache["prefix"], cache)
+            for counter, words in NOTICED.items():
+                if (count := cache[counter] - known_cache[counter]) > 0:
+                    self.told.appendleft(f"{now} {resource_of(cache)}: {count} {words}")
         for name, informers in answer["informers"].items():
             lists = {informer["resource"]: informer["lists"] for informer in self.informers.get(name) or ()}
             for informer in informers:
@@ -73,6 +79,11 @@ class WatchesModel:
         watchers = [watcher for cache in self.caches for watcher in cache["watchers"]]
         waiting = sum(watcher["buffered"] for watcher in watchers)
         return len(watchers), waiting, sum(cache["cutOff"] for cache in self.caches)
+
+    @property
+    def expired(self) -> int:
+        """Watches that got a 410 since the API server began."""
+        return sum(cache["expired"] for cache in self.caches)
 
     def rows(self, *, wide: bool = False) -> list[GridRow]:
         """The slowest first, then those that are sent the most."""
@@ -118,6 +129,18 @@ def who(watcher: Json) -> str:
         return f"{agent or 'kubelet'} {user.removeprefix('system:node:')}"
     name = user.rpartition(":")[2]
     return name if name == agent or user.startswith("system:") else f"{agent} ({name})"
+
+
+def links_of(cache: Json, watcher: Json) -> tuple[Link, ...]:
+    """Who watches, as far as that is an object, and what is watched."""
+    user = watcher["user"]
+    links = [Link(resource_of(cache), "", watcher["namespace"] or None, "all")]
+    if user.startswith("system:node:"):
+        links.insert(0, Link("nodes", user.removeprefix("system:node:"), None, "client"))
+    elif user.startswith("system:serviceaccount:"):
+        namespace, _, name = user.removeprefix("system:serviceaccount:").partition(":")
+        links.insert(0, Link("serviceaccounts", name, namespace, "client"))
+    return tuple(links)
 
 
 def lag(cache: Json, watcher: Json) -> int:

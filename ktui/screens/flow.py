@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from ktui.models.flow import NOISES, FlowModel
 from ktui.models.flow_rows import FlowRow, Kind
+from ktui.models.link import Link
 from ktui.models.replay import Replay
 from ktui.models.story import HOP_NAMES, Story, tell
 from ktui.screens.flow_inspection import asked
@@ -61,6 +62,7 @@ class FlowScreen(FrameScreen):
             tooltip="back to the first hop of the pinned trace",
             id="flow.rewind",
         ),
+        Binding("t", "go", "Object", show=False, tooltip="go to the object of the row", id="flow.object"),
         *(
             Binding(key, f"noise('{noise}')", title, show=False, tooltip=f"show or hide {what}", id=f"flow.{name}")
             for key, noise, title, what, name in (
@@ -141,6 +143,16 @@ class FlowScreen(FrameScreen):
         more = await asked(self.ktui.session.client, self.live, row, spans, colours)
         if more:
             inspector.show([*parts[:2], *more, Text(""), *parts[2:]] if row.kind is Kind.STEP else [*parts, *more])
+
+    def action_go(self) -> None:
+        """To the object that the row is about."""
+        row = self.canvas.current
+        spans = self.canvas.model.spans_of(row) if row is not None else []
+        link = next((link for span in reversed(spans) if (link := Link.of_span(span["object"])) is not None), None)
+        if link is not None:
+            self.ktui.go_to(link)
+        else:
+            self.notify("this row names no object", timeout=1.5)
 
     # -- one trace
 

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from ktui.feeds import inside as inside_feed
-from ktui.models.watches import TITLES, WIDE_TITLES, WatchesModel
+from ktui.models.watches import TITLES, WIDE_TITLES, WatchesModel, links_of
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.ink import inks
@@ -68,7 +68,8 @@ class WatchesScreen(PolledScreen):
         self.query_one(WatchRing).show(self.model.ring(found[0]) if found is not None else None)
         detail, colours = self.query_one(DetailPane), inks(self.app)
         parts = stream_parts(self.model, *found, colours=colours) if found is not None else []
-        detail.show(parts, copied="\n".join(part.plain.rstrip() for part in parts))
+        links = links_of(*found) if found is not None else ()
+        detail.show(parts, links=links, copied="\n".join(part.plain.rstrip() for part in parts))
 
     def _draw_head(self) -> None:
         colours = inks(self.app)
@@ -77,6 +78,9 @@ class WatchesScreen(PolledScreen):
             str(waiting), f"bold {colours.get('warning', '')}" if waiting else ""
         )
         line.append("   cut off ").append(str(cut_off), f"bold {colours.get('error', '')}" if cut_off else "")
+        line.append("   410s ").append(
+            str(self.model.expired), colours.get("warning", "") if self.model.expired else ""
+        )
         if self.model.told:
             line.append(f"   {self.model.told[0]}", colours.get("warning", ""))
         self.query_one("#streams-head", Static).update(line)

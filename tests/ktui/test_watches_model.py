@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.models.watches import WatchesModel, is_out_of_the_ring, lag, resource_of, state, who
+from ktui.models.watches import WatchesModel, is_out_of_the_ring, lag, links_of, resource_of, state, who
 from ktui.widgets.stream_details import stream_parts
 from ktui.widgets.watch_ring import ring_lines
 
@@ -20,13 +20,17 @@ def watcher(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def cache(
-    *watchers: dict[str, Any], size: int = 10, revisions: tuple[int, ...] = (10, 20, 30), cut_off: int = 0
+    *watchers: dict[str, Any],
+    size: int = 10,
+    revisions: tuple[int, ...] = (10, 20, 30),
+    cut_off: int = 0,
+    expired: int = 0,
 ) -> Any:
     ring = {
         "size": size, "used": len(revisions), "oldest": revisions[0] - 1, "newest": revisions[-1],
         "revisions": list(revisions),
     }  # fmt: skip
-    return {"prefix": "/registry/pods", "ring": ring, "cutOff": cut_off, "watchers": list(watchers)}
+    return {"prefix": "/registry/pods", "ring": ring, "cutOff": cut_off, "expired": expired, "watchers": list(watchers)}
 
 
 def informer(lists: int) -> dict[str, Any]:
@@ -99,11 +103,32 @@ def test_a_relist_and_a_stream_cut_off_are_noticed() -> None:
     model, name = WatchesModel(), "informers/kube-scheduler"
     model.take({"caches": [cache()], "informers": {name: [informer(1)]}, "queues": {}}, now="12:00:00")
     assert not model.told
-    model.take({"caches": [cache(cut_off=1)], "informers": {name: [informer(2)]}, "queues": {}}, now="12:00:01")
+    model.take(
+        {"caches": [cache(cut_off=1, expired=2)], "informers": {name: [informer(2)]}, "queues": {}}, now="12:00:01"
+    )
     assert list(model.told) == [
         "12:00:01 kube-scheduler listed pods again (410 or lost)",
+        "12:00:01 pods: 2 began before the ring: 410 Expired, list again",
         "12:00:01 pods: 1 too slow, cut off",
     ]
+    assert model.expired == 2
+
+
+@pytest.mark.parametrize(
+    ("user", "labels"),
+    [
+        pytest.param("system:node:node-1", ["nodes/node-1", "pods"], id="a kubelet"),
+        pytest.param(
+            "system:serviceaccount:kube-system:job-controller",
+            ["serviceaccounts/job-controller", "pods"],
+            id="a controller",
+        ),
+        pytest.param("kubernetes-admin", ["pods"], id="a person is no object"),
+    ],
+)
+def test_a_stream_leads_to_who_watches_and_to_what_is_watched(user: str, labels: list[str]) -> None:
+    stream = watcher(user=user)
+    assert [link.label for link in links_of(cache(stream), stream)] == labels
 
 
 def test_the_slowest_stream_comes_first_and_shows_its_informer() -> None:

@@ -251,3 +251,13 @@ async def test_a_watch_event_shows_what_the_write_changed(show: Show, cluster: C
         await driver.until(lambda: any(row.text == "MODIFIED configmaps/x" for row in canvas.model.rows))
         canvas.move_to(next(row for row in canvas.model.rows if row.text == "MODIFIED configmaps/x"))
         await driver.sees("against rev", "-  a: '1'", "+  a: '2'")
+
+
+async def test_from_a_row_to_its_object(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await write(cluster, "mine")
+        canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: any(row.text == "POST configmaps/mine" for row in canvas.model.rows))
+        canvas.move_to(next(row for row in canvas.model.rows if row.text == "POST configmaps/mine"))
+        await driver.press("t")
+        await driver.sees(" configmaps  ", "name: mine")
