@@ -314,3 +314,29 @@ async def test_who_asks_for_a_certificate_is_who_sent_the_request(client_for: Cl
     made = await client_for("jane", "system:masters", "developers").create(requests, asked)
     spec = made["spec"]
     assert (spec["username"], spec.get("uid"), spec["groups"][:2]) == ("jane", None, ["system:masters", "developers"])
+
+
+def owner(name: str, **more: object) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": f"u-{name}", **more}
+
+
+@pytest.mark.parametrize(
+    ("method", "when"), [("POST", ""), ("PUT", ""), ("PATCH", " after mutating admission happens")]
+)
+async def test_owners_that_are_named_twice(client: Client, method: str, when: str) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    if method != "POST":
+        await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+        path = f"{path}/web"
+    sent = config_map("web")
+    sent["metadata"]["ownerReferences"] = [
+        owner("a"), owner("b"), owner("a"), owner("a", blockOwnerDeletion=True), owner("b"),
+    ]  # fmt: skip
+    headers = {"content-type": "application/merge-patch+json"} if method == "PATCH" else {}
+    answer = await client.send(method, path, body=sent, headers=headers)
+    assert answer.body["metadata"]["ownerReferences"] == [owner("a"), owner("b"), owner("a", blockOwnerDeletion=True)]
+    assert answer.headers["warning"] == (
+        f'299 - ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in '
+        "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+        'u-a, u-b"'
+    )

@@ -203,4 +203,6 @@ def _valid_step(step: str) -> bool:
         value = orjson.loads(rest)
     except orjson.JSONDecodeError:
         return False
+    if kind == "i":
+        return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, dict) if kind == "k" else True
