@@ -164,7 +164,8 @@ class KtuiApp(Guarded, Steered, Forwards):
             self.use_theme(self.settings.theme)
         problems = list(self.settings.problems)
         if unknown := unknown_names(self.settings.keys):
-            problems.append(f"no such keys: {', '.join(unknown)}; `ktui keys` prints all")
+            told = [f"{self.settings.places.get(name, '')} {name}".strip() for name in unknown]
+            problems.append(f"no such keys: {', '.join(told)}; `ktui keys` prints all")
         for problem in problems:
             self.notify(problem, severity="warning", timeout=10, markup=False)
         if not self.settings.has_toured:

@@ -18,6 +18,7 @@ import platformdirs
 import yaml
 from textual.theme import Theme
 
+from ktui.lines import lines_of, place, yaml_problem
 from ktui.themes import ThemeError, load_theme
 
 HISTORY_KEPT = 500
@@ -30,6 +31,7 @@ class Settings:
     theme: str = ""
     keys: dict[str, str] = field(default_factory=dict)
     themes: list[Theme] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)  # file and line of each of `keys`
     problems: list[str] = field(default_factory=list)
     state_folder: Path | None = None
 
@@ -43,27 +45,34 @@ class Settings:
 
     def _read_config(self, file: Path) -> None:
         try:
-            values = yaml.safe_load(file.read_text())
+            text = file.read_text()
+            values = yaml.safe_load(text)
         except FileNotFoundError:
             return
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except yaml.YAMLError as error:
+            line, why = yaml_problem(error)
+            self.problems.append(f"{place(file, line)} cannot be read: {why}")
+            return
+        except (OSError, UnicodeDecodeError) as error:
             self.problems.append(f"{file} cannot be read: {error}")
             return
         if not isinstance(values, dict):
             self.problems.append(f"{file} is no mapping with theme and keys")
             return
-        self._take(file, values)
+        lines = lines_of(text)
+        self._take(file, values, lines)
+        self.places = {name: place(file, lines.get(("keys", name), 0)) for name in self.keys}
 
-    def _take(self, file: Path, values: dict[str, Any]) -> None:
+    def _take(self, file: Path, values: dict[str, Any], lines: dict[tuple[str, ...], int]) -> None:
         theme, keys = values.pop("theme", ""), values.pop("keys", None) or {}
         if isinstance(theme, str):
             self.theme = theme
         if isinstance(keys, dict):
             self.keys = {str(name): str(key) for name, key in keys.items()}
         else:
-            self.problems.append(f"{file}: keys is no mapping of names to keys")
-        if values:
-            self.problems.append(f"{file} has unknown entries: {', '.join(sorted(map(str, values)))}")
+            self.problems.append(f"{place(file, lines.get(('keys',), 0))}: keys is no mapping of names to keys")
+        for entry in values:
+            self.problems.append(f"{place(file, lines.get((str(entry),), 0))}: unknown entry: {entry}")
 
     def _read_themes(self, folder: Path) -> None:
         for file in sorted(folder.glob("*.yaml")):

@@ -11,6 +11,7 @@ import yaml
 from textual.theme import Theme
 
 from ktui.assets import asset_folder
+from ktui.lines import lines_of, place, yaml_problem
 
 DEFAULT_THEME = "ktui-dark"
 LANE_VARIABLES = tuple(f"lane-{lane}" for lane in ("client", "api-server", "etcd", "controllers", "scheduler", "nodes"))
@@ -24,13 +25,18 @@ class ThemeError(ValueError):
 def load_theme(file: Path) -> Theme:
     """Read one theme. Raises ThemeError."""
     try:
-        values = yaml.safe_load(file.read_text())
-    except (OSError, yaml.YAMLError) as error:
+        text = file.read_text()
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        line, why = yaml_problem(error)
+        raise ThemeError(f"cannot read the theme {place(file, line)}: {why}") from error
+    except (OSError, UnicodeDecodeError) as error:
         raise ThemeError(f"cannot read the theme {file}: {error}") from error
     if not isinstance(values, dict) or "name" not in values or "primary" not in values:
         raise ThemeError(f"the theme {file} is not a mapping with at least name and primary")
-    if unknown := sorted(set(values) - _FIELDS):
-        raise ThemeError(f"the theme {file} has unknown keys: {', '.join(unknown)}")
+    if unknown := [name for name in values if name not in _FIELDS]:
+        line = lines_of(text).get((str(unknown[0]),), 0)
+        raise ThemeError(f"the theme {place(file, line)} has unknown keys: {', '.join(map(str, unknown))}")
     variables: dict[str, Any] = values.get("variables") or {}
     if missing := [name for name in LANE_VARIABLES if name not in variables]:
         raise ThemeError(f"the theme {file} lacks the variables {', '.join(missing)}")

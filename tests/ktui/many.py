@@ -14,7 +14,7 @@ STATES = (("1/1", "Running"),) * 7 + (("0/1", "ContainerCreating"), ("0/1", "Pen
 def pods(count: int = MANY) -> dict[str, Any]:
     """The whole list."""
     columns = [{"name": name, "type": "string", "priority": int(name in WIDE)} for name in COLUMNS]
-    rows = [_row(number, *STATES[number % len(STATES)]) for number in range(count)]
+    rows = [_row(number, *STATES[number // 3 % len(STATES)]) for number in range(count)]
     return {"columnDefinitions": columns, "rows": rows, "metadata": {"resourceVersion": "200000"}}
 
 
@@ -24,7 +24,7 @@ def pods_changed(count: int = MANY) -> Iterator[dict[str, Any]]:
     while True:
         turn += 1
         for number in range(count):
-            yield {"rows": [_row(number, *STATES[(number + turn) % len(STATES)])]}
+            yield {"rows": [_row(number, *STATES[(number // 3 + turn) % len(STATES)])]}
 
 
 def _row(number: int, ready: str, status: str) -> dict[str, Any]:

@@ -30,10 +30,12 @@ def test_theme_and_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        pytest.param("theme: [", "cannot be read", id="no YAML"),
+        pytest.param("theme: [", "config.yaml:1 cannot be read", id="no YAML"),
+        pytest.param("theme: dark\nkeys:\n  a: b: c", "config.yaml:3 cannot be read: mapping values", id="its line"),
         pytest.param("- a", "is no mapping", id="a list"),
         pytest.param("keys: 3", "keys is no mapping", id="keys that are none"),
-        pytest.param("thme: dark", "unknown entries: thme", id="a word that is not known"),
+        pytest.param("# mine\nthme: dark", "config.yaml:2: unknown entry: thme", id="a word that is not known"),
+        pytest.param("theme: dark\nkeys: 3", "config.yaml:2: keys is no mapping", id="the line of keys"),
     ],
 )
 def test_what_cannot_be_used_is_said(tmp_path: Path, config: str, problem: str) -> None:
@@ -72,3 +74,8 @@ def test_every_key_of_every_screen_has_a_name_and_no_two_the_same() -> None:
     assert all("." in name for name in names)
     assert unknown_names({"objects.yaml": "Y", "objects.yml": "Y"}) == ["objects.yml"]
     assert '  objects.edit: "e"' in as_yaml()
+
+
+def test_a_key_that_is_set_is_known_with_its_line(tmp_path: Path) -> None:
+    settings = load(tmp_path, 'theme: dark\nkeys:\n  objects.yaml: "Y"\n')
+    assert settings.places == {"objects.yaml": f"{tmp_path / 'config.yaml'}:3"}

@@ -22,9 +22,9 @@ def test_every_theme_that_comes_along_has_all_lane_colours() -> None:
     [
         pytest.param("name: x", "at least name and primary", id="no primary"),
         pytest.param("[1]", "not a mapping", id="a list"),
-        pytest.param("name: x\nprimary: red\ncolour: blue", "unknown keys: colour", id="unknown key"),
+        pytest.param("name: x\nprimary: red\ncolour: blue", "yaml:3 has unknown keys: colour", id="unknown key"),
         pytest.param("name: x\nprimary: red", "lacks the variables lane-client", id="no lanes"),
-        pytest.param("a: [", "cannot read the theme", id="not YAML"),
+        pytest.param("a: [", "mine.yaml:1: ", id="not YAML"),
     ],
 )
 def test_a_wrong_theme_is_named_with_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
