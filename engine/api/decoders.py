@@ -17,7 +17,7 @@ import orjson
 from engine.api import go_time
 from engine.api.go_types import ZERO_DROPPED, go_type, short_name
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
-from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
+from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
 
 # The way to a value, innermost last: (the way to its parent, its key or index); () is the object itself.
@@ -41,10 +41,12 @@ class DuplicatesDict(dict[str, Any]):
 class Mismatch(Exception):
     """A value of the wrong JSON type. The text needs the Go struct around it, which is found only when asked for."""
 
-    def __init__(self, value: Any, path: Path, type_name: str) -> None:
+    def __init__(self, value: Any, path: Path, type_name: str, *, by_type: bool = False) -> None:
+        """`by_type` says that the field's type reads its JSON itself (UnmarshalJSON): a time, an int-or-string."""
         self.value = value
         self.path = path
         self.type_name = type_name
+        self.by_type = by_type
 
 
 class Refused(Exception):
@@ -351,7 +353,7 @@ def _int_or_string(value: Any, path: Path, strict: list[str]) -> int | str:
         return value
     low, high = _INT_RANGES["int32"]
     if type(value) is not int or not low <= value <= high:
-        raise Refused(f"json: cannot unmarshal {json_type(value, 'int32')} into Go value of type int32")
+        raise Mismatch(value, path, "int32", by_type=True)
     return value
 
 
@@ -370,16 +372,16 @@ def _quantity(value: Any, path: Path, strict: list[str]) -> str:
 
 
 def _time(value: Any, path: Path, strict: list[str]) -> str:
-    return _moment(value, go_time.seconds)
+    return _moment(value, path, go_time.seconds)
 
 
 def _micro_time(value: Any, path: Path, strict: list[str]) -> str:
-    return _moment(value, go_time.micros)
+    return _moment(value, path, go_time.micros)
 
 
-def _moment(value: Any, parse: Callable[[str], str]) -> str:
+def _moment(value: Any, path: Path, parse: Callable[[str], str]) -> str:
     if not isinstance(value, str):
-        raise Refused(f"json: cannot unmarshal {json_type(value, 'string')} into Go value of type string")
+        raise Mismatch(value, path, "string", by_type=True)
     try:
         return parse(value)
     except go_time.TimeError as error:
@@ -412,4 +414,5 @@ _SPECIAL: Mapping[str, Decode] = {
     INT_OR_STRING: _int_or_string,
     TIME: _time,
     MICRO_TIME: _micro_time,
+    **dict.fromkeys((RAW_EXTENSION, FIELDS_V1), _anything),
 }

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_steps
 from engine.api.errors import ApiError, bad_request
-from engine.api.go_types import STRING_TYPES, short_name
+from engine.api.go_fields import embedding, field_type
+from engine.api.go_types import short_name
 from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
@@ -78,13 +79,16 @@ def decode(definitions: Definitions, gvk: GVK, value: Any) -> Decoded:
 
 
 def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK) -> Decoded:
-    """As `decode`, for a schema of one's own; `gvk` is for the error text and the object's type."""
+    """As `decode`, for a schema of one's own; `gvk` is for the error text and the object's type.
+
+    The error of a value with a wrong type has its Mismatch as its cause.
+    """
     found = _found_kind(definitions, value, gvk)
     strict: list[str] = []
     try:
         decoded = compiler(definitions).decoder(schema)(value, (), strict)
     except Mismatch as mismatch:
-        raise _cannot_be_handled(found, gvk, _mismatch_text(schema, mismatch)) from None
+        raise _cannot_be_handled(found, gvk, _mismatch_text(schema, mismatch)) from mismatch
     except Refused as refused:
         raise _cannot_be_handled(found, gvk, str(refused)) from None
     # Not of this schema's order: the type is written first, as all printers show it.
@@ -140,19 +144,21 @@ def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:
 
 
 def _mismatch_text(root: Schema, mismatch: Mismatch) -> str:
-    """Go names the struct that has the field, and the fields on the way to it, but neither indices nor map keys."""
-    owner, fields, node = "", [], root
+    """Go names the struct that has the field, and the fields on the way to it with the structs they are embedded from,
+    but neither indices nor map keys."""
+    owner, fields, depth, node = "", [], 0, root
     for step in path_steps(mismatch.path):
+        depth += 1
         if isinstance(step, str) and step in node.properties:
-            owner = short_name(node.definition)
-            fields.append(step)
+            owner, depth = node.definition, 0
+            fields += [*embedding(owner, step), step]
         following = node.items if isinstance(step, int) else node.field(step)
         if following is None:
             break
         node = following
     value = json_type(mismatch.value, mismatch.type_name)
-    type_name = mismatch.type_name
-    if type_name == "string" and fields:
-        type_name = STRING_TYPES.get((owner, fields[-1]), type_name)
-    where = f"Go struct field {owner}.{'.'.join(fields)}" if fields else "Go value"
-    return f"json: cannot unmarshal {value} into {where} of type {type_name}"
+    if not fields:
+        return f"json: cannot unmarshal {value} into Go value of type {mismatch.type_name}"
+    type_name = field_type(owner, fields[-1], depth, mismatch.type_name)
+    field = f"{short_name(owner)}.{'.'.join(fields)}"
+    return f"json: cannot unmarshal {value} into Go struct field {field} of type {type_name}"

@@ -1,7 +1,6 @@
-"""What Go knows of a field and the published schema does not: the name of its type, and whether a zero value is kept.
+"""What Go makes of a field: its type, as error texts name it (see also `go_fields`), and whether a zero value is kept.
 
-The decoder needs both to answer as upstream: error texts name Go types, and a zero value in a field that is no pointer
-(`omitempty`) is gone after one round trip through a Go struct.
+A zero value in a field that is no pointer (`omitempty`) is gone after one round trip through a Go struct.
 """
 
 from __future__ import annotations
@@ -10,38 +9,6 @@ from engine.api.schema import Schema
 
 _INTEGERS = {"int32": "int32", "int64": "int64", "": "int64"}
 _NUMBERS = {"double": "float64", "": "float64"}
-
-# Fields whose Go type is a named string, by the definition's last name and the field.
-STRING_TYPES = {
-    ("Container", "imagePullPolicy"): "v1.PullPolicy",
-    ("Container", "terminationMessagePolicy"): "v1.TerminationMessagePolicy",
-    ("ContainerPort", "protocol"): "v1.Protocol",
-    ("HTTPGetAction", "scheme"): "v1.URIScheme",
-    ("DeploymentStrategy", "type"): "v1.DeploymentStrategyType",
-    ("DaemonSetUpdateStrategy", "type"): "v1.DaemonSetUpdateStrategyType",
-    ("StatefulSetUpdateStrategy", "type"): "v1.StatefulSetUpdateStrategyType",
-    ("StatefulSetSpec", "podManagementPolicy"): "v1.PodManagementPolicyType",
-    ("PodSpec", "restartPolicy"): "v1.RestartPolicy",
-    ("PodSpec", "dnsPolicy"): "v1.DNSPolicy",
-    ("PodStatus", "phase"): "v1.PodPhase",
-    ("PodStatus", "qosClass"): "v1.PodQOSClass",
-    ("ServicePort", "protocol"): "v1.Protocol",
-    ("ServiceSpec", "type"): "v1.ServiceType",
-    ("ServiceSpec", "sessionAffinity"): "v1.ServiceAffinity",
-    ("NamespaceStatus", "phase"): "v1.NamespacePhase",
-    ("Secret", "type"): "v1.SecretType",
-    ("Taint", "effect"): "v1.TaintEffect",
-    ("Toleration", "effect"): "v1.TaintEffect",
-    ("Toleration", "operator"): "v1.TolerationOperator",
-    ("LabelSelectorRequirement", "operator"): "v1.LabelSelectorOperator",
-    ("NodeSelectorRequirement", "operator"): "v1.NodeSelectorOperator",
-    ("CronJobSpec", "concurrencyPolicy"): "v1.ConcurrencyPolicy",
-    ("JobSpec", "completionMode"): "v1.CompletionMode",
-    ("EndpointSlice", "addressType"): "v1.AddressType",
-    ("ObjectMeta", "uid"): "types.UID",
-    ("OwnerReference", "uid"): "types.UID",
-    ("ObjectReference", "uid"): "types.UID",
-}
 
 # Fields that are plain values with `omitempty` in Go: their zero value does not survive. What is not named here is kept
 # as it is given, since to drop a `false` or "" that means something (a pointer's) would change the object.

@@ -59,7 +59,8 @@ REFUSED = {
     ),
     "a boolean for a number or a name": (
         {"spec": {"strategy": {"rollingUpdate": {"maxSurge": True}}}},
-        "json: cannot unmarshal bool into Go value of type int32",
+        "json: cannot unmarshal bool into Go struct field "
+        "RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32",
     ),
 }
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import orjson
 
+from engine.api.decoders import Mismatch, json_type
 from engine.api.errors import ApiError, field_invalid, invalid
-from engine.api.go_types import STRING_TYPES
+from engine.api.go_fields import named_strings
 from engine.api.patch.strategic_common import go_text
 from engine.api.types import GVK
 
 _NOBODY = GVK("", "", "")
 _MISMATCH = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:value|struct field \S+) of type (\S+)")
 _KINDS = {"object": "map", "array": "slice", "number": "int64"}
-_STRINGS = frozenset(STRING_TYPES.values())
 _PLAIN = ("int32", "int64", "float64", "bool", "string")
 
 
@@ -35,7 +35,7 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
     if isinstance(shown, bytes):
         shown = orjson.loads(shown)
     text = go_text(shown) if restored else orjson.dumps(shown).decode()
-    cause = field_invalid("patch", text, _restoring(reason) if restored else reason)
+    cause = field_invalid("patch", text, _restoring(error, reason) if restored else reason)
     answer = invalid(_NOBODY, "", [cause])
     return ApiError(answer.code, answer.reason, answer.message, details={"causes": [cause._asdict()]})
 
@@ -45,8 +45,12 @@ def _reason(error: ApiError, gvk: GVK) -> str | None:
     return reason if found else None
 
 
-def _restoring(reason: str) -> str:
+def _restoring(error: ApiError, reason: str) -> str:
     """The words of the converter for what the JSON decoder says of a value."""
+    cause = error.__cause__
+    if isinstance(cause, Mismatch) and cause.by_type:  # the type is asked itself, and does not know of any field
+        value = json_type(cause.value, cause.type_name)
+        return f"json: cannot unmarshal {value} into Go value of type {cause.type_name}"
     mismatch = _MISMATCH.fullmatch(reason)
     if mismatch is None:
         return reason
@@ -56,7 +60,7 @@ def _restoring(reason: str) -> str:
         return f"cannot restore slice from {kind}"
     if target.startswith("map["):
         return f"cannot restore map from {kind}"
-    plain = "string" if target in _STRINGS else target
+    plain = "string" if target in named_strings() else target
     if plain not in _PLAIN:
         return f"cannot restore struct from: {kind}"
     if kind in ("int64", "float64") and plain != "bool":
