@@ -11,7 +11,7 @@ from typing import Any
 from engine.api.errors import ApiError
 from engine.api.types import PODS, Object
 from engine.client import Client
-from engine.kubectl import manifests
+from engine.kubectl import decoding, manifests
 from engine.kubectl.errors import CommandError
 from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.configuration.fields import ConfigurationError
@@ -33,7 +33,7 @@ def read_objects(files: Sequence[str]) -> list[Object]:
             obj
             for source in manifests.sources(list(files), recursive=False, stdin=sys.stdin.read)
             for document in manifests.documents(source)
-            for obj in _flattened(manifests.require_object(document), document.source)
+            for obj in _flattened(decoding.require_object(document), document.source)
         ]
     except CommandError as error:
         raise UsageError(str(error)) from error

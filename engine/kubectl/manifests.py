@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.errors import CommandError
 
@@ -26,6 +25,14 @@ class Document:
 
     value: Any
     source: str
+    text: str = ""  # of one that was JSON
+
+    @property
+    def shown(self) -> str:
+        """The document as JSON, as error texts show it."""
+        if self.text:
+            return self.text
+        return json.dumps(self.value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +87,11 @@ def _folder(path: Path, *, recursive: bool) -> Iterator[Path]:
 
 
 def _read(path: Path) -> str:
+    """What is no UTF-8 becomes U+FFFD, as in Go's encoding/json."""
     try:
-        return path.read_bytes().decode()
+        return path.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
         raise CommandError(f"open {path}: {(error.strerror or str(error)).lower()}") from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"error parsing {path}: error converting YAML to JSON: yaml: invalid UTF-8") from error
 
 
 def documents(source: Source, *, with_column: bool = False) -> Iterator[Document]:
@@ -94,37 +100,44 @@ def documents(source: Source, *, with_column: bool = False) -> Iterator[Document
     `with_column` adds the place within the whole file to the words of kubectl, which counts lines within the document.
     """
     text = source.read()
-    if text.lstrip()[:1] == "{" and (values := _json_values(text)) is not None:
-        yield from (Document(value, source.name) for value in values)
-        return
-    for first_line, chunk in _chunks(text):
+    if text.lstrip()[:1] == "{":
+        position = 0
+        for document, end in _json_documents(text, source.name):
+            yield document
+            position = end
+        text, skipped = text[position:], text.count("\n", 0, position)
+    else:
+        skipped = 0
+    for first_line, chunk in _chunks(text, source.name):
         try:
             value = yaml.load(chunk)
         except yaml.YamlError as error:
             message = f"error parsing {source.name}: error converting YAML to JSON: {error}"
             if with_column and error.line:
-                message += f" ({source.name}:{first_line + error.line - 1}:{error.column})"
+                message += f" ({source.name}:{skipped + first_line + error.line - 1}:{error.column})"
             raise CommandError(message) from error
         if value is not None:
             yield Document(value, source.name)
 
 
-def _json_values(text: str) -> list[Any] | None:
-    """A stream of JSON values; None if it is not one."""
-    decoder, values, position = json.JSONDecoder(), [], 0
-    try:
-        while text[position:].strip():
-            while text[position].isspace():
-                position += 1
-            value, position = decoder.raw_decode(text, position)
-            if value is not None:
-                values.append(value)
-    except json.JSONDecodeError:
-        return None
-    return values
+def _json_documents(text: str, name: str) -> Iterator[tuple[Document, int]]:
+    """JSON values, each with where it ends; ends before what may be YAML. Raises CommandError for one that is cut."""
+    decoder, position = json.JSONDecoder(), 0
+    while stripped := text[position:].lstrip():
+        start = len(text) - len(stripped)
+        if stripped[0] not in "{[":
+            return
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+                raise CommandError(f"error parsing {name}: unexpected EOF") from None
+            return
+        if value is not None:
+            yield Document(value, name, text[start:position]), position
 
 
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
+def _chunks(text: str, name: str) -> Iterator[tuple[int, str]]:
     """The documents of a YAML stream, each with the number of its first line."""
     buffer: list[str] = []
     first = 1
@@ -132,7 +145,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
         if line.startswith("---"):
             rest = line[3:].strip()
             if rest and not rest.startswith("#"):
-                raise CommandError(f"error parsing: invalid Yaml document separator: {rest}")
+                raise CommandError(f"error parsing {name}: invalid Yaml document separator: {rest}")
             if buffer:
                 yield first, "".join(buffer)
                 buffer = []
@@ -143,26 +156,3 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
         buffer.append(line)
     if buffer:
         yield first, "".join(buffer)
-
-
-def require_object(document: Document) -> Object:
-    """The document as an object that names its kind. Raises CommandError in the decoder's words."""
-    value = document.value
-    where = f'unable to decode "{document.source}"'
-    if not isinstance(value, dict):
-        kind = {str: "string", bool: "bool", int: "number", float: "number", list: "array"}.get(type(value), "value")
-        raise CommandError(f"{where}: json: cannot unmarshal {kind} into Go value of type unstructured.detector")
-    if not value.get("kind"):
-        shown = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        raise CommandError(f"{where}: Object 'Kind' is missing in '{shown}'")
-    return value
-
-
-def flatten(value: Object) -> Iterator[Object]:
-    """The items of a List, or the object itself."""
-    items = value.get("items")
-    if value["kind"].endswith("List") and isinstance(items, list):
-        for item in items:
-            yield from flatten(item)
-    else:
-        yield value

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
-from engine.kubectl import manifests
+from engine.kubectl import decoding, manifests
 from engine.kubectl.discovery import NoMatchError, Resource
-from engine.kubectl.errors import CommandError, of
+from engine.kubectl.errors import Aggregate, CommandError, of
 from engine.kubectl.session import Session
 from engine.kubectl.validation import check
 
@@ -270,12 +270,18 @@ async def _of_document(session: Session, selection: Selection, document: manifes
                 "if you choose to ignore these errors, turn validation off with --validate=false"
             )
         ]
+    found = decoding.objects(document)
+    in_list = decoding.is_list(document)
+    if in_list:
+        decoding.check_nested(found)
     items: list[Item] = []
-    for obj in manifests.flatten(manifests.require_object(document)):
+    for obj in found:
         try:
+            if in_list:
+                decoding.require_type(obj)
             info = await _of_object(session, selection, obj, document.source)
         except (CommandError, ApiError) as error:
-            items.append(error)
+            items.append(Aggregate([error]) if in_list else error)
             continue
         if info is not None:
             items.append(info)
@@ -283,8 +289,8 @@ async def _of_document(session: Session, selection: Selection, document: manifes
 
 
 async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:
-    metadata = obj.get("metadata") or {}
-    name, namespace = str(metadata.get("name") or ""), str(metadata.get("namespace") or "")
+    metadata = obj["metadata"] if isinstance(obj.get("metadata"), dict) else {}
+    name, namespace = _text(metadata, "name"), _text(metadata, "namespace")
     resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
     if resource.namespaced:
         if selection.require_namespace and namespace and namespace != session.namespace:
@@ -303,6 +309,12 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
     if selection.fetch:
         info.refresh(await session.get(resource, name, namespace))
     return info
+
+
+def _text(metadata: Object, field: str) -> str:
+    """Items of a list are not checked as objects are: what is no text counts as missing."""
+    value = metadata.get(field)
+    return value if isinstance(value, str) else ""
 
 
 async def _mapping(session: Session, obj: Object, *, name: str, namespace: str, source: str) -> Resource:

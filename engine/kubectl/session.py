@@ -181,8 +181,11 @@ class Session:
             raise ConnectionError(f"the server answered a watch of {resource.plural} without a stream")
         return Watch(response.events)
 
-    def path_of(self, resource: Resource, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        return resource.gvr.path(namespace if resource.namespaced else None, name or None, subresource or None)
+    def path_of(self, resource: Resource, namespace: str = "", name: str | None = None, subresource: str = "") -> str:
+        """Of a collection without a name. Raises CommandError for an object that has none: it is not all of them."""
+        if name == "":
+            raise CommandError("resource name may not be empty")
+        return resource.gvr.path(namespace if resource.namespaced else None, name, subresource or None)
 
     def working_on(self, resource: Resource, name: str, namespace: str) -> None:
         """Name the object in the span of this hop (the first one that a command touches)."""

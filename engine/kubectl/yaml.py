@@ -6,6 +6,7 @@ of which go-yaml is a port, so the errors have the same words.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ _SPECIAL = {
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?\Z")
+_ALIAS = re.compile(r"\*([0-9A-Za-z_-]+)")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 
 
@@ -53,13 +55,37 @@ def load(text: str) -> Any:
         parser = _Parser(text)
         node = parser.get_single_node()
     except yaml.MarkedYAMLError as error:
-        raise _converted(error) from error
+        raise _converted(error, text) from error
+    except yaml.reader.ReaderError as error:
+        raise YamlError(f"yaml: {error.reason}") from error
     except yaml.YAMLError as error:
         raise YamlError(f"yaml: {str(error).splitlines()[0]}") from error
-    return None if node is None else _value(node)
+    if node is None:
+        return None
+    try:
+        return _value(node)
+    except RecursionError:
+        raise _contains_itself(text) from None
 
 
-def _converted(error: yaml.MarkedYAMLError) -> YamlError:
+def _contains_itself(text: str) -> YamlError:
+    """Of an alias within what it stands for, or of a text that is nested deeper than anybody would."""
+    inside: list[tuple[str, int]] = []
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.events.AliasEvent) and any(anchor == event.anchor for anchor, _ in inside):
+            return YamlError(f"yaml: anchor '{event.anchor}' value contains itself")
+        if isinstance(event, yaml.events.CollectionStartEvent):
+            depth += 1
+            if event.anchor:
+                inside.append((event.anchor, depth))
+        elif isinstance(event, yaml.events.CollectionEndEvent):
+            inside = [(anchor, level) for anchor, level in inside if level < depth]
+            depth -= 1
+    return YamlError("yaml: exceeded max depth of 10000")
+
+
+def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
     """go-yaml counts a problem's line from 0 unless the scanner found it, and falls back to that of the context."""
     mark = error.problem_mark or error.context_mark
     scanner = isinstance(error, yaml.scanner.ScannerError)
@@ -70,10 +96,14 @@ def _converted(error: yaml.MarkedYAMLError) -> YamlError:
         line = error.context_mark.line
     where = f"line {line}: " if line else ""
     problem = error.problem or "unknown problem parsing YAML content"
-    if isinstance(error, yaml.composer.ComposerError) and "anchor" in problem:
+    if isinstance(error, yaml.composer.ComposerError) and mark is not None:
         where = ""
-    text = f"yaml: {where}{problem}"
-    return YamlError(text, line=mark.line + 1 if mark else 0, column=mark.column + 1 if mark else 0)
+        alias = _ALIAS.match(text.splitlines()[mark.line], mark.column)
+        if problem == "found undefined alias" and alias:
+            problem = f"unknown anchor '{alias[1]}' referenced"
+    return YamlError(
+        f"yaml: {where}{problem}", line=mark.line + 1 if mark else 0, column=mark.column + 1 if mark else 0
+    )
 
 
 def _value(node: Node) -> Any:
@@ -100,14 +130,27 @@ def _mapping(node: Node) -> dict[str, Any]:
 
 def _key(node: Node) -> str:
     if not isinstance(node, ScalarNode):
-        kind = "map[interface {}]interface {}" if isinstance(node, MappingNode) else "[]interface {}"
         raise YamlError(
-            f"unsupported map key of type: {kind}", line=node.start_mark.line + 1, column=node.start_mark.column + 1
+            f"yaml: invalid map key: {_go_text(_value(node))}",
+            line=node.start_mark.line + 1,
+            column=node.start_mark.column + 1,
         )
     value = _tagged(node)
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
+
+
+def _go_text(value: Any) -> str:
+    """A value as Go's %#v writes it."""
+    if isinstance(value, dict):
+        pairs = (f"{_go_text(key)}:{_go_text(each)}" for key, each in value.items())
+        return f"map[interface {{}}]interface {{}}{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_go_text, value))}}}"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return "interface {}(nil)" if value is None else str(value).lower()
 
 
 def _tagged(node: ScalarNode) -> Any:

@@ -98,8 +98,12 @@ QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinu
         pytest.param(listed(POD), NO_NODES, id="no nodes"),
         pytest.param({"apiVersion": "v1", "kind": "List"}, NO_NODES, id="no items"),
         pytest.param({"apiVersion": "v1", "kind": "List", "items": None}, NO_NODES, id="items null"),
-        pytest.param({"kind": "List", "items": {"a": 1}}, "the items of a List are no list", id="items a map"),
-        pytest.param(listed("x", NODE), "items[0] is no object", id="an item a text"),
+        pytest.param(
+            {"kind": "List", "items": {"a": 1}},
+            "cannot unmarshal object into Go struct field decodeList.items",
+            id="items a map",
+        ),
+        pytest.param(listed("x", NODE), "cannot unmarshal string into Go value of type map", id="an item a text"),
         pytest.param(
             listed(NODE, {"metadata": {"name": "x"}}), "items[1] does not say of what kind it is", id="no kind"
         ),

@@ -60,8 +60,8 @@ async def run(session: Session) -> None:
         session.working_on(item.resource, item.name, item.namespace)
         try:
             uid = "" if dry_run == "client" else await _delete(session, item, grace, policy, dry_run)
-        except ApiError as error:
-            if error.reason == "NotFound" and flags.on("ignore-not-found"):
+        except (ApiError, CommandError) as error:
+            if isinstance(error, ApiError) and error.reason == "NotFound" and flags.on("ignore-not-found"):
                 continue
             errors.append(with_source(error, "deleting", item.source))
             continue

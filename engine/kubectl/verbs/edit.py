@@ -11,7 +11,7 @@ from engine.api.errors import ApiError
 from engine.api.patch import two_way_merge_patch, two_way_strategic_patch
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
-from engine.kubectl import last_applied, manifests, yaml
+from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, Exit
@@ -106,11 +106,7 @@ class _Edit:
     def _parse(self, text: str) -> list[Object]:
         source = manifests.Source("edited-file", lambda: text)
         try:
-            found = [
-                obj
-                for document in manifests.documents(source)
-                for obj in manifests.flatten(manifests.require_object(document))
-            ]
+            found = [obj for document in manifests.documents(source) for obj in decoding.objects(document)]
         except CommandError as error:
             raise CommandError(str(error).removeprefix("error parsing edited-file: ")) from error
         if not found:

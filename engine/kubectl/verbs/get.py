@@ -126,7 +126,9 @@ async def _targets(session: Session) -> tuple[list[_Target], list[Exception]]:
         selection = Selection.of_flags(session)
         selection.fetch = False
         async for item in infos(session, selection):
-            if isinstance(item, Info):
+            if isinstance(item, Info) and not item.name:
+                errors.append(CommandError("resource name may not be empty"))
+            elif isinstance(item, Info):
                 found.append(_Target(item.resource, item.namespace, item.name))
             else:
                 errors.append(item)
@@ -164,7 +166,7 @@ async def _table(session: Session, target: _Target) -> Object:
             "fieldSelector": session.flags.text("field-selector"),
             "limit": session.flags.number("chunk-size") or None,
         }
-    path = session.path_of(target.resource, target.namespace, target.name, session.flags.text("subresource"))
+    path = session.path_of(target.resource, target.namespace, target.name or None, session.flags.text("subresource"))
     headers = {"accept": TABLE}
     try:
         table: Object = await session.request("GET", path, query=query, headers=headers)

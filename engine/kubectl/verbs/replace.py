@@ -45,7 +45,7 @@ async def run(session: Session) -> None:
         if dry_run != "client":
             try:
                 info.refresh(await _send(session, info, obj, query))
-            except ApiError as error:
+            except (ApiError, CommandError) as error:
                 raise with_source(error, "replacing", info.source) from error
         printer(info.object, info.resource)
 
