@@ -59,6 +59,7 @@ class NodeInfo:
         "allocatable",
         "anti_affinity_terms",
         "images",
+        "inline_disks",
         "label_counts",
         "labels",
         "name",
@@ -87,6 +88,7 @@ class NodeInfo:
         self.pods_with_affinity: dict[str, PodInfo] = {}
         self.ports = HostPorts()
         self.used_claims: dict[str, int] = {}
+        self.inline_disks: dict[str, int] = {}
         self.shape_id = 0  # 0 until somebody asks for `shape`
         self.label_counts: dict[LabelGroup, int] = {}
         self.anti_affinity_terms: dict[AffinityTerm, int] = {}  # required by pods here
@@ -144,6 +146,8 @@ class NodeInfo:
             self.ports.add(port, sign)
         for claim in pod.claims:
             _count(self.used_claims, claim, sign)
+        for disk in pod.inline_disks:
+            _count(self.inline_disks, disk, sign)
 
     def _book_terms(self, pod: PodInfo, sign: int) -> None:
         for term in pod.required_anti_affinity:
@@ -167,6 +171,7 @@ class NodeInfo:
         twin.pods_with_affinity = dict(self.pods_with_affinity)
         twin.ports = self.ports.copy()
         twin.used_claims = dict(self.used_claims)
+        twin.inline_disks = dict(self.inline_disks)
         twin.label_counts = dict(self.label_counts)
         twin.anti_affinity_terms = dict(self.anti_affinity_terms)
         twin.wishes = dict(self.wishes)

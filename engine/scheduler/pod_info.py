@@ -13,6 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from engine.api.types import Object
+from engine.scheduler.migrated_volumes import limited_volume
 from engine.scheduler.resource import Resource, non_zero_amounts, pod_amounts
 from engine.scheduler.selecting import PodSelector, canonical, pod_selector, with_match_labels
 
@@ -204,6 +205,7 @@ class PodInfo:
         "claims",
         "has_affinity",
         "host_ports",
+        "inline_disks",
         "key",
         "label_group",
         "labels",
@@ -248,6 +250,9 @@ class PodInfo:
         ) = affinity_terms(pod)
         self.host_ports = host_ports(pod)
         self.claims = claim_keys(pod) if spec.get("volumes") else ()
+        self.inline_disks: dict[str, str] = {}  # their drivers: what the pod itself names, without a claim
+        for volume in spec.get("volumes") or ():
+            self.inline_disks.update(limited_volume(volume))
 
     def assumed_on(self, node_name: str) -> PodInfo:
         """The same pod as if it were bound to a node."""

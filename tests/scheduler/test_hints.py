@@ -462,7 +462,7 @@ def test_limits_after_a_deletion(gone: Object, expected: bool) -> None:
 
 
 BY_NAME = {"spec": {"source": {"persistentVolumeName": "pv"}}}
-INLINE = {"spec": {"source": {"inlineVolumeSpec": {"csi": {"driver": "ebs.csi.aws.com"}}}}}
+INLINE = {"spec": {"attacher": "ebs.csi.aws.com", "source": {"persistentVolumeName": "pv"}}}
 
 
 @pytest.mark.parametrize(
@@ -489,6 +489,7 @@ def csi_node(annotation: str = "", **counts: int | None) -> Object:
     ("kind", "old", "new", "expected"),
     [
         pytest.param(NodeVolumeLimits, None, csi_node(ebs=1), True, id="a driver comes"),
+        pytest.param(NodeVolumeLimits, None, csi_node(), True, id="a node without drivers comes"),
         pytest.param(NodeVolumeLimits, csi_node(ebs=1), csi_node(ebs=2), True, id="a driver attaches more"),
         pytest.param(NodeVolumeLimits, csi_node(ebs=2), csi_node(ebs=1), False, id="a driver attaches less"),
         pytest.param(NodeVolumeLimits, csi_node(ebs=1), csi_node(ebs=1), False, id="as before"),

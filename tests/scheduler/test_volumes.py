@@ -467,6 +467,36 @@ def test_a_limit_of_nought_lets_no_volume_in() -> None:
     assert bench.reasons(NodeVolumeLimits, user("c0")) == {"a": "node(s) exceed max volume count", "b": ""}
 
 
+EBS_NODE = limited("a", 1)
+EBS_NODE["spec"]["drivers"][0]["name"] = "ebs.csi.aws.com"
+
+
+def disk(**source: Any) -> Object:
+    return pod("p", volumes=[{"name": "v", **source}])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        pytest.param(disk(awsElasticBlockStore={"volumeID": "d2"}), False, id="another disk, named by the pod"),
+        pytest.param(disk(awsElasticBlockStore={"volumeID": "d1"}), True, id="the one that is attached"),
+        pytest.param(disk(gcePersistentDisk={"pdName": "d2"}), True, id="of another driver"),
+        pytest.param(disk(vsphereVolume={"volumePath": "d2"}), True, id="of a driver that counts none"),
+        pytest.param(user("in-tree"), False, id="a volume of the in-tree plugin"),
+        pytest.param(user("to-be"), False, id="one that an in-tree provisioner will make"),
+    ],
+)
+def test_limits_count_what_drivers_took_over(wanted: Object, fits: bool) -> None:
+    """As the tables on migration of upstream's csi_test.go have it."""
+    there = [pod("there", node_name="a", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d1"}}])]
+    old = volume("old")
+    old["spec"]["awsElasticBlockStore"] = {"volumeID": "d3"}
+    made = storage_class("ebs", provisioner="kubernetes.io/aws-ebs")
+    others = [EBS_NODE, old, claim("in-tree", volume="old", bound=True), made, claim("to-be", storage_class="ebs")]
+    reasons = Bench(NODES, there, others=others).reasons(NodeVolumeLimits, wanted)
+    assert reasons == {"a": "" if fits else "node(s) exceed max volume count", "b": ""}
+
+
 EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
 MISSING: dict[str, tuple[Object, str]] = {
     "a claim": (user("c"), 'persistentvolumeclaim "c" not found'),

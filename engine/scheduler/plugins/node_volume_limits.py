@@ -1,4 +1,7 @@
-"""NodeVolumeLimits: a node attaches only so many volumes of a CSI driver (plugins/nodevolumelimits/csi.go)."""
+"""NodeVolumeLimits: a node attaches only so many volumes of a CSI driver (plugins/nodevolumelimits/csi.go).
+
+Volumes of the in-tree plugins that drivers have taken over count as the driver's, whatever a CSINode says of them.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, Pre
 from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
+from engine.scheduler.migrated_volumes import limited_volume, migrated_driver, provisioning_driver
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
-from engine.scheduler.plugins.migrated_volumes import migrated_driver
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, after_claim
 from engine.scheduler.pod_info import PodInfo
 
@@ -100,7 +103,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         for index, node in enumerate(nodes):
             csi_node, entry = of_node(node.name), known.get(node.name)
             limits = entry[1] if entry is not None and entry[0] is csi_node else self._limits(node.name)
-            there = len(node.used_claims) + len(attached.get(node.name, ())) + more
+            there = len(node.used_claims) + len(node.inline_disks) + len(attached.get(node.name, ())) + more
             if limits and any(there > limits[driver] for driver in drivers if driver in limits):
                 found.append(index)
         return found
@@ -130,7 +133,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         """What the pods on the node use."""
         used: Drivers = {}
         for other in node.pods.values():
-            if other.claims:
+            if other.claims or other.inline_disks:
                 used.update(self._drivers(other))
         return used
 
@@ -146,7 +149,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return found
 
     def _drivers(self, pod: PodInfo) -> Drivers:
-        found: Drivers = {}
+        found: Drivers = dict(pod.inline_disks)
         for name, _ in claim_names(pod):
             if (claim := self.handle.lister(CLAIMS).get(name, pod.namespace)) is not None:
                 found.update(self._of_claim(claim))
@@ -158,7 +161,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return _of_volume(volume)
         # Not bound yet: the class says who will attach it, and the claim stands for the volume that will be.
         found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim)) if claim_class(claim) else None
-        driver = (found or {}).get("provisioner")
+        driver = provisioning_driver((found or {}).get("provisioner") or "")
         metadata = claim["metadata"]
         return {f"{driver}/{metadata.get('namespace', '')}/{metadata['name']}": driver} if driver else {}
 
@@ -173,17 +176,20 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
 
 def _of_volume(volume: Object) -> Drivers:
-    csi = (volume.get("spec") or {}).get("csi")
-    return {f"{csi['driver']}/{csi['volumeHandle']}": csi["driver"]} if csi else {}
+    spec = volume.get("spec") or {}
+    csi = spec.get("csi")
+    return {f"{csi['driver']}/{csi['volumeHandle']}": csi["driver"]} if csi else limited_volume(spec)
 
 
 def _after_csi_node(pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
-    """A driver is new on the node, or attaches more than before."""
+    """The node is new to CSI, a driver is new on it, or attaches more than before."""
 
     def counts(obj: Object | None) -> dict[str, int | None]:
         drivers = ((obj or {}).get("spec") or {}).get("drivers") or ()
         return {d["name"]: (d.get("allocatable") or {}).get("count") for d in drivers}
 
+    if old is None:
+        return QueueingHint.QUEUE
     before = counts(old)
     for name, count in counts(new).items():
         if name not in before or (before[name] or 0) < (count or 0) or (before[name] and count is None):
@@ -202,7 +208,6 @@ def _after_attachment(pod: PodInfo, old: Object, new: Object | None) -> Queueing
     volumes = pod.spec.get("volumes") or ()
     if any(volume.get("persistentVolumeClaim") for volume in volumes):
         return QueueingHint.QUEUE
-    inline = ((old.get("spec") or {}).get("source") or {}).get("inlineVolumeSpec") or {}
-    driver = (inline.get("csi") or {}).get("driver")
-    freed = driver and any(migrated_driver(volume) == driver for volume in volumes)
+    attacher = (old.get("spec") or {}).get("attacher")
+    freed = attacher and any(migrated_driver(volume) == attacher for volume in volumes)
     return QueueingHint.QUEUE if freed else QueueingHint.SKIP

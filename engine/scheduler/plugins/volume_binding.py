@@ -30,6 +30,7 @@ from engine.scheduler.framework.plugin import (
 from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
+from engine.scheduler.migrated_volumes import MIGRATED_PLUGINS
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claims import (
@@ -53,7 +54,6 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
-from engine.scheduler.plugins.migrated_volumes import MIGRATED_PLUGINS
 from engine.scheduler.plugins.storage_scoring import (
     Provision,
     StorageScorer,
