@@ -23,6 +23,8 @@ _REQUIRED_KEYS: Mapping[str, tuple[str, ...]] = {
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
+# What encoding/json calls that which is no object. A null is none either, but goes into any map.
+_JSON_KINDS: Mapping[type, str] = {str: "string", bool: "bool", int: "number", float: "number", list: "array"}
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 _BASIC_AUTH_KEYS = ("username", "password")
 
@@ -82,7 +84,7 @@ def _frozen(new: Object, old: Object, fields: tuple[str, ...], problems: Problem
 
 
 def _decoded_size(value: str) -> int:
-    return len(value) * 3 // 4
+    return len(value) * 3 // 4 - value[-2:].count("=")
 
 
 def _json_object(encoded: str, path: str, problems: Problems) -> None:
@@ -92,8 +94,10 @@ def _json_object(encoded: str, path: str, problems: Problems) -> None:
     except ValueError as error:
         problems.invalid(path, _REDACTED, syntax_error(content) or str(error))
         return
-    if not isinstance(value, dict):
-        problems.invalid(path, _REDACTED, "json: cannot unmarshal array into Go value of type map[string]interface {}")
+    kind = _JSON_KINDS.get(type(value))
+    if kind is not None:
+        detail = f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+        problems.invalid(path, _REDACTED, detail)
 
 
 def namespace(obj: Object, problems: Problems) -> None:

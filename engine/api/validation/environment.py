@@ -24,6 +24,7 @@ _ENV_FIELDS = (
 _VOLUME_FIELDS = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
 # What ConvertDownwardAPIFieldLabel knows, besides labels and annotations by name.
 _KNOWN_FIELDS = frozenset({*_ENV_FIELDS, *_VOLUME_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase"})
+_OLD_FIELDS = {"spec.host": "spec.nodeName"}  # as clients of old say it
 _RESOURCES = (
     "limits.cpu",
     "limits.ephemeral-storage",
@@ -121,18 +122,27 @@ def field_ref(reference: Object, path: str, problems: Problems, *, fields: tuple
         problems.required(f"{path}.fieldPath")
         return
     match = _SUBSCRIPT.fullmatch(field)
-    if match is None:
-        if field not in _KNOWN_FIELDS:
-            detail = f"error converting fieldPath: field label not supported: {field}"
-            problems.invalid(f"{path}.fieldPath", field, detail)
-        elif field not in fields:
-            problems.not_supported(f"{path}.fieldPath", field, fields)
+    if wrong := _unknown_field(reference["apiVersion"], field, match[1] if match else None):
+        problems.invalid(f"{path}.fieldPath", field, f"error converting fieldPath: {wrong}")
+    elif match is None:
+        internal = _OLD_FIELDS.get(field, field)
+        if internal not in fields:
+            problems.not_supported(f"{path}.fieldPath", internal, fields)
     elif match[1] == "metadata.annotations":
         problems.all_invalid(path, match[2].lower(), text.qualified_name(match[2].lower()))
-    elif match[1] == "metadata.labels":
-        problems.all_invalid(path, match[2], text.qualified_name(match[2]))
     else:
-        problems.invalid(path, match[1], "does not support subscript")
+        problems.all_invalid(path, match[2], text.qualified_name(match[2]))
+
+
+def _unknown_field(version: str, field: str, subscripted: str | None) -> str:
+    """What ConvertDownwardAPIFieldLabel says of a field that it does not know."""
+    if version != "v1":
+        return f"unsupported pod version: {version}"
+    if subscripted is not None:
+        known = subscripted in ("metadata.annotations", "metadata.labels")
+        return "" if known else f"field label does not support subscript: {field}"
+    known = field in _KNOWN_FIELDS or field in _OLD_FIELDS
+    return "" if known else f"field label not supported: {field}"
 
 
 def _env_resource(reference: Object, path: str, problems: Problems) -> None:
