@@ -3,11 +3,13 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, NAMESPACES, PODS, Object, copy_object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, NAMESPACES, PODS, Object, copy_object
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
 from tests.apiserver.conftest import config_map, make_namespace, pod
 from tests.apiserver.test_create import deployment
+
+CONTROLLERS, JOBS = GVR("", "v1", "replicationcontrollers"), GVR("batch", "v1", "jobs")
 
 
 async def bound_pod(client: Client, name: str = "web") -> Object:
@@ -117,6 +119,82 @@ async def test_a_dry_run_deletes_nothing(client: Client, store: SqliteStore) -> 
     assert store.revision == before
 
 
+HOLD = "example.com/hold"
+# Whether Pods are left by default, the finalizers, the policy or orphanDependents -> the finalizers then, None if gone.
+DELETIONS: dict[str, tuple[bool, list[str], str | bool | None, list[str] | None]] = {
+    "nothing said": (False, [], None, None),
+    "nothing said, held": (False, [HOLD], None, [HOLD]),
+    "nothing said, orphan before": (False, ["orphan"], None, ["orphan"]),
+    "nothing said, foreground before": (False, ["foregroundDeletion"], None, ["foregroundDeletion"]),
+    "orphans, held": (False, [HOLD], True, [HOLD, "orphan"]),
+    "orphans, orphan before others": (False, ["orphan", HOLD], True, ["orphan", HOLD]),
+    "orphans instead of foreground": (False, ["foregroundDeletion", HOLD], True, [HOLD, "orphan"]),
+    "no orphans": (False, [], False, None),
+    "no orphans, orphan before": (False, ["orphan"], False, None),
+    "no orphans, foreground before": (False, ["foregroundDeletion"], False, None),
+    "Background, orphan before": (False, ["orphan", HOLD], "Background", [HOLD]),
+    "Foreground instead of orphan": (False, ["orphan"], "Foreground", ["foregroundDeletion"]),
+    "Orphan instead of foreground": (False, ["foregroundDeletion"], "Orphan", ["orphan"]),
+    "left, nothing said": (True, [], None, ["orphan"]),
+    "left, nothing said, held": (True, [HOLD], None, [HOLD, "orphan"]),
+    "left, nothing said, foreground before": (True, ["foregroundDeletion"], None, ["foregroundDeletion"]),
+    "left, no orphans": (True, [], False, None),
+    "left, Background": (True, ["orphan"], "Background", None),
+    "left, Foreground": (True, [], "Foreground", ["foregroundDeletion"]),
+}
+
+
+@pytest.mark.parametrize("row", DELETIONS.values(), ids=DELETIONS.keys())
+async def test_finalizers_of_a_deletion(
+    client: Client, row: tuple[bool, list[str], str | bool | None, list[str] | None]
+) -> None:
+    """TestStoreDeleteWithOrphanDependents and TestStoreDeletionPropagation of upstream."""
+    left, finalizers, how, expected = row
+    resource = CONTROLLERS if left else CONFIGMAPS
+    made: Object = config_map("web")
+    if left:
+        template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+        spec = {"replicas": 0, "selector": {"app": "web"}, "template": template}
+        made = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "web"}, "spec": spec}
+    made["metadata"]["finalizers"] = finalizers
+    await client.create(resource, made, namespace="default")
+    options: Object = {"kind": "DeleteOptions", "apiVersion": "v1"}
+    if how is not None:
+        options["propagationPolicy" if isinstance(how, str) else "orphanDependents"] = how
+    await client.request("DELETE", resource.path("default", "web"), body=options)
+    assert await _finalizers(client, resource) == expected
+
+
+async def _finalizers(client: Client, resource: GVR) -> list[str] | None:
+    response = await client.send("GET", resource.path("default", "web"))
+    if response.status == 404:
+        return None
+    found: list[str] = response.body["metadata"]["finalizers"]
+    return found
+
+
+async def test_a_deletion_that_changes_nothing_more_writes_nothing(client: Client, store: SqliteStore) -> None:
+    held = config_map("web")
+    held["metadata"]["finalizers"] = ["orphan", HOLD]
+    await client.create(CONFIGMAPS, held, namespace="default")
+    await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Orphan")
+    marked = store.revision
+    await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Orphan")
+    assert store.revision == marked
+
+
+async def test_who_deletes_jobs_is_told_of_their_pods(client: Client) -> None:
+    template = {"spec": {**pod()["spec"], "restartPolicy": "Never"}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "web"}, "spec": {"template": template}}
+    await client.create(JOBS, job, namespace="default")
+    path = JOBS.path("default", "web")
+    told = await client.send("DELETE", path)
+    assert told.body["metadata"]["finalizers"] == ["orphan"]
+    assert told.headers["warning"].startswith('299 - "child pods are preserved by default when jobs are deleted; set ')
+    assert "warning" not in (await client.send("DELETE", path, query={"propagationPolicy": ["Background"]})).headers
+    assert (await client.send("GET", path)).status == 404
+
+
 async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
     for name, app in (("a", "web"), ("b", "web"), ("c", "api")):
         await client.create(CONFIGMAPS, config_map(name, {"app": app}), namespace="default")
@@ -204,3 +282,27 @@ async def test_options_that_make_no_sense(client: Client) -> None:
         ApiError, match='propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Backg'
     ):
         await client.delete(CONFIGMAPS, "web", namespace="default", propagation_policy="Sideways")
+
+
+PRECONDITIONS: dict[str, tuple[dict[str, str], str]] = {
+    "another uid": (
+        {"uid": "x"},
+        'Operation cannot be fulfilled on ConfigMap "web": the UID in the precondition (x) does not match the UID in '
+        "record (UID). The object might have been deleted and then recreated",
+    ),
+    "another version": (
+        {"resourceVersion": "1"},
+        'Operation cannot be fulfilled on ConfigMap "web": the ResourceVersion in the precondition (1) does not match '
+        "the ResourceVersion in record (VERSION). The object might have been modified",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PRECONDITIONS)
+async def test_what_a_delete_asks_for_and_is_not_so(name: str, client: Client) -> None:
+    preconditions, text = PRECONDITIONS[name]
+    metadata = (await client.create(CONFIGMAPS, config_map("web"), namespace="default"))["metadata"]
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": preconditions}
+    answer = await client.send("DELETE", "/api/v1/namespaces/default/configmaps/web", body=options)
+    expected = text.replace("UID)", f"{metadata['uid']})").replace("VERSION", metadata["resourceVersion"])
+    assert (answer.status, answer.body["message"]) == (409, expected)

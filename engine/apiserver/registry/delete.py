@@ -25,6 +25,11 @@ _RETURN_OBJECT = frozenset(
 )
 
 
+# pkg/registry/batch/job/storage storage.go
+_JOBS_WARNING = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 _PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
 
 
@@ -39,6 +44,8 @@ class Deleter:
         """Delete one object; the answer is the object where it lives on, else a Status. `admitted` says that admission
         has seen what deletes it (an Eviction). Raises ApiError 404, 409."""
         options = DeleteOptions.of(self._backend.definitions, call)
+        if call.gvr_resource.kind == "Job" and not options.policy and options.orphan is None:
+            call.warnings[:] = dict.fromkeys([*call.warnings, _JOBS_WARNING])
         stored = await self._load(call)
         if not admitted:
             await self._admit(call, stored.object, options)
@@ -110,16 +117,17 @@ class Deleter:
 
     def _check(self, call: Call, stored: Stored, options: DeleteOptions) -> None:
         info, metadata = call.gvr_resource, stored.object["metadata"]
+        named = info.gvr._replace(resource=info.kind)  # these two texts name the kind (rest.BeforeDelete)
         if options.uid and options.uid != metadata["uid"]:
             raise conflict(
-                info.gvr,
+                named,
                 metadata["name"],
                 f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
                 "The object might have been deleted and then recreated",
             )
         if options.resource_version and options.resource_version != str(stored.revision):
             raise conflict(
-                info.gvr,
+                named,
                 metadata["name"],
                 f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
                 f"ResourceVersion in record ({stored.revision}). The object might have been modified",

@@ -12,13 +12,16 @@ from datetime import datetime, timedelta
 
 from engine.api.crd.deletion import marked_for_deletion
 from engine.api.resources import ResourceInfo
-from engine.api.types import Object, copy_object
+from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.registry.delete_options import DeleteOptions
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _DEFAULT_GRACE = 30
+# These leave their Pods behind if nobody says otherwise, as before garbage was collected (their strategies'
+# DefaultGarbageCollectionPolicy).
+_ORPHANING = (GVR("batch", "v1", "jobs"), GVR("", "v1", "replicationcontrollers"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def plan(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: dateti
         old = marked_for_deletion(old, now=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
     kept = old["metadata"]
     finalizers = _finalizers(info, old, options)
-    changed = finalizers != (kept.get("finalizers") or [])
+    changed = set(finalizers) != set(kept.get("finalizers") or [])
     marked = copy_object(old) if changed else None
     if marked is not None:
         _set_finalizers(marked, finalizers)
@@ -112,13 +115,23 @@ def _finalizers(info: ResourceInfo, old: Object, options: DeleteOptions) -> list
     if options.orphan is not None:  # the older way to say it
         policy = "Orphan" if options.orphan else "Background"
     if not policy:
-        return present
+        policy = _default_policy(info, present)
+    if info.kind == "Event":  # what happens to dependents of Events is nobody's business
+        policy = "Background"
     rest = [name for name in present if name not in (ORPHAN, FOREGROUND)]
     if policy == "Orphan":
         return [*rest, ORPHAN]
     if policy == "Foreground":
         return [*rest, FOREGROUND]
     return rest
+
+
+def _default_policy(info: ResourceInfo, finalizers: list[str]) -> str:
+    """What the object's own finalizers say, the first of the two, or else the kind."""
+    for name in finalizers:
+        if name in (ORPHAN, FOREGROUND):
+            return "Orphan" if name == ORPHAN else "Foreground"
+    return "Orphan" if info.gvr in _ORPHANING else "Background"
 
 
 def _set_finalizers(obj: Object, finalizers: list[str]) -> None:
