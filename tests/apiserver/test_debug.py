@@ -69,6 +69,18 @@ async def test_the_log_of_the_store(client: Client, store: SqliteStore) -> None:
     assert log["entries"][0]["cause"].startswith("00-")
 
 
+async def test_a_watch_of_the_store_says_how_far_it_is(client: Client, store: SqliteStore) -> None:
+    """Every ten minutes, as etcd does; what happens elsewhere counts."""
+    query = {"key": ["/registry/pods/"], "range_end": ["/registry/pods0"], "progress_notify": ["true"]}
+    response = await client.send("GET", "/debug/ktui/store/watch", query=query)
+    assert response.stream is not None
+    for number in range(2):
+        await client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default")
+        told = orjson.loads(await anext(aiter(response.stream)))
+        assert (told["Header"]["revision"], told["Events"], told["Canceled"]) == (store.revision, [], False)
+    await response.stream.aclose()
+
+
 async def test_the_transactions_show_a_comparison_that_failed(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     with pytest.raises(ApiError, match="already exists"):
