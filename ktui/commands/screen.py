@@ -29,7 +29,8 @@ def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: 
     """Returns the exit code."""
     if screen and screen not in SCREENS:
         raise UsageError(f'there is no screen "{screen}"; there are {", ".join(SCREENS)}')
-    if not sys.stdout.isatty():
+    in_browser = "TEXTUAL_DRIVER" in os.environ  # `ktui web`: textual-serve's pipes are the terminal
+    if not sys.stdout.isatty() and not in_browser:
         print('error: the screen needs a terminal: use "ktui up" to run a cluster without one', file=sys.stderr)
         return 1
     options = UpOptions(name=name, profile=profile, ephemeral=ephemeral)
@@ -69,6 +70,7 @@ def _hang_up(app: KtuiApp) -> None:
 def _theme_of(environment: Mapping[str, str]) -> str:
     """The theme of sixteen colours for a terminal that says it has no more."""
     has_more = environment.get("COLORTERM") or "256color" in environment.get("TERM", "") or os.name == "nt"
+    has_more = has_more or "TEXTUAL_DRIVER" in environment  # a browser
     return "" if has_more else "ansi"
 
 
