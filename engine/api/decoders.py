@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from engine.api import go_time
+from engine.api.go_fields import omits_zero
 from engine.api.go_types import ZERO_DROPPED, go_type, short_name
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
@@ -138,9 +139,8 @@ class _Compiler:
 
     def _struct(self, schema: Schema) -> Decode:
         fields: dict[str, tuple[type | None, Decode]] = {}
-        owner = short_name(schema.definition)
         for name, node in schema.properties.items():
-            fields[name] = self._field(owner, name, node=node, required=name in schema.required)
+            fields[name] = self._field(schema.definition, name, node=node, required=name in schema.required)
         type_name = go_type(schema)
         open_ended = bool(schema.raw.get("x-kubernetes-preserve-unknown-fields"))
 
@@ -170,7 +170,7 @@ class _Compiler:
     def _field(self, owner: str, name: str, *, node: Schema, required: bool) -> tuple[type | None, Decode]:
         """What a struct does with a field: the type that needs no more than a look, and the decoder for the rest."""
         decode = self.decoder(node)
-        if (owner, name) in ZERO_DROPPED:
+        if (short_name(owner), name) in ZERO_DROPPED or omits_zero(owner, name):
             return None, _unless_zero(decode)
         if node.type == "boolean":
             return bool, decode

@@ -1,7 +1,6 @@
-"""Names of Go that the published schemas leave out and the decoder's errors tell: string types and embedded structs.
+"""What Go knows of fields and the published schemas leave out: names of string types, embedded structs, `omitempty`.
 
-The file is written by `python -m tests.conformance.go_decoder`, which reads them off the real kubectl. It is loaded
-with the first error.
+The file is written by `python -m tests.conformance.go_decoder`, which reads all of it off the real kubectl.
 """
 
 from __future__ import annotations
@@ -36,6 +35,11 @@ def named_strings() -> frozenset[str]:
         name for owner in _load().values() for by_depth in owner.get("types", {}).values() for name in by_depth.values()
     )
     return frozenset(name for name in types if not name.startswith(("[]", "map[")))
+
+
+def omits_zero(definition: str, field: str) -> bool:
+    """Whether a zero value in this field does not survive a round trip through Go's struct (`omitempty`)."""
+    return field in _of(definition).get("omitted", ())
 
 
 def _of(definition: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 `kubectl set image --local` decodes a file into the Go type of its kind, with the decoder that the API server has, and
 prints its error. `python -m tests.conformance.go_decoder` writes down, in `engine/api/go_fields.json`, what those
 errors tell of Go's types and the published schema does not: names of strings, and the struct that a field is embedded
-from.
+from; beside it what `go_zero_values` finds.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from engine.api.decoding import type_error
 from engine.api.go_fields import FILE
 from engine.api.schema import Definitions, Schema, load_definitions
 from engine.api.types import GVK
+from tests.conformance.go_zero_values import go_keeps, zero_cases
 
 _UNREAD = re.compile(r'(?:error: )?unable to decode ".*/(\d+)\.json": (.*)')
 _TEXT = re.compile(r"json: cannot unmarshal .* into Go struct field \w+\.(\S+) of type (.+)")
@@ -104,14 +105,14 @@ def we_say(definitions: Definitions, case: Case) -> str:
 
 
 def learned(definitions: Definitions) -> dict[str, Any]:
-    """By definition: `types` of fields by depth, and the fields `within` embedded structs."""
+    """By definition: `types` of fields by depth, fields `within` embedded structs, those whose zero is `omitted`."""
     all_cases = list(cases(definitions))
     found: dict[str, Any] = {}
     for case, theirs in zip(all_cases, go_says(all_cases), strict=True):
         text, ours = _TEXT.fullmatch(theirs), _TEXT.fullmatch(we_say(definitions, case))
         if text is None or ours is None:
             continue
-        owner = found.setdefault(case.definition.removeprefix("io.k8s."), {"types": {}, "within": {}})
+        owner = found.setdefault(_owner(case.definition), {"types": {}, "within": {}})
         if ours[2] != text[2]:
             owner["types"].setdefault(case.field, {})[str(case.depth)] = text[2]
         *way, _ = text[1].split(".")
@@ -121,8 +122,16 @@ def learned(definitions: Definitions) -> dict[str, Any]:
         if structs:
             fields = owner["within"].setdefault(".".join(structs), [])
             fields += [case.field] if case.field not in fields else []
+    zeros = zero_cases(definitions)
+    for zero, kept_by_go in zip(zeros, go_keeps(zeros), strict=True):
+        if kept_by_go is False:
+            found.setdefault(_owner(zero.definition), {}).setdefault("omitted", []).append(zero.field)
     kept = {name: {key: value for key, value in owner.items() if value} for name, owner in found.items()}
     return {name: owner for name, owner in kept.items() if owner}
+
+
+def _owner(definition: str) -> str:
+    return definition.removeprefix("io.k8s.")
 
 
 def write() -> None:
