@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from engine.api.errors import bad_request, not_acceptable
+from engine.api.errors import ApiError, bad_request, not_acceptable
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.tables import table
 from engine.api.types import Object
 from engine.api.wire import JSON, YAML, WatchEvent
 
-_META = "meta.k8s.io/v1"
+_GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
 _SERVED = (JSON, YAML)
 _ANY = ("*/*", "application/*", "")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -25,29 +25,46 @@ _INCLUDES = ("", "None", "Metadata", "Object")
 
 
 class Form(NamedTuple):
-    """`kind` is "" for the object as it is."""
+    """`kind` is "" for the object as it is; `version` is that of the group meta.k8s.io."""
 
     media_type: str = JSON
     kind: str = ""
+    version: str = "v1"
+
+    @property
+    def api_version(self) -> str:
+        return f"{_GROUP}/{self.version}"
 
 
 @lru_cache(maxsize=1024)
 def negotiate(accept: str) -> Form:
-    """The first form of an Accept header that this server makes. Raises ApiError 406."""
+    """The form of an Accept header that this server makes and the client likes best; of those that it likes as well
+    the first. Raises ApiError 406."""
     if not accept or accept == JSON:
         return Form()
-    for clause in accept.split(","):
-        media_type, *rest = (part.strip() for part in clause.split(";"))
-        parameters = dict(part.partition("=")[::2] for part in rest)
+    for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_quality, reverse=True):
         if media_type not in _SERVED and media_type not in _ANY:
             continue
         served = media_type if media_type in _SERVED else JSON
         kind = parameters.get("as", "")
         if not kind:
             return Form(served)
-        if kind in _FORMS and parameters.get("g") == "meta.k8s.io" and parameters.get("v") == "v1":
-            return Form(served, kind)
+        version = parameters.get("v", "")
+        if kind in _FORMS and parameters.get("g") == _GROUP and version in _VERSIONS:
+            return Form(served, kind, version)
     raise not_acceptable((JSON, YAML, "application/vnd.kubernetes.protobuf"))
+
+
+def _clause(text: str) -> tuple[str, dict[str, str]]:
+    media_type, *rest = (part.strip() for part in text.split(";"))
+    return media_type, dict(part.partition("=")[::2] for part in rest)
+
+
+def _quality(clause: tuple[str, dict[str, str]]) -> float:
+    try:
+        return float(clause[1].get("q", "1"))
+    except ValueError:
+        return 1.0
 
 
 def represent(
@@ -62,7 +79,7 @@ def represent(
             raise bad_request(f'unrecognized includeObject value: "{include}"')
         metadata = body["metadata"] if items is not None else {"resourceVersion": body["metadata"]["resourceVersion"]}
         objects = items if items is not None else [body]
-        return table(
+        shown = table(
             info,
             objects,
             now=now,
@@ -70,18 +87,30 @@ def represent(
             include_object=include or "Metadata",
             definitions=definitions,
         )
+        return {**shown, "apiVersion": form.api_version}
+    if (items is not None) != (form.kind == "PartialObjectMetadataList"):
+        raise _other_number(form, info, body)
     if items is not None:
         return {
             "kind": "PartialObjectMetadataList",
-            "apiVersion": _META,
+            "apiVersion": form.api_version,
             "metadata": body["metadata"],
-            "items": [partial(item) for item in items],
+            "items": [partial(item, form.api_version) for item in items],
         }
-    return partial(body)
+    return partial(body, form.api_version)
 
 
-def partial(obj: Object) -> Object:
-    return {"kind": "PartialObjectMetadata", "apiVersion": _META, "metadata": obj.get("metadata", {})}
+def _other_number(form: Form, info: ResourceInfo, body: Object) -> ApiError:
+    """406 for a list where one object is asked for, and the other way round; Go's types are named."""
+    package = "unstructured" if info.custom else info.gvr.group.partition(".")[0] or "core"
+    kind = ("UnstructuredList" if "items" in body else "Unstructured") if info.custom else body.get("kind", "")
+    what = "not a list" if form.kind == "PartialObjectMetadataList" else "a list"
+    text = f"you requested {form.kind}, but the requested object is {what} (*{package}.{kind})"
+    return ApiError(406, "NotAcceptable", text)
+
+
+def partial(obj: Object, api_version: str = f"{_GROUP}/v1") -> Object:
+    return {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": obj.get("metadata", {})}
 
 
 def event_mapper(
@@ -95,7 +124,7 @@ def event_mapper(
         if event.type == "ERROR":
             return event
         if form.kind != "Table":
-            return WatchEvent(event.type, partial(event.object), event.revision, event.cause)
+            return WatchEvent(event.type, partial(event.object, form.api_version), event.revision, event.cause)
         shown = table(
             info,
             [] if event.type == "BOOKMARK" else [event.object],
@@ -109,6 +138,7 @@ def event_mapper(
             # The revision (and the end of the initial events) is told by the one row's object.
             shown["rows"] = [{"cells": [], "object": partial(event.object)}]
         headers = False
+        shown["apiVersion"] = form.api_version
         return WatchEvent(event.type, shown, event.revision, event.cause)
 
     return change

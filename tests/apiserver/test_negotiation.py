@@ -1,0 +1,81 @@
+"""Which form of an answer an Accept header gets (apiserver pkg/endpoints/handlers/negotiation and response.go)."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, GVR
+from engine.apiserver.registry.representation import Form, negotiate
+from engine.client import Client
+from tests.apiserver.conftest import config_map
+
+JSON, YAML = "application/json", "application/yaml"
+_TABLE = "as=Table;v={};g=meta.k8s.io"
+FORMS: dict[str, tuple[str, Form | None]] = {
+    "nothing": ("", Form()),
+    "anything": ("*/*", Form()),
+    "YAML": (YAML, Form(YAML)),
+    "the first": (f"{YAML}, {JSON}", Form(YAML)),
+    "what is liked best": (f"{JSON};q=0.5, {YAML}", Form(YAML)),
+    "what is liked as well": (f"{JSON};q=0.5, {YAML};q=0.5", Form(JSON)),
+    "a table": (f"{JSON};{_TABLE.format('v1')}", Form(JSON, "Table")),
+    "a table of old": (f"{JSON};{_TABLE.format('v1beta1')}", Form(JSON, "Table", "v1beta1")),
+    "as kubectl asks": (
+        f"{JSON};{_TABLE.format('v1')},{JSON};{_TABLE.format('v1beta1')},{JSON}", Form(JSON, "Table"),
+    ),
+    "a table that there will be": (f"{JSON};{_TABLE.format('v2')},{JSON}", Form()),
+    "a table that there will be, or nothing": (f"{JSON};{_TABLE.format('v2')}", None),
+    "protobuf or else JSON": (f"application/vnd.kubernetes.protobuf,{JSON}", Form()),
+    "metadata in protobuf or else in JSON": (
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,"
+        f"{JSON};as=PartialObjectMetadata;v=v1;g=meta.k8s.io,{JSON}",
+        Form(JSON, "PartialObjectMetadata"),
+    ),
+    "protobuf alone": ("application/vnd.kubernetes.protobuf", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_is_chosen(name: str) -> None:
+    accept, expected = FORMS[name]
+    if expected is not None:
+        assert negotiate(accept) == expected
+        return
+    with pytest.raises(ApiError) as refused:
+        negotiate(accept)
+    assert refused.value.code == 406
+
+
+def accept(kind: str, version: str = "v1") -> dict[str, str]:
+    return {"accept": f"{JSON};as={kind};v={version};g=meta.k8s.io"}
+
+
+async def test_old_versions_of_tables_and_metadata(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    path = "/api/v1/namespaces/default/configmaps"
+    for kind, where in (("Table", path), ("PartialObjectMetadataList", path), ("PartialObjectMetadata", f"{path}/a")):
+        answer = await client.send("GET", where, headers=accept(kind, "v1beta1"))
+        assert (answer.body["kind"], answer.body["apiVersion"]) == (kind, "meta.k8s.io/v1beta1")
+
+
+async def test_one_is_not_many(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    path = "/api/v1/namespaces/default/configmaps"
+    roles = GVR("rbac.authorization.k8s.io", "v1", "roles").path("default")
+    for kind, where, text in (
+        (
+            "PartialObjectMetadata", path,
+            "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+        ),
+        (
+            "PartialObjectMetadataList", f"{path}/a",
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)",
+        ),
+        (
+            "PartialObjectMetadata", roles,
+            "you requested PartialObjectMetadata, but the requested object is a list (*rbac.RoleList)",
+        ),
+    ):  # fmt: skip
+        answer = await client.send("GET", where, headers=accept(kind))
+        assert (answer.status, answer.body["reason"], answer.body["message"]) == (406, "NotAcceptable", text)
