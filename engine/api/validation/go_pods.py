@@ -72,6 +72,7 @@ _TYPES: Mapping[str, str] = {
     "LocalObjectReference": "Name:s",
     "Toleration": "Key:s Operator:s Value:s Effect:s TolerationSeconds:p",
 }
+_OF_METADATA = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences", "finalizers")
 _OF_POD = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 
 
@@ -93,7 +94,8 @@ def _fields(struct: str) -> tuple[_Field, ...]:
 
 def pod_template(template: Object) -> Object:
     """Its metadata has tags, unlike its spec, and is embedded."""
-    metadata = {name: value for name, value in template.get("metadata", {}).items() if value}
+    given = template.get("metadata", {})
+    metadata = {name: _in_order(given[name]) for name in _OF_METADATA if given.get(name)}
     spec = template.get("spec", {})
     # The internal type keeps what is shared with the host in the security context.
     context = {**spec.get("securityContext", {}), **{name: spec[name] for name in _OF_POD if name in spec}}
@@ -122,4 +124,9 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, dict) and any(not isinstance(each, str) for each in value.values()):
         return {go_name(name): _plain(each) for name, each in value.items()}
-    return value
+    return _in_order(value)
+
+
+def _in_order(value: Any) -> Any:
+    """Go writes maps by their keys."""
+    return dict(sorted(value.items())) if isinstance(value, dict) else value

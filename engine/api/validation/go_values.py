@@ -154,6 +154,11 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
 }
 
 
+def go_map(value: Object | None) -> Object | None:
+    """A map, which Go writes by its keys."""
+    return None if value is None else dict(sorted(value.items()))
+
+
 def internal(struct: str, value: Object) -> Object:
     """A value of an internal type."""
     shown: Object = {}

@@ -9,12 +9,14 @@ from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_pods import pod_template as shown_template
+from engine.api.validation.go_values import go_map
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.job_policies import failure_policy, success_policy
 from engine.api.validation.labels import label_selector
 from engine.api.validation.pods import pod_template
 from engine.api.validation.problems import IMMUTABLE, Problems
 
+_MISMATCH = "`selector` does not match template `labels`"
 _NOT_NEGATIVE = (
     "parallelism",
     "completions",
@@ -63,7 +65,7 @@ def _selected_spec(spec: Object, problems: Problems) -> None:
         label_selector(selector, "spec.selector", problems)
     labels = spec.get("template", {}).get("metadata", {}).get("labels")
     if not _selects(selector, labels or {}):
-        problems.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        problems.invalid("spec.template.metadata.labels", go_map(labels), _MISMATCH)
 
 
 def _selects(selector: Object | None, labels: Object) -> bool:
@@ -88,7 +90,7 @@ def _generated_selector(obj: Object, spec: Object, problems: Problems) -> None:
         if label not in labels:
             problems.required(path, f"must be '{value}'")
         elif labels[label] != value:
-            problems.invalid(path, labels, f"must be '{value}'")
+            problems.invalid(path, go_map(labels), f"must be '{value}'")
     if not _selects(spec["selector"], expected):
         problems.invalid("spec.selector", shown_selector(spec["selector"]), "`selector` not auto-generated")
 

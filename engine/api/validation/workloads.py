@@ -8,7 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
-from engine.api.validation.go_values import internal
+from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.labels import label_selector
 from engine.api.validation.pods import pod_template
@@ -78,7 +78,7 @@ def selected_template(
         problems.invalid("spec.selector", shown_selector(spec.get("selector")), unselectable)
         return
     if not selector.empty and not selector.matches(labels or {}):
-        problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
+        problems.invalid("spec.template.metadata.labels", go_map(labels), _MISMATCH)
     pod_template(template, "spec.template", problems)
     _runs_for_ever(template.get("spec", {}), problems, kind=kind)
 
@@ -163,7 +163,7 @@ def daemon_set(obj: Object, problems: Problems) -> None:
     label_selector(selector, "spec.selector", problems)
     labels = (spec.get("template") or {}).get("metadata", {}).get("labels")
     if not _selects(selector, labels or {}):
-        problems.invalid("spec.template.metadata.labels", labels, _MISMATCH)
+        problems.invalid("spec.template.metadata.labels", go_map(labels), _MISMATCH)
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
         problems.invalid("spec.selector", shown_selector(selector), "empty selector is invalid for daemonset")
     template = spec.get("template") or {}

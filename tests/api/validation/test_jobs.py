@@ -247,10 +247,10 @@ def test_how_a_job_may_restart(name: str) -> None:
 def test_a_generated_selector_is_its_jobs_own() -> None:
     obj = prepared(JOB, job())
     obj["spec"]["selector"] = {"matchLabels": {"a": "b"}}
-    labels = '{"controller-uid":"1a2b3c","batch.kubernetes.io/controller-uid":"1a2b3c","job-name":"myjob",'
+    labels = '{"batch.kubernetes.io/controller-uid":"1a2b3c","batch.kubernetes.io/job-name":"myjob",'
     assert [str(cause) for cause in validate_create(info(JOB), obj)] == [
         'spec.selector: Invalid value: {"matchLabels":{"a":"b"}}: `selector` not auto-generated',
-        f'spec.template.metadata.labels: Invalid value: {labels}"batch.kubernetes.io/job-name":"myjob"}}: '
+        f'spec.template.metadata.labels: Invalid value: {labels}"controller-uid":"1a2b3c","job-name":"myjob"}}: '
         "`selector` does not match template `labels`",
     ]
 
@@ -282,7 +282,7 @@ def test_a_template_is_shown_as_go_has_it() -> None:
         spec["template"]["spec"]["containers"][0]["image"] = "other"
 
     (problem,) = updated({}, change)
-    assert problem.startswith('spec.template: Invalid value: {"labels":{"controller-uid":"1a2b3c",')
+    assert problem.startswith('spec.template: Invalid value: {"labels":{"batch.kubernetes.io/controller-uid":"1a2b3c",')
     assert (
         '"Spec":{"Volumes":null,"InitContainers":[{"Name":"def","Image":"image","Command":null,"Args":null,'
         '"WorkingDir":"","Ports":null,"EnvFrom":null,"Env":null,'

@@ -57,6 +57,14 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
         ],
     ),
+    "labels that do not match, by their keys": (
+        DEPLOYMENT,
+        workload(template={"metadata": {"labels": {"b": "1", "a": "2"}}, "spec": pod()["spec"]}),
+        [
+            'spec.template.metadata.labels: Invalid value: {"a":"2","b":"1"}: '
+            "`selector` does not match template `labels`"
+        ],
+    ),
     "a Deployment without a template": (
         DEPLOYMENT,
         without(workload(), "template"),
