@@ -27,7 +27,9 @@ def join_key(namespace: str, name: str) -> str:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """Namespace ("" for none) and name of a key (cache.SplitMetaNamespaceKey)."""
+    """Namespace ("" for none) and name of a key (cache.SplitMetaNamespaceKey). Raises ValueError."""
+    if key.count("/") > 1:
+        raise ValueError(f'unexpected key format: "{key}"')
     namespace, slash, name = key.rpartition("/")
     return (namespace, name) if slash else ("", key)
 

@@ -33,6 +33,11 @@ def test_keys_are_namespace_and_name(namespace: str, name: str, key: str) -> Non
     assert object_key({"metadata": {"namespace": namespace, "name": name}}) == key
 
 
+def test_a_key_of_three_parts_is_none() -> None:
+    with pytest.raises(ValueError, match=r'^unexpected key format: "a/b/c"$'):
+        split_key("a/b/c")
+
+
 def store(*objects: Object) -> tuple[Indexer, Lister]:
     indexer = Indexer()
     for obj in objects:
