@@ -17,6 +17,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.body_syntax import check_syntax
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import Facet
@@ -159,9 +160,7 @@ class Rest:
 
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
-        value = read_value(self.backend.definitions, call.request)
-        if value is None:
-            raise _empty_body()
+        value = self._value(call, facet.gvk, strict=True)
 
         def transform(old: Object) -> Object:
             view, live = self._view(call, facet, value, options), (facet.start or facet.show)(old)
@@ -255,10 +254,20 @@ class Rest:
     # -- shared
 
     def _decoded(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
-        value = read_value(self.backend.definitions, call.request, strict=options.validation != "Ignore")
-        if value is None:
-            raise _empty_body()
+        value = self._value(call, gvk, strict=options.validation != "Ignore")
         return decode_value(call, self.backend.definitions, gvk, value=value, validation=options.validation)
+
+    def _value(self, call: Call, gvk: GVK, *, strict: bool) -> Any:
+        """The JSON value of an object's body. Raises ApiError 400, 415."""
+        try:
+            value = read_value(self.backend.definitions, call.request, strict=strict)
+        except ApiError:
+            check_syntax(call.request, gvk)  # of a broken body there is more to say
+            raise
+        if value is None:
+            check_syntax(call.request, gvk)
+            raise bad_request("EOF")
+        return value
 
     def _shown(self, call: Call, info: ResourceInfo, form: Form, *, body: Object, status: int) -> Response:
         if form.kind and body.get("kind") in (info.kind, info.list_kind):
@@ -289,10 +298,6 @@ def create_not_allowed(gvr: GVR) -> ApiError:
 def _names_version(value: Any) -> bool:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     return isinstance(metadata, dict) and metadata.get("resourceVersion") not in (None, "", "0")
-
-
-def _empty_body() -> ApiError:
-    return bad_request("EOF")
 
 
 __all__ = ["Action", "Connector", "Rest"]

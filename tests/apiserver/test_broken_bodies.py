@@ -1,0 +1,28 @@
+"""Bodies of objects that are no JSON (apiserver handlers' transformDecodeError)."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.client import Client
+
+_HEAD = "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "unexpected end of JSON input (<empty>)"),
+    "half an object": (b'{"metadata":', 'unexpected end of JSON input ({"metadata":)'),
+    "a long one": (
+        b'{"metadata":{"name":"a-rather-long-name"',
+        'unexpected end of JSON input ({"metadata":{"name":"a-rather- ...)',
+    ),
+    "no JSON": (b"kind: x", "invalid character 'k' looking for beginning of value (6b696e643a2078)"),
+}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+@pytest.mark.parametrize("name", BROKEN)
+async def test_a_broken_body_is_shown(name: str, method: str, client: Client) -> None:
+    body, text = BROKEN[name]
+    path = "/api/v1/namespaces/default/configmaps" + ("/a" if method == "PUT" else "")
+    answer = await client.send(method, path, body=body, headers={"content-type": "application/json"})
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert answer.body["message"] == f"{_HEAD}{text}"
