@@ -35,6 +35,7 @@ FOLD_BACK = 16  # how many blocks back an equal one is looked for
 SORT_BACK = 600
 APPLY_SECONDS = 1.5
 NOISES = ("reads", "events", "heartbeats", "idle reconciles")
+READERS = frozenset({"ktui", "kube-apiserver"})  # the screen, and the API server that looks after its own Service
 WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
 
 
@@ -374,7 +375,7 @@ def _common(one: str, other: str) -> str:
 
 def _noise_of_request(exchange: Exchange) -> str:
     if exchange.is_read:
-        is_own = exchange.agent.partition("/")[0] == "ktui"
+        is_own = exchange.agent.partition("/")[0] in READERS
         is_seen = exchange.source == CLIENT and not is_own and not exchange.object.startswith("/")
         return "" if is_seen else "reads"
     return _noise_of_object(exchange.object, exchange.verb, exchange.user if not exchange.parent else "")

@@ -182,6 +182,9 @@ def test_what_runs_on_a_node_stands_where_it_ended() -> None:
     [
         pytest.param(request("a", verb="list", hops=(2, 3), user="system:kube-scheduler"), "reads", id="informers"),
         pytest.param(request("a", verb="get", hops=(2,), agent="ktui", parent="p"), "reads", id="the screen's own"),
+        pytest.param(
+            request("a", verb="get", hops=(2,), agent="kube-apiserver", parent="p"), "reads", id="the server's own"
+        ),
         pytest.param(request("a", verb="get", hops=(2,), object="/api", parent="p"), "reads", id="discovery"),
         pytest.param(request("a", object="event/default/web.1", user=REPLICASET), "events", id="events"),
         pytest.param(
