@@ -168,8 +168,9 @@ class _Application:
         self._identity = identity
         self._last = managers.get(identity)
         self._fields = scope.kept(scope.kind.applied(scope.ownable(applied, frozenset(applied))))
-        # What is applied to the part that the write does not touch is left out.
-        self.result: Object = merge(scope.kind, live or {}, without(applied, scope.reset))
+        # What is applied to the part that an update does not touch is left out; a new object's is for its strategy.
+        heard = applied if live is None else without(applied, scope.reset)
+        self.result: Object = merge(scope.kind, live or {}, heard)
         if self._last is not None and scopes.of(self._last.api_version) is not None:
             self.result = pruned(scopes, self.result, self._last, self._fields, list(self._others.values()))
         self._difference = Difference(scopes, live, self.result)
