@@ -271,7 +271,7 @@ def _annotations(hooks: Hooks) -> Object:
 
 async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
     said = {"allowed": True, "auditAnnotations": {"k": "v"}, "warnings": ["mind"]}
-    never = {"clientConfig": {"url": "https://127.0.0.1:1/x"}, "failurePolicy": "Ignore"}
+    never: dict[str, Any] = {"clientConfig": {"url": "https://127.0.0.1:1/x"}, "failurePolicy": "Ignore"}
     await hooks.register("Mutating", "a", patching({"op": "add", "path": "/metadata/labels/x", "value": "1"}))
     await hooks.register("Mutating", "b", **never)
     await hooks.register("Validating", "c", lambda request: said)

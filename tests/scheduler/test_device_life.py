@@ -52,7 +52,7 @@ async def say(stage: Stage, condition: str, **fields: str) -> None:
 
 
 async def conditional(stage: Stage) -> None:
-    conditions = {"bindingConditions": ["ready"], "bindingFailureConditions": ["failed"]}
+    conditions: dict[str, Any] = {"bindingConditions": ["ready"], "bindingFailureConditions": ["failed"]}
     await stage.admin.create(DEVICE_CLASSES, device_class("gpu"))
     await publish(stage, "n1", device("a", **conditions))
     await stage.admin.create(RESOURCE_CLAIMS, asked("c", wants()), namespace="default")

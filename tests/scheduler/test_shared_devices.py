@@ -27,7 +27,9 @@ def shared(name: str, value: str = "10Gi", policy: Object | None = None) -> Obje
 
 
 def asking(memory: str = "", name: str = "r", **fields: Any) -> Object:
-    return wants(name, **({"capacity": {"requests": {"memory": memory}}} if memory else {}), **fields)
+    if memory:
+        fields["capacity"] = {"requests": {"memory": memory}}
+    return wants(name, **fields)
 
 
 def allocate(

@@ -471,17 +471,17 @@ EBS_NODE = limited("a", 1)
 EBS_NODE["spec"]["drivers"][0]["name"] = "ebs.csi.aws.com"
 
 
-def disk(**source: Any) -> Object:
+def of_a_disk(**source: Any) -> Object:
     return pod("p", volumes=[{"name": "v", **source}])
 
 
 @pytest.mark.parametrize(
     ("wanted", "fits"),
     [
-        pytest.param(disk(awsElasticBlockStore={"volumeID": "d2"}), False, id="another disk, named by the pod"),
-        pytest.param(disk(awsElasticBlockStore={"volumeID": "d1"}), True, id="the one that is attached"),
-        pytest.param(disk(gcePersistentDisk={"pdName": "d2"}), True, id="of another driver"),
-        pytest.param(disk(vsphereVolume={"volumePath": "d2"}), True, id="of a driver that counts none"),
+        pytest.param(of_a_disk(awsElasticBlockStore={"volumeID": "d2"}), False, id="another disk, named by the pod"),
+        pytest.param(of_a_disk(awsElasticBlockStore={"volumeID": "d1"}), True, id="the one that is attached"),
+        pytest.param(of_a_disk(gcePersistentDisk={"pdName": "d2"}), True, id="of another driver"),
+        pytest.param(of_a_disk(vsphereVolume={"volumePath": "d2"}), True, id="of a driver that counts none"),
         pytest.param(user("in-tree"), False, id="a volume of the in-tree plugin"),
         pytest.param(user("to-be"), False, id="one that an in-tree provisioner will make"),
     ],

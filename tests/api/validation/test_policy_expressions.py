@@ -13,9 +13,7 @@ _GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = GVK(_GROUP, "v1", "ValidatingWebhookConfiguration")
 VALIDATING, MUTATING = (GVK(_GROUP, "v1", f"{kind}AdmissionPolicy") for kind in ("Validating", "Mutating"))
 CLASS = GVK("resource.k8s.io", "v1", "DeviceClass")
-MATCH = {
-    "resourceRules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]
-}
+MATCH = {"resourceRules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]}
 PARAMS = {"apiVersion": "v1", "kind": "ConfigMap"}
 
 
@@ -134,8 +132,8 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         VALIDATING,
         policy(auditAnnotations=[{"key": "k", "valueExpression": "true"}]),
         [
-            'spec.auditAnnotations[0].valueExpression: Invalid value: "true": must evaluate to one of [string null_type] '
-            "but got bool"
+            'spec.auditAnnotations[0].valueExpression: Invalid value: "true": must evaluate to one of '
+            "[string null_type] but got bool"
         ],
     ),
     "a condition, trimmed": (
@@ -216,8 +214,8 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         CLASS,
         device("device.driver"),
         [
-            'spec.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, '
-            "not string"
+            'spec.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown '
+            "type, not string"
         ],
     ),
     "a selector that costs too much": (
