@@ -15,10 +15,13 @@ FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"  # ErrFormatWrong
 )
 SUFFIX_WRONG = "unable to parse quantity's suffix"
+NUMBER_WRONG = "unable to parse numeric part of quantity"
 
 _NANO = 10**9
 _MAX_BINARY = (2**63 - 1) * _NANO
 _SPLIT = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+# Upstream reads the JSON text without undoing its escapes, so that these are not blanks around a quantity.
+_ESCAPED = re.compile(r"[\x00-\x1f]")
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -52,6 +55,8 @@ class Quantity:
     def parse(cls, value: str | int | float) -> Quantity:
         """The quantity that a JSON string or number stands for. Raises QuantityError."""
         if isinstance(value, bool):
+            raise QuantityError(FORMAT_WRONG)
+        if isinstance(value, str) and _ESCAPED.search(value):
             raise QuantityError(FORMAT_WRONG)
         return _parse(value.strip() if isinstance(value, str) else str(value))
 
@@ -163,7 +168,9 @@ def _parse(text: str) -> Quantity:
     sign, number, fraction, suffix = match.groups()
     fraction = fraction or ""
     base, exponent, form = _interpret(suffix)
-    unscaled = int(f"{number}{fraction}" or "0")  # upstream takes a text with no digits at all for nothing
+    if not number and not fraction and not _no_digits_is_zero(base, exponent):
+        raise QuantityError(NUMBER_WRONG)
+    unscaled = int(f"{number}{fraction}" or "0")
     places = len(fraction)
     if base == 2:
         nanos, form = _binary_amount(unscaled << exponent, places)
@@ -177,13 +184,22 @@ def _keeps_text(number: str, fraction: str, scale: tuple[int, int]) -> bool:
     """Whether upstream takes a text for canonical at a glance and keeps it, which lets some pass that are not."""
     base, exponent = scale
     if base == 2:
-        precision = 15 - len(number) - int(exponent * 3 / 10) - 1
-        return not fraction and precision >= 0 and int(number) & 7 != 0
+        return not fraction and _binary_precision(number, exponent) >= 0 and int(number) & 7 != 0
     digits = number + fraction
     exponent -= len(fraction)
     if len(digits) > _INT64_DIGITS or exponent < -9:
         return False
     return exponent % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+
+
+def _binary_precision(number: str, exponent: int) -> int:
+    """The digits that upstream's quick way of parsing has to spare."""
+    return 15 - len(number) - int(exponent * 3 / 10) - 1
+
+
+def _no_digits_is_zero(base: int, exponent: int) -> bool:
+    """Upstream takes a text with no digits at all for nothing when it goes the quick way, and refuses it otherwise."""
+    return _binary_precision("0", exponent) >= 0 if base == 2 else exponent >= -9
 
 
 def _binary_amount(unscaled: int, places: int) -> tuple[int, Format]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.quantity import FORMAT_WRONG, SUFFIX_WRONG, Format, Quantity, QuantityError
+from engine.api.quantity import FORMAT_WRONG, NUMBER_WRONG, SUFFIX_WRONG, Format, Quantity, QuantityError
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,10 @@ def test_binary_amounts_end_at_the_largest_int64() -> None:
         ("abc", FORMAT_WRONG),
         ("1..2", FORMAT_WRONG),
         ("1 Gi", FORMAT_WRONG),
+        ("1\n", FORMAT_WRONG),
+        ("Ei", NUMBER_WRONG),
+        ("-Pi", NUMBER_WRONG),
+        (".e-10", NUMBER_WRONG),
         ("1GiB", FORMAT_WRONG),
         ("1e", SUFFIX_WRONG),
         ("1ki", SUFFIX_WRONG),

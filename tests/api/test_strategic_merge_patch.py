@@ -46,6 +46,31 @@ def pod(**spec: Any) -> Object:
 
 
 APPLIED: dict[str, tuple[Object, Object, Object]] = {
+    "a deletion list that is null takes the list away": (
+        {"metadata": {"name": "n", "finalizers": ["a"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": None}},
+        {"metadata": {"name": "n"}},
+    ),
+    "a deletion list that is none is passed over": (
+        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": 1, "$deleteFromPrimitiveList/x": 1}},
+        {"metadata": {"finalizers": ["a"]}},
+    ),
+    "a deletion list of maps is merged": (
+        pod(containers=[container("a", image="x")]),
+        pod(**{"$deleteFromPrimitiveList/containers": [container("a", image="y")]}),
+        pod(containers=[container("a", image="y")]),
+    ),
+    "a new list with an order keeps its nulls": (
+        {"metadata": {}},
+        {
+            "metadata": {
+                "$setElementOrder/ownerReferences": [{"uid": "b"}, {"uid": "a"}],
+                "ownerReferences": [{"uid": "c", "$patch": "delete"}, {"uid": "b", "name": None}, {"uid": "a"}],
+            }
+        },
+        {"metadata": {"ownerReferences": [{"uid": "b", "name": None}, {"uid": "a"}]}},
+    ),
     "a scalar is set, a null deletes": (
         pod(nodeName="a", hostname="h"),
         pod(nodeName="b", hostname=None),
@@ -220,10 +245,46 @@ REFUSED: dict[str, tuple[Object, Any, int, str]] = {
         "[map[name:b] map[name:a]]\n",
     ),
     "lists of lists": (
-        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"finalizers": []}},
         {"metadata": {"finalizers": [["b"]]}},
         422,
         "the server rejected our request due to an error in our request",
+    ),
+    "a list among others": (
+        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"finalizers": [["b"]]}},
+        500,
+        "list element types are not identical: [[a] [[b]]]",
+    ),
+    "deletion of what is no primitive of the list": (
+        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": [None]}},
+        500,
+        "list element types are not identical: [[a] [<nil>]]",
+    ),
+    "order that is no list": (
+        {"metadata": {}},
+        {"metadata": {"$setElementOrder/finalizers": 1}},
+        500,
+        "expected a []interface {}, but received a int64",
+    ),
+    "order of a list that goes": (
+        {"metadata": {}},
+        {"metadata": {"$setElementOrder/finalizers": ["a"], "finalizers": None}},
+        500,
+        "expected a []interface {}, but received a %!s(<nil>)",
+    ),
+    "order that has no maps": (
+        pod(),
+        pod(**{"$setElementOrder/containers": ["a"]}, containers=[container("a")]),
+        500,
+        "expected a map[string]interface {}, but received a string",
+    ),
+    "directive that is no text": (
+        {"metadata": {"labels": {"a": "b"}}},
+        {"metadata": {"labels": {"$patch": {"a": [1, True, None]}}}},
+        500,
+        "unknown patch type: map[a:[%!s(int64=1) %!s(bool=true) <nil>]] in map: map[$patch:map[a:[1 true <nil>]]]",
     ),
 }
 

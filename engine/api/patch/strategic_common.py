@@ -31,6 +31,10 @@ class FieldStrategy(NamedTuple):
         return self.schema.items if self.schema is not None else None
 
 
+GO_LIST = "[]interface {}"
+GO_MAP = "map[string]interface {}"
+_GO_TYPES = {dict: GO_MAP, list: GO_LIST, str: "string", bool: "bool", int: "int64", float: "float64"}
+
 _UNKNOWN = FieldStrategy(None, "", "", False)
 
 
@@ -56,11 +60,15 @@ def no_merge_key(item: Any, merge_key: str) -> ApiError:
 
 
 def bad_patch_type(directive: Any, item: Any) -> ApiError:
-    return unnamed_error(f"unknown patch type: {go_text(directive)} in map: {go_text(item)}")
+    return unnamed_error(f"unknown patch type: {_as_string(directive)} in map: {go_text(item)}")
 
 
 def bad_argument(expected: str, actual: Any) -> ApiError:
     return unnamed_error(f"expected a {expected}, but received a {_go_kind(actual)}")
+
+
+def bad_type(expected: str, actual: Any) -> ApiError:
+    return unnamed_error(f"expected a {expected}, but received a {_GO_TYPES.get(type(actual), '%!s(<nil>)')}")
 
 
 def bad_primitive_list() -> ApiError:
@@ -91,6 +99,21 @@ def go_text(value: Any) -> str:
     return "<nil>" if value is None else str(value)
 
 
+def _as_string(value: Any) -> str:
+    """A JSON value as Go's %s prints it, which tells of each that is no string."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{_within(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_within, value))}]"
+    if isinstance(value, str):
+        return value
+    return "%!s(<nil>)" if value is None else f"%!s({_GO_TYPES[type(value)]}={go_text(value)})"
+
+
+def _within(value: Any) -> str:
+    return "<nil>" if value is None else _as_string(value)
+
+
 # -- lists
 
 
@@ -99,10 +122,10 @@ def element_kind(*lists: Iterable[Any]) -> type | None:
     kind: type | None = None
     for items in lists:
         for item in items:
-            if isinstance(item, list):
-                raise unprocessable()
             if kind is None:
                 kind = type(item)
+                if kind is list:
+                    raise unprocessable()
             elif type(item) is not kind:
                 shown = " ".join(go_text(list(each)) for each in lists)
                 raise unnamed_error(f"list element types are not identical: [{shown}]")
@@ -114,7 +137,7 @@ def identity(item: Any, merge_key: str) -> Any:
     if not merge_key:
         value = item
     elif not isinstance(item, dict):
-        raise bad_argument("map", item)
+        raise bad_type(GO_MAP, item)
     elif merge_key not in item:
         raise no_merge_key(item, merge_key)
     else:

@@ -14,13 +14,14 @@ from engine.api.patch.merge_patch import not_a_map, same
 from engine.api.patch.strategic_common import (
     DELETE_FROM_LIST,
     DIRECTIVE,
+    GO_LIST,
     RETAIN_KEYS,
     SET_ORDER,
-    bad_argument,
     bad_patch_type,
     bad_primitive_list,
     bad_retain_keys,
     bad_set_order,
+    bad_type,
     element_kind,
     field_strategy,
     find,
@@ -70,7 +71,7 @@ class Merger:
         self._set_orders(original, patch, schema)
         for key, value in patch.items():
             if key.startswith(DELETE_FROM_LIST):
-                self._delete_from_list(original, key, value)
+                self._delete_from_list(original, key, value, schema)
             else:
                 self._merge_field(original, key, value, schema)
         return original
@@ -129,12 +130,11 @@ class Merger:
         if not self._onto_object and not same(original.setdefault(directive, order), order):
             raise bad_set_order()
         if not isinstance(order, list):
-            raise bad_argument("slice", order)
+            raise bad_type(GO_LIST, order)
         key = _field_of(directive, SET_ORDER)
-        lists = [side[key] for side in (original, patch) if side.get(key) is not None]
-        for items in lists:
+        for items in [side[key] for side in (original, patch) if key in side]:
             if not isinstance(items, list):
-                raise bad_argument("slice", items)
+                raise bad_type(GO_LIST, items)
         strategy = field_strategy(schema, key)
         changes: list[Any] | None = patch.pop(key, None)
         present: list[Any] | None = original.get(key)
@@ -142,7 +142,7 @@ class Merger:
         if changes is not None and present is not None and strategy.strategy == "merge":
             merged = self._merge_list(list(present), changes, strategy.items, strategy.merge_key)
         elif changes is not None:
-            merged = _plain(changes) if self._onto_object else changes
+            merged = _without_directives(changes) if self._onto_object else changes
         elif present is not None:
             merged = present
         else:
@@ -152,17 +152,18 @@ class Merger:
             server_order = _slots(server_order, changes, strategy.merge_key)
         original[key] = in_order(merged, patch_order=order, server_order=server_order, merge_key=strategy.merge_key)
 
-    def _delete_from_list(self, original: Object, directive: str, values: Any) -> None:
+    def _delete_from_list(self, original: Object, directive: str, values: Any, schema: Schema | None) -> None:
         """$deleteFromPrimitiveList/FIELD: takes these values out of the list."""
         if not self._onto_object:
             original[directive] = values
             return
         key = _field_of(directive, DELETE_FROM_LIST)
         present = original.get(key)
-        if not isinstance(values, list):
-            raise bad_primitive_list()
-        if isinstance(present, list):
+        if isinstance(values, list) and isinstance(present, list) and element_kind(present, values) is not dict:
             original[key] = [item for item in present if item not in values]
+            return
+        if values is None or type(values) is type(present):  # upstream merges what is no list of primitives
+            self._merge_field(original, key, values, schema)
 
     # -- lists
 
@@ -238,12 +239,27 @@ def _check_order(changes: list[Any], order: list[Any], merge_key: str) -> None:
         if _directed(kept[at]):
             at += 1
             continue
-        at += identity(kept[at], merge_key) == identity(order[place], merge_key)
+        at += _same_element(kept[at], order[place], merge_key)
         place += 1
     if at < len(kept):
         raise unnamed_error(
             f"The order in patch list:\n{go_text(changes)}\n doesn't match {SET_ORDER} list:\n{go_text(order)}\n"
         )
+
+
+def _same_element(left: Any, right: Any, merge_key: str) -> bool:
+    if not merge_key and type(left) is not type(right):
+        return False
+    return bool(identity(left, merge_key) == identity(right, merge_key))
+
+
+def _without_directives(value: Any) -> Any:
+    """A list that was not there before and comes in an order of its own: as `_plain`, but with its nulls."""
+    if isinstance(value, dict):
+        return {key: _without_directives(item) for key, item in value.items() if not _directed(item)}
+    if isinstance(value, list):
+        return [_without_directives(item) for item in value if not _directed(item)]
+    return value
 
 
 def _plain(value: Any) -> Any:
