@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.kubectl import yaml
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, of
 
 EXTENSIONS = (".json", ".yaml", ".yml")
 
@@ -42,14 +42,22 @@ class Source:
 
 
 def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> Iterator[Source]:
-    """The texts that `-f` names, in order. Raises CommandError for one that is not there."""
+    """The texts that `-f` names, in order. Raises what is wrong with any of them before the first is read."""
+    found: list[Source] = []
+    errors: list[Exception] = []
     for name in names:
         if name == "-":
-            yield Source("STDIN", stdin)
+            found.append(Source("STDIN", stdin))
         elif name.startswith(("http://", "https://")):
             raise CommandError(f"unable to read URL {name!r}: manifests are read from files, folders and stdin only")
         else:
-            yield from _path(name, recursive=recursive)
+            try:
+                found += _path(name, recursive=recursive)
+            except CommandError as error:
+                errors.append(error)
+    if errors:
+        raise of(errors)
+    yield from found
 
 
 def _path(name: str, *, recursive: bool) -> Iterator[Source]:

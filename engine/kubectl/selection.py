@@ -166,7 +166,7 @@ async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
 def split_arguments(arguments: Sequence[str], program: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
     """(type, name) pairs of the TYPE/NAME form, else the types and the names. Raises CommandError."""
     words = list(arguments)
-    if len(words) >= 2 and len(kinds := [k for k in words[0].split(",") if k]) > 1 and "/" not in words[0]:
+    if len(words) >= 2 and len(kinds := list(dict.fromkeys(words[0].split(",")))) > 1 and "/" not in words[0]:
         words = [f"{kind}/{name}" for kind in kinds for name in words[1:]]
     slashes = sum("/" in word for word in words)
     if slashes and slashes != len(words):
@@ -177,7 +177,7 @@ def split_arguments(arguments: Sequence[str], program: str) -> tuple[list[tuple[
         )
     if slashes:
         return [_pair(word) for word in words], [], []
-    return [], [kind for kind in words[0].split(",") if kind] if words else [], words[1:]
+    return [], list(dict.fromkeys(words[0].split(","))) if words else [], words[1:]
 
 
 def _pair(word: str) -> tuple[str, str]:

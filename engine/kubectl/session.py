@@ -17,7 +17,7 @@ from engine.client.client import Watch, error_of
 from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
 from engine.kubectl.discovery import Discovery, Resource
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import Aggregate, CommandError
 from engine.kubectl.flags import Flags
 from engine.trace import current_span
 
@@ -74,7 +74,7 @@ class Session:
 
     def dry_run(self) -> str:
         """`none`, `client` or `server`. Raises CommandError for another word."""
-        value = self.flags.text("dry-run") or "none"
+        value = self.flags.text("dry-run") if "dry-run" in self.flags else "none"
         if value == "unchanged":
             self.err("W --dry-run is deprecated and can be replaced with --dry-run=client.")
             return "client"
@@ -84,7 +84,7 @@ class Session:
 
     def field_validation(self) -> str:
         """The server's word for `--validate`. Raises CommandError for one that is none."""
-        value = self.flags.text("validate") or "strict"
+        value = self.flags.text("validate") if "validate" in self.flags else "strict"
         words = {"strict": "Strict", "true": "Strict", "warn": "Warn", "ignore": "Ignore", "false": "Ignore"}
         if value.lower() not in words:
             raise CommandError(
@@ -185,6 +185,10 @@ class Session:
         """Of a collection without a name. Raises CommandError for an object that has none: it is not all of them."""
         if name == "":
             raise CommandError("resource name may not be empty")
+        if name and (problem := _path_problem(name)):
+            raise CommandError(f'invalid resource name "{name}": [{problem}]')
+        if resource.namespaced and (problem := _path_problem(namespace)):
+            raise Aggregate([CommandError(f'invalid namespace "{namespace}": [{problem}]')])
         return resource.gvr.path(namespace if resource.namespaced else None, name, subresource or None)
 
     def working_on(self, resource: Resource, name: str, namespace: str) -> None:
@@ -196,6 +200,13 @@ class Session:
 
     def environ(self, name: str, default: str = "") -> str:
         return self.environment.get(name, default) or default
+
+
+def _path_problem(segment: str) -> str:
+    """Why a name cannot be a part of a path; "" for one that can (apimachinery api/validation/path)."""
+    if segment in (".", ".."):
+        return f"may not be '{segment}'"
+    return ", ".join(f"may not contain '{character}'" for character in "/%" if character in segment)
 
 
 def _query(parameters: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -41,7 +41,9 @@ class CustomColumns:
         try:
             lines = Path(name).read_text().splitlines()
         except OSError as error:
-            raise CommandError(f"error reading template {name}, {(error.strerror or '').lower()}") from error
+            raise CommandError(
+                f"error reading template {name}, open {name}: {(error.strerror or '').lower()}"
+            ) from error
         if len(lines) < 2:
             raise CommandError("custom columns template must have at least two lines: headers and paths")
         names, paths = lines[0].split(), lines[1].split()

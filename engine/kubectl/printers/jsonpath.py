@@ -35,10 +35,17 @@ class _Path:
 @dataclass(slots=True)
 class _Range:
     path: _Path
-    body: list[_Text | _Path | _Range] = field(default_factory=list)
+    body: list[_Text | _Path | _Range | _Failure] = field(default_factory=list)
 
 
-Node = _Text | _Path | _Range
+@dataclass(slots=True)
+class _Failure:
+    """What can be parsed but not be done."""
+
+    message: str
+
+
+Node = _Text | _Path | _Range | _Failure
 
 
 class JsonPath:
@@ -62,6 +69,8 @@ def _render(nodes: list[Node], value: Any, root: Any, allow_missing: bool) -> li
     for node in nodes:
         if isinstance(node, _Text):
             parts.append(node.text)
+        elif isinstance(node, _Failure):
+            raise CommandError(node.message)
         elif isinstance(node, _Path):
             parts.append(" ".join(text_of(found) for found in _walk(node, value, root, allow_missing)))
         else:
@@ -110,9 +119,7 @@ def _parse(template: str) -> list[Node]:
         end = _closing(template, start)
         _action(template[start + 1 : end].strip(), stack, template)
         position = end + 1
-    if len(stack) > 1:
-        raise CommandError(f"error parsing jsonpath {template}, unexpected end of range")
-    return stack[0]
+    return stack[0]  # a range that is not ended goes to the end
 
 
 def _closing(template: str, start: int) -> int:
@@ -131,20 +138,24 @@ def _closing(template: str, start: int) -> int:
             depth -= 1
             if not depth:
                 return index
-    raise CommandError(f"error parsing jsonpath {template}, unclosed action")
+    why = "unterminated quoted string" if quote else "unclosed action"
+    raise CommandError(f"error parsing jsonpath {template}, {why}")
 
 
 def _action(text: str, stack: list[list[Node]], template: str) -> None:
     if text == "end":
         if len(stack) == 1:
-            raise CommandError(f"error parsing jsonpath {template}, not in range, nothing to end")
-        stack.pop()
+            stack[-1].append(_Failure("not in range, nothing to end"))
+        else:
+            stack.pop()
     elif text == "range" or text.startswith("range "):
         node = _Range(_Path(_steps(text[5:].strip(), template)))
         stack[-1].append(node)
         stack.append(node.body)
     elif text[:1] in "\"'" and text:
         stack[-1].append(_Text(_unquote(text)))
+    elif match := re.fullmatch(r"[A-Za-z_]\w*", text):
+        stack[-1].append(_Failure(f"unrecognized identifier {match[0]}"))
     else:
         stack[-1].append(_Path(_steps(text, template)))
 
@@ -275,21 +286,40 @@ def _slice(text: str, template: str) -> Step:
     def step(values: list[Any], root: Any, allow: bool) -> list[Any]:
         found: list[Any] = []
         for value in values:
+            if value is None:
+                continue
             if not isinstance(value, list):
-                continue
-            if ":" in text:
-                bounds = [int(part) if part else None for part in text.split(":")]
-                found += value[slice(*bounds)]
-                continue
-            index = int(text)
-            if not -len(value) <= index < len(value):
-                if not allow:
-                    raise MissingKeyError(f"array index out of bounds: index {index}, length {len(value)}")
-                continue
-            found.append(value[index])
+                raise CommandError(f"{_go_type(value)} is not array or slice")
+            found += _part(value, text)
         return found
 
     return step
+
+
+def _part(value: list[Any], text: str) -> list[Any]:
+    """`[2]`, `[-1]`, `[1:3]`, `[::2]` of a list. Raises CommandError for places that it has not."""
+    words = text.split(":")
+    start = int(words[0] or 0)
+    after = str(start + 1 or "") if len(words) == 1 else words[1]
+    end = int(after) if after else len(value)
+    step = int(words[2]) if len(words) > 2 and words[2] else 1
+    start += len(value) if start < 0 else 0
+    end += len(value) if end < 0 else 0
+    if start != end:
+        for index in (start, end - 1):
+            if not 0 <= index < len(value):
+                raise CommandError(f"array index out of bounds: index {index}, length {len(value)}")
+        if start > end:
+            raise CommandError(f"ending index is larger than starting index: {start} > {end}")
+    if step <= 0:
+        raise CommandError("step must be > 0")
+    return value[start:end:step]
+
+
+def _go_type(value: Any) -> str:
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    return {str: "string", bool: "bool", float: "float64"}.get(type(value), "int64")
 
 
 _COMPARE = re.compile(r"\s*(==|!=|<=|>=|<|>)\s*")

@@ -52,7 +52,7 @@ def split_format(session: Session, output: str = "") -> tuple[str, str]:
             template = session.flags.text("template")
         if not template:
             if name.startswith("custom-columns"):
-                raise CommandError(f"{name} format specified but no custom columns given")
+                raise CommandError("custom-columns format specified but no custom columns given")
             raise CommandError("template format specified but no template given")
         return name, template
     if name in GO_TEMPLATES:
@@ -62,7 +62,7 @@ def split_format(session: Session, output: str = "") -> tuple[str, str]:
         return name, template
     if not output and session.flags.text("template"):
         return "go-template", session.flags.text("template")
-    return (name, template) if equals else (output, "")
+    return output, ""
 
 
 class _YamlPrinter:
@@ -142,8 +142,20 @@ def _write(session: Session, path: JsonPath, obj: Object, template: str) -> None
         raise CommandError(
             f'error executing jsonpath "{template}": Error executing template: {error}. '
             "Printing more information for debugging the template:\n"
-            f"\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{obj}\n\n"
+            f"\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{go_syntax(obj)}\n\n"
         ) from error
+
+
+def go_syntax(value: Any) -> str:
+    """A value as Go's `%#v` prints it."""
+    if isinstance(value, dict):
+        entries = ", ".join(f"{go_syntax(key)}:{go_syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{entries}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(go_syntax(item) for item in value)}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def unknown_format(output: str, allowed: str = FORMATS) -> CommandError:

@@ -71,12 +71,12 @@ async def _rules(session: Session, verbs: list[str]) -> list[Object]:
     """One rule for each group of the resources."""
     groups: dict[str, dict[str, None]] = {}
     for text in session.flags.many("resource"):
-        word, slash, subresource = text.partition("/")
+        word, _, subresource = text.partition("/")
+        if not word:
+            raise CommandError("resource must be specified if apiGroup/subresource specified")
         group, plural = ("", "*") if word == "*" else await _resource(session, word)
-        groups.setdefault(group, {})[f"{plural}/{subresource}" if slash else plural] = None
+        groups.setdefault(group, {})[f"{plural}/{subresource}" if subresource else plural] = None
     names = session.flags.many("resource-name")
-    if names and len(session.flags.many("resource")) > 1:
-        raise CommandError("resourceName(s) can not be applied to multiple resources")
     rules: list[Object] = []
     for group in sorted(groups):
         rule: Object = {"apiGroups": [group], "resources": list(groups[group]), "verbs": verbs}

@@ -310,10 +310,12 @@ async def run(session: Session) -> None:
     server_side = flags.on("server-side")
     if flags.given("applyset") and not apply_sets.enabled(session):
         raise FlagError("unknown flag: --applyset")
-    if not flags.many("filename") and not flags.text("kustomize"):
-        raise CommandError("must specify one of -f and -k")
     if session.arguments:
         raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+    if not flags.many("filename") and not flags.text("kustomize"):
+        raise CommandError("must specify one of -f and -k")
+    if flags.text("subresource") and not server_side:
+        raise CommandError("--subresource can only be specified for --server-side")
     dry_run = session.dry_run()
     result_printer(session, "")  # an unknown format is told before anything is sent
     allowed = await pruning.allowed(session, flags.many("prune-allowlist")) if flags.on("prune") else []

@@ -33,14 +33,19 @@ async def run(session: Session) -> None:
     if high < low:
         raise CommandError(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {high}, min: {low}")
     dry_run = session.dry_run()
+    if flags.given("cpu-percent") and flags.text("cpu"):
+        raise CommandError("--cpu-percent and --cpu are mutually exclusive")
     metrics = _metrics(session)
     printer = result_printer(session, "autoscaled", dry_run=dry_run)
     resource = await session.discovery.for_kind(session.client, KIND)
 
     async def autoscale(info: Info) -> None:
         if "scale" not in info.resource.subresources:
-            kind = info.resource.gvk
-            raise CommandError(f"cannot autoscale a {kind.kind}: no kind {kind.kind} with a scale")
+            gvr = info.resource.gvr
+            raise CommandError(
+                f"cannot autoscale a {info.resource.kind}: could not find scale subresource for "
+                f"{gvr.group}/{gvr.version}, Resource={gvr.resource} in discovery information"
+            )
         made = _autoscaler(session, info, metrics)
         new = Info(resource, info.namespace, made["metadata"]["name"], object=made)
         try:
@@ -69,14 +74,14 @@ def _metrics(session: Session) -> list[Object]:
         if not text:
             continue
         if text.endswith("%"):
-            if not text[:-1].isdigit() or not int(text[:-1]):
-                raise CommandError(f"invalid --{name} utilization value: {text}")
+            if not text[:-1].isdigit():
+                raise CommandError(f"invalid percentage value: {text[:-1]}")
             found.append(_metric(name, {"averageUtilization": int(text[:-1]), "type": "Utilization"}))
             continue
         try:
             amount = str(Quantity.parse(text))
         except QuantityError as error:
-            raise CommandError(f"invalid --{name} value: {text}: {error}") from error
+            raise CommandError(f"invalid resource {name} value: {text}") from error
         found.append(_metric(name, {"averageValue": amount, "type": "AverageValue"}))
     return found
 

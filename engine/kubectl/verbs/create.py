@@ -27,7 +27,11 @@ _NOUNS = {
     "Deployment": "deployment",
     "Ingress": "ingress",
     "Job": "job",
-    "Secret": "secret",
+    "ClusterRoleBinding": "clusterrolebinding",
+    "PodDisruptionBudget": "poddisruptionbudgets",
+    "PriorityClass": "priorityclass",
+    "ResourceQuota": "quota",
+    "RoleBinding": "rolebinding",
     "ServiceAccount": "serviceaccount",
 }
 Build = Callable[[Session, str], Object]
@@ -95,7 +99,7 @@ async def create_built(session: Session, obj: Object) -> None:
     try:
         await post(session, info, dry_run=dry_run, validation=validation)
     except ApiError as error:
-        raise _failed(error, gvk.kind) from error
+        raise _failed(error, obj) from error
     printer(info.object, resource)
 
 
@@ -115,9 +119,13 @@ def _unasked(gvk: GVK) -> Resource:
     )
 
 
-def _failed(error: ApiError, kind: str) -> Exception:
+def _failed(error: ApiError, obj: Object) -> Exception:
     """Some of the `create KIND` commands put words of their own before the server's."""
-    if noun := _NOUNS.get(kind):
+    kind = obj["kind"]
+    if kind == "Secret":
+        return CommandError(f"failed to create secret {error.message}")
+    noun = f"{obj['spec']['type']} service" if kind == "Service" else _NOUNS.get(kind)
+    if noun:
         return CommandError(f"failed to create {noun}: {error.message}")
     return error
 

@@ -19,8 +19,11 @@ def literals(session: Session) -> dict[str, bytes]:
         if not equals or not key:
             raise CommandError(f"invalid literal source {source}, expected key=value")
         _put(data, key, value.strip("'\"").encode())
+    if session.flags.many("from-env-file") and (data or session.flags.many("from-file")):
+        raise CommandError("from-env-file cannot be combined with from-file or from-literal")
     for source in session.flags.many("from-file"):
         key, equals, path = source.partition("=")
+        _check_source(key, equals, path)
         for file in _files(path if equals else source):
             _put(data, key if equals else file.name, _content(file))
     for source in session.flags.many("from-env-file"):
@@ -29,6 +32,19 @@ def literals(session: Session) -> dict[str, bytes]:
                 key, equals, value = line.strip().partition("=")
                 _put(data, key, (value if equals else session.environ(key)).encode())
     return data
+
+
+def _check_source(key: str, equals: str, path: str) -> None:
+    if not equals:
+        return
+    if "=" in path:
+        raise CommandError("key names or file paths cannot contain '='")
+    if not key:
+        raise CommandError(f"key name for file path {path} missing")
+    if not path:
+        raise CommandError(f"file path for key name {key} missing")
+    if Path(path).is_dir():
+        raise CommandError("cannot give a key name for a directory path")
 
 
 def _put(data: dict[str, bytes], key: str, value: bytes) -> None:

@@ -44,7 +44,7 @@ async def run(session: Session) -> None:
     selection.fetch = False
     grace, force = _grace(session), flags.on("force")
     dry_run = session.dry_run()
-    if grace == 0 and force and dry_run == "none":
+    if grace == 0 and force:
         session.err(IMMEDIATE)
     policy = propagation(flags.text("cascade"))
     errors: list[Exception] = []
@@ -101,7 +101,7 @@ def _check_grace(session: Session) -> None:
 
 def _check(session: Session) -> None:
     flags = session.flags
-    if flags.number("grace-period") > 0 and flags.on("force"):
+    if (flags.on("now") or flags.number("grace-period") > 0) and flags.on("force"):
         raise CommandError("--force and --grace-period greater than 0 cannot be specified together")
     if flags.text("output") not in ("", "name"):
         raise CommandError(f"unexpected -o output mode: {flags.text('output')}. We only support '-o name'")

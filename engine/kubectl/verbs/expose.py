@@ -5,6 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/expose/expose.go and pkg/polymorphichel
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine.api.patch import merge_patch
@@ -19,6 +20,7 @@ from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 
 LONGEST_NAME = 63
+NO_SELECTOR = "couldn't retrieve selectors via --selector flag or introspection"
 KINDS = ("Deployment", "Pod", "ReplicaSet", "ReplicationController", "Service")
 
 
@@ -33,6 +35,8 @@ async def run(session: Session) -> None:
         service = _service(session, info)
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
+        if (kind := session.flags.text("override-type")) not in ("json", "merge", "strategic"):
+            raise CommandError(f"invalid override type: {kind}")
         if overrides := session.flags.text("overrides"):
             service = merge_patch(service, yaml.load(overrides))
         if session.flags.on("save-config"):
@@ -46,7 +50,9 @@ async def run(session: Session) -> None:
             service = await session.request("POST", path, query=query, body=service)
         printer(service, services)
 
-    await visit(session, Selection.of_flags(session), expose)
+    selection = Selection.of_flags(session)
+    selection.selector = ""  # the flag is about the Service's Pods, not about what is exposed
+    await visit(session, selection, expose)
 
 
 def _service(session: Session, info: Info) -> Object:
@@ -67,6 +73,8 @@ def _service(session: Session, info: Info) -> Object:
     ):
         if flags.text(flag):
             spec[field] = flags.text(flag)
+    if (affinity := flags.text("session-affinity")) not in ("", "None", "ClientIP"):
+        raise CommandError(f"unknown session affinity: {affinity}")
     if flags.text("external-ip"):
         spec["externalIPs"] = [flags.text("external-ip")]
     labels = _pairs(flags.text("labels")) if flags.text("labels") else obj["metadata"].get("labels")
@@ -86,7 +94,9 @@ def _pairs(text: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for part in text.split(","):
         key, equals, value = part.partition("=")
-        if not equals:
+        if equals and not key:
+            raise CommandError("unexpected empty label key")
+        if not equals or "=" in value:
             raise CommandError(f"unexpected label spec: {part}")
         pairs[key] = value
     return pairs
@@ -99,11 +109,11 @@ def _selector(session: Session, info: Info) -> dict[str, str]:
     if kind == "Pod":
         labels = info.object["metadata"].get("labels") or {}
         if not labels:
-            raise CommandError("the pod has no labels and cannot be exposed")
+            raise CommandError(f"{NO_SELECTOR}: the pod has no labels and cannot be exposed")
         return dict(labels)
     if kind in ("Service", "ReplicationController"):
         if not spec.get("selector"):
-            raise CommandError("the service has no pod selector set")
+            raise CommandError(f"{NO_SELECTOR}: the service has no pod selector set")
         return dict(spec["selector"])
     selector = spec.get("selector") or {}
     if selector.get("matchExpressions"):
@@ -115,7 +125,7 @@ def _selector(session: Session, info: Info) -> dict[str, str]:
 def _ports(session: Session, info: Info) -> list[Object]:
     flags = session.flags
     found = _known_ports(info.object)
-    wanted = [int(port) for port in flags.text("port").split(",") if port.isdigit()] if flags.text("port") else []
+    wanted = [_number(port) for port in flags.text("port").split(",")] if flags.text("port") else []
     numbers = wanted or list(found)
     ports: list[Object] = []
     for index, number in enumerate(numbers):
@@ -127,6 +137,12 @@ def _ports(session: Session, info: Info) -> list[Object]:
             port["targetPort"] = int(target) if target.isdigit() else target
         ports.append(port)
     return ports
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[+-]?\d+", text):
+        raise CommandError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+    return int(text)
 
 
 def _known_ports(obj: Object) -> dict[int, str]:

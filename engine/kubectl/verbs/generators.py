@@ -10,7 +10,9 @@ import base64
 import re
 from typing import Any
 
+from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
+from engine.api.validation.text import port_name
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
@@ -45,8 +47,6 @@ def _deployment(session: Session, name: str) -> Object:
     images, command = session.flags.many("image"), _words_after_dash(session)
     if len(images) > 1 and command:
         raise CommandError("cannot specify multiple --image options and command")
-    if session.flags.number("replicas") < 0:
-        raise CommandError("negative --replicas not allowed")
     containers: list[Object] = []
     for image in images:
         container: Object = {"name": container_name(image), "image": image, "resources": {}}
@@ -155,13 +155,24 @@ def service_ports(specs: list[str]) -> list[Object]:
     ports: list[Object] = []
     for spec in specs:
         port, colon, target = spec.partition(":")
-        if not port.isdigit() or not 0 <= int(port) <= 65535:
-            raise CommandError(f'strconv.ParseInt: parsing "{port}": invalid syntax')
-        value: int | str = int(port)
-        if colon:
-            value = int(target) if target.isdigit() else target
+        if not port.isdigit() or int(port) > 65535:
+            why = "value out of range" if port.isdigit() else "invalid syntax"
+            raise CommandError(f'strconv.ParseUint: parsing "{port}": {why}')
+        value = _target_port(target.partition(":")[0]) if colon else int(port)
         ports.append({"name": spec.replace(":", "-"), "port": int(port), "protocol": "TCP", "targetPort": value})
     return ports
+
+
+def _target_port(text: str) -> int | str:
+    """A number or a port's name. Raises CommandError."""
+    if re.fullmatch(r"[+-]?\d+", text):
+        if not 1 <= int(text) <= 65535:
+            raise CommandError("must be between 1 and 65535, inclusive")
+        return int(text)
+    problems = port_name(text)
+    if problems:
+        raise CommandError(",".join(problems))
+    return text
 
 
 def _service(kind: str) -> Build:
@@ -200,7 +211,7 @@ def _binding(kind: str) -> Build:
         subjects += [{"apiGroup": RBAC, "kind": "Group", "name": group} for group in flags.many("group")]
         for account in flags.many("serviceaccount"):
             namespace, colon, account_name = account.partition(":")
-            if not colon or not namespace or not account_name:
+            if not colon or not namespace or not account_name or ":" in account_name:
                 raise CommandError("serviceaccount must be <namespace>:<name>")
             subjects.append({"kind": "ServiceAccount", "name": account_name, "namespace": namespace})
         reference = {
@@ -233,13 +244,19 @@ def _quota(session: Session, name: str) -> Object:
     hard: dict[str, str] = {}
     for part in filter(None, session.flags.text("hard").split(",")):
         key, equals, value = part.partition("=")
-        if not equals or not key or not value:
-            raise CommandError(f"invalid argument syntax {part}, expected <resource>=<value>")
+        if not equals or "=" in value:
+            raise CommandError(f"Invalid argument syntax {part}, expected <resource>=<value>")
+        try:
+            Quantity.parse(value)
+        except QuantityError as error:
+            raise CommandError(str(error)) from error
         hard[key] = value
     if hard:
         spec["hard"] = hard
     if scopes := session.flags.text("scopes"):
         spec["scopes"] = scopes.split(",")
+        if "" in spec["scopes"]:
+            raise CommandError('invalid resource quota scope ""')
     return _object("v1", "ResourceQuota", name, spec=spec, status={})
 
 

@@ -16,6 +16,7 @@ from engine.kubectl.errors import Aggregate, CommandError, Exit, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.custom_columns import CustomColumns
+from engine.kubectl.printers.jsonpath import relaxed
 from engine.kubectl.printers.objects import (
     FORMATS,
     split_format,
@@ -55,13 +56,37 @@ async def run(session: Session) -> None:
             f"(e.g. {session.program} explain pods)."
         )
     if path := flags.text("raw"):
+        _check_raw(session)
         await raw(session, "GET", path)
         return
+    _check_flags(session)
     output, _ = split_format(session)
     if output in ("", "wide"):
         await _tables(session, wide=output == "wide")
     else:
         await _structured(session, output)
+
+
+def _check_flags(session: Session) -> None:
+    flags = session.flags
+    watching = flags.on("watch") or flags.on("watch-only")
+    if flags.on("output-watch-events") and not watching:
+        raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
+    _, types, names = split_arguments(session.arguments, session.program)
+    if flags.text("subresource") and types and not names:
+        raise CommandError("subresource cannot be used when bulk resources are specified")
+
+
+def _check_raw(session: Session) -> None:
+    flags = session.flags
+    if session.arguments:
+        raise CommandError("arguments may not be passed when --raw is specified")
+    if any(flags.on(name) for name in ("watch", "watch-only")) or flags.text("selector"):
+        raise CommandError(
+            "--raw may not be specified with other flags that filter the server request or alter the output"
+        )
+    if flags.text("output"):
+        raise CommandError("--raw and --output are mutually exclusive")
 
 
 # -- tables
@@ -84,7 +109,10 @@ async def _tables(session: Session, *, wide: bool) -> None:
             if not (error.reason == "NotFound" and target.name and session.flags.on("ignore-not-found")):
                 errors.append(error)
     several = several and len({target.resource.gvk for target, _ in tables}) > 1
+    if several and (path := session.flags.text("sort-by")):  # kubectl cannot sort several tables
+        raise CommandError(f'couldn\'t find any field with path "{relaxed(path)}" in the list of objects')
     for target, table in tables:
+        _sort(session, table)
         version = table.get("metadata", {}).get("resourceVersion", "")
         new = target.resource not in printers
         if new:
@@ -92,7 +120,6 @@ async def _tables(session: Session, *, wide: bool) -> None:
         if table.get("rows") and not session.flags.on("watch-only"):
             if new and printed:
                 pending.append("")
-            _sort(session, table)
             pending += printers[target.resource].lines(table)
             printed += len(table["rows"])
         if watching:
@@ -133,26 +160,31 @@ async def _targets(session: Session) -> tuple[list[_Target], list[Exception]]:
             else:
                 errors.append(item)
         return found, errors
-    return await _targets_of_arguments(session), []
+    return await _targets_of_arguments(session)
 
 
-async def _targets_of_arguments(session: Session) -> list[_Target]:
+async def _targets_of_arguments(session: Session) -> tuple[list[_Target], list[Exception]]:
     pairs, types, names = split_arguments(session.arguments, session.program)
     selecting = bool(session.flags.text("selector") or session.flags.text("field-selector"))
     if selecting and pairs:
         raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
     if selecting and names:
         raise CommandError("name cannot be provided when a selector is specified")
-    found: dict[tuple[Resource, str, str], _Target] = {}
-    for word, name in pairs or [(t, n) for t in types for n in names or [""]]:
+    found: list[_Target] = []
+    errors: list[Exception] = [CommandError("resource name may not be empty") for name in names if not name]
+    if errors and len(names) == 1:
+        raise errors[0]
+    names = [name for name in names if name]
+    for word, name in pairs or [(t, n) for t in types for n in names or ([] if errors else [""])]:
         expanded = [] if name else await session.discovery.category(session.client, word)
         for resource in expanded or [await session.resolve(word)]:
             namespace = session.namespace if resource.namespaced and not session.all_namespaces else ""
             if name and resource.namespaced and session.all_namespaces:
                 raise CommandError("a resource cannot be retrieved by name across all namespaces")
-            key = (resource, namespace, name)
-            found.setdefault(key, _Target(resource, namespace, name))
-    return list(found.values())
+            target = _Target(resource, namespace, name)
+            if name or target not in found:  # what is named twice is shown twice
+                found.append(target)
+    return found, errors
 
 
 async def _table(session: Session, target: _Target) -> Object:
@@ -210,8 +242,13 @@ def _printer(session: Session, resource: Resource, *, wide: bool, several: bool)
 
 
 def _sort(session: Session, table: Object) -> None:
+    """Sort the rows; kubectl shows none of several if it cannot, and says nothing of why."""
     if path := session.flags.text("sort-by"):
-        table["rows"] = sort_rows(table["rows"], path)
+        try:
+            table["rows"] = sort_rows(table["rows"], path)
+        except CommandError:
+            if len(table["rows"]) > 1:
+                table["rows"] = []
 
 
 async def _watch_table(session: Session, target: _Target, printer: TablePrinter, version: str) -> None:
@@ -236,21 +273,19 @@ async def _watch_table(session: Session, target: _Target, printer: TablePrinter,
 async def _structured(session: Session, output: str) -> None:
     printer = structured_printer(session)
     name, template = split_format(session)
-    columns = None
-    if name == "custom-columns":
-        columns = CustomColumns.parse(template, headers=not session.flags.on("no-headers"))
-    elif name == "custom-columns-file":
-        columns = CustomColumns.from_file(template, headers=not session.flags.on("no-headers"))
-    elif printer is None and name != "name":
+    columns = _columns(session, name, template)
+    if columns is None and printer is None and name != "name":
         await _check_types(session)
         raise unknown_format(session.flags.text("output"), ALLOWED)
+    watching = session.flags.on("watch") or session.flags.on("watch-only")
+    if watching and len({target.resource.gvk for target in (await _targets(session))[0]}) > 1:
+        raise CommandError("you may only specify a single resource type")
     found, errors, single = await _objects(session)
     if path := session.flags.text("sort-by"):
         order = sort_objects([info.object for info in found], path)
         found = [found[index] for index in order]
     keep = session.flags.on("show-managed-fields") or name not in ("json", "yaml", "kyaml")
     shown = [info.object if keep else without_managed_fields(info.object) for info in found]
-    watching = session.flags.on("watch") or session.flags.on("watch-only")
     if columns is not None:
         for line in columns.lines(shown):
             session.out(line)
@@ -270,6 +305,13 @@ async def _structured(session: Session, output: str) -> None:
         _nothing_found(session, [])
     if watching and printer is not None and found:
         await _watch_objects(session, found)
+
+
+def _columns(session: Session, name: str, template: str) -> CustomColumns | None:
+    headers = not session.flags.on("no-headers")
+    if name == "custom-columns":
+        return CustomColumns.parse(template, headers=headers)
+    return CustomColumns.from_file(template, headers=headers) if name == "custom-columns-file" else None
 
 
 async def _check_types(session: Session) -> None:

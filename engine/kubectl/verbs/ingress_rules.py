@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
@@ -44,6 +45,9 @@ def ingress(session: Session, name: str) -> Object:
     spec |= _rules(matches)
     metadata: dict[str, Any] = {"name": name}
     if pairs := [text.partition("=") for text in flags.many("annotation")]:
+        for (key, equals, _), text in zip(pairs, flags.many("annotation"), strict=True):
+            if not equals or not key:
+                raise CommandError(f"annotation {text} is invalid and should be in format key=[value]")
         metadata["annotations"] = {key: value for key, _, value in pairs}
     return {
         "apiVersion": "networking.k8s.io/v1",
@@ -91,6 +95,8 @@ def disruption_budget(session: Session, name: str) -> Object:
         raise CommandError("min-available and max-unavailable cannot be both specified")
     spec: Object = {"selector": _selector(selector)}
     key, value = ("minAvailable", low) if low else ("maxUnavailable", high)
+    if not re.fullmatch(r"\d+%?", value):
+        raise CommandError(f"invalid format specified for {'min-available' if low else 'max-unavailable'}")
     spec[key] = int(value) if value.isdigit() else value
     numbers = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
     return {
@@ -104,7 +110,10 @@ def disruption_budget(session: Session, name: str) -> Object:
 
 def _selector(text: str) -> Object:
     """A label selector as an object. Raises ApiError."""
-    LabelSelector.parse(text)
+    try:
+        LabelSelector.parse(text)
+    except ApiError as error:
+        raise CommandError(f'couldn\'t parse the selector string "{text}": {error.message}') from error
     labels: dict[str, str] = {}
     expressions: list[Object] = []
     for part in re.split(r",(?![^(]*\))", text):

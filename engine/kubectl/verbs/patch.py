@@ -32,7 +32,7 @@ async def run(session: Session) -> None:
         raise CommandError("must specify --patch or --patch-file containing the contents of the patch")
     if flags.text("patch") and flags.text("patch-file"):
         raise CommandError("cannot specify --patch and --patch-file together")
-    kind = flags.text("type").lower()
+    kind = (flags.text("type") or "strategic").lower()
     if kind not in TYPES:
         raise CommandError(f'--type must be one of [json merge strategic], not "{flags.text("type")}"')
     patch = _read(session)

@@ -9,7 +9,7 @@ from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl import last_applied
 from engine.kubectl.command import Command
-from engine.kubectl.deletion import delete_and_wait
+from engine.kubectl.deletion import delete_and_wait, propagation
 from engine.kubectl.errors import CommandError, UsageError, with_source
 from engine.kubectl.flags import Flag
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, VALIDATE, deletion, field_manager, filename
@@ -33,6 +33,9 @@ async def run(session: Session) -> None:
     if flags.seconds("timeout") and not flags.on("force"):
         raise CommandError("--timeout must have --force specified")
     dry_run = session.dry_run()
+    if flags.on("force") and dry_run != "none":
+        raise CommandError("--dry-run can not be used when --force is set")
+    propagation(flags.text("cascade"))
     query = {
         "dryRun": "All" if dry_run == "server" else "",
         "fieldManager": flags.text("field-manager"),

@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go, pkg/generate/versioned/run.
 
 from __future__ import annotations
 
+import re
+
 from engine.api.patch import merge_patch
 from engine.api.types import Object
 from engine.kubectl import yaml
@@ -15,6 +17,13 @@ from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, field_manager
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import create_built
 
+# The syntax of distribution/reference: a host, a path, a tag, a digest.
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE = (
+    rf"(?:(?:[a-zA-Z0-9][-a-zA-Z0-9.]*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
+    r"(?::\w[\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
+)
+
 
 async def run(session: Session) -> None:
     flags = session.flags
@@ -22,7 +31,10 @@ async def run(session: Session) -> None:
     words = session.arguments[1:] if session.dash < 0 else session.arguments[session.dash :]
     if (len(before) != 1 and session.dash >= 0) or not before:
         raise UsageError("NAME is required for run")
-    if flags.text("restart") not in ("Always", "OnFailure", "Never"):
+    if not flags.text("image"):
+        raise CommandError("--image is required")
+    _check(session)
+    if flags.text("restart") not in ("", "Always", "OnFailure", "Never"):
         raise CommandError(
             f"invalid restart policy: {flags.text('restart')}, valid values are: Always, OnFailure, Never"
         )
@@ -34,6 +46,19 @@ async def run(session: Session) -> None:
     await create_built(session, pod)
     if flags.on("expose"):
         await create_built(session, _service(session, before[0], pod))
+
+
+def _check(session: Session) -> None:
+    flags = session.flags
+    if not re.fullmatch(_IMAGE, flags.text("image")):
+        raise CommandError(f'invalid image name "{flags.text("image")}": invalid reference format')
+    policy = flags.text("image-pull-policy")
+    if policy not in ("", "Always", "IfNotPresent", "Never"):
+        raise CommandError(f"invalid image pull policy: {policy}, valid values are: Always, IfNotPresent, Never")
+    if (kind := flags.text("override-type")) not in ("json", "merge", "strategic"):
+        raise CommandError(f"invalid override type: {kind}")
+    if (port := flags.text("port")) and not re.fullmatch(r"[+-]?\d+", port):
+        raise CommandError("--port must be a number")
 
 
 def _pod(session: Session, name: str, words: list[str]) -> Object:
@@ -52,14 +77,14 @@ def _pod(session: Session, name: str, words: list[str]) -> Object:
     labels = _pairs(flags.text("labels")) if flags.text("labels") else {"run": name}
     metadata: Object = {"labels": labels, "name": name}
     if annotations := flags.many("annotations"):
-        metadata["annotations"] = dict(_pair(text) for text in annotations)
-    spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags.text("restart")}
+        metadata["annotations"] = dict(_annotation(text) for text in annotations)
+    spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags.text("restart") or "Always"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
 
 
 def _variable(text: str) -> Object:
     name, equals, value = text.partition("=")
-    if not equals or not name:
+    if not equals or not re.fullmatch(r"[-._a-zA-Z][-._a-zA-Z0-9]*", name):
         raise CommandError(f"invalid env: {text}")
     return {"name": name, "value": value}
 
@@ -70,8 +95,15 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
-    if not equals:
+    if not equals or "=" in value:
         raise CommandError(f"unexpected label spec: {text}")
+    return key, value
+
+
+def _annotation(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise CommandError(f"invalid annotations format: {text}")
     return key, value
 
 

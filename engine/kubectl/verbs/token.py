@@ -30,8 +30,12 @@ async def create_token(session: Session, name: str) -> None:
         raise CommandError(f"--bound-object-{given} can only be set if --bound-object-kind is provided")
     if flags.given("duration"):
         seconds = flags.seconds("duration")
-        if seconds <= 0 or seconds % 1:
-            raise CommandError("--duration must be greater than zero" if seconds <= 0 else "--duration must be whole")
+        if seconds < 0 or seconds % 1:
+            raise CommandError(
+                "--duration must be greater than or equal to 0"
+                if seconds < 0
+                else "--duration cannot be expressed in units less than seconds"
+            )
         spec["expirationSeconds"] = int(seconds)
     request = {
         "apiVersion": "authentication.k8s.io/v1",
