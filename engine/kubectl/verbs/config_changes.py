@@ -247,6 +247,14 @@ def _change(session: Session, path: str, given: str | None) -> None:
     if parts[0] not in SECTIONS:
         raise CommandError(f"unable to parse {path} after [] at api.Config")
     known: dict[str, Any] = getattr(config, parts[0])
+    if len(parts) == 1:
+        if given is not None:
+            raise CommandError("can't set a map to a value")
+        for name in list(known):
+            file = _file_of(config, parts[0], name)
+            file.remove(parts[0], name)
+            file.save()
+        return
     name, *rest = _named(parts[1:], known)
     file = _file_of(config, parts[0], name)
     if not rest:

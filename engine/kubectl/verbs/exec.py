@@ -8,10 +8,10 @@ from __future__ import annotations
 from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import filename
-from engine.kubectl.selection import split_arguments
+from engine.kubectl.selection import Selection, collect, split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import talk
 from engine.kubectl.workload_pods import container_of, pod_of
@@ -25,6 +25,13 @@ async def run(session: Session) -> None:
         raise CommandError("pod, type/name or --filename must be specified")
     if not command or len(names) > 1:
         raise CommandError("you must specify at least one command for the container")
+    if session.flags.many("filename") and not names:
+        found, errors = await collect(session, Selection.of_flags(session, arguments=()))
+        if errors:
+            raise of(errors)
+        if len(found) > 1:
+            raise CommandError("cannot exec into multiple objects at a time")
+        names = [f"{info.resource.plural}/{info.name}" for info in found]
     pod = await _running(session, names[0], "exec into")
     container = container_of(session, pod)
     await _stream(session, pod, "exec", {"command": command, "container": [container]})

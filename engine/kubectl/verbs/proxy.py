@@ -131,6 +131,8 @@ def _application(session: Session, transport: HttpsTransport) -> web.Application
 async def _listen(session: Session, runner: web.AppRunner) -> str:
     """Start to listen; returns where. Raises CommandError."""
     flags = session.flags
+    if not 0 <= flags.number("port") <= 65535:
+        raise CommandError(f"listen tcp: address {flags.number('port')}: invalid port")
     try:
         if path := flags.text("unix-socket"):
             await web.UnixSite(runner, path).start()
