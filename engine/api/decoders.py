@@ -6,6 +6,7 @@ of strict errors. A value of the wrong type stops it.
 
 from __future__ import annotations
 
+import json
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Callable, Mapping
@@ -77,7 +78,7 @@ def json_type(value: Any, wanted: str) -> str:
         case str():
             return "string"
         case int() | float():
-            return f"number {orjson.dumps(value).decode()}" if wanted.startswith("int") else "number"
+            return f"number {json.dumps(value)}" if wanted.startswith("int") else "number"
         case dict():
             return "object"
     return "array"

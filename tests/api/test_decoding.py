@@ -53,6 +53,10 @@ REFUSED = {
         {"spec": {"template": {"spec": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}}}},
         QUANTITY_TEXT,
     ),
+    "a number beyond 64 bits": (
+        {"spec": {"replicas": 10**29}},
+        f"json: cannot unmarshal number {10**29} into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
     "no time": (
         {"metadata": {"creationTimestamp": "yesterday"}},
         'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',

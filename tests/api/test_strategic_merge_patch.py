@@ -274,6 +274,12 @@ REFUSED: dict[str, tuple[Object, Any, int, str]] = {
         500,
         "expected a []interface {}, but received a %!s(<nil>)",
     ),
+    "order of nothing": (
+        {"metadata": {}},
+        {"metadata": {"$setElementOrder/finalizers": [], "finalizers": []}},
+        500,
+        "no elements in any of the given slices",
+    ),
     "order that has no maps": (
         pod(),
         pod(**{"$setElementOrder/containers": ["a"]}, containers=[container("a")]),

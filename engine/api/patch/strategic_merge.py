@@ -147,6 +147,8 @@ class Merger:
             merged = present
         else:
             return
+        if not changes and not present:
+            raise unnamed_error("no elements in any of the given slices")
         server_order = present or []
         if changes and strategy.merge_key:
             server_order = _slots(server_order, changes, strategy.merge_key)
