@@ -26,6 +26,8 @@ REVIEWS = "/apis/authorization.k8s.io/v1"
 
 async def can_i(session: Session) -> None:
     if session.flags.on("list"):
+        if session.arguments:
+            raise CommandError("list option must be specified with no arguments")
         await _list(session)
         return
     if len(session.arguments) != 2:

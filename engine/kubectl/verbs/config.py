@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.client.kubeconfig import KubeConfig
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format
@@ -22,6 +22,8 @@ SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-d
 
 
 async def view(session: Session) -> None:
+    if session.arguments:
+        raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
     document = copy.deepcopy(config_of(session).document())
     if session.flags.on("minify"):
         document = _minified(document)

@@ -59,6 +59,8 @@ def _parse(words: list[str], noun: str) -> _Change:
     change = _Change({}, [])
     for word in words:
         key, equals, value = word.partition("=")
+        if noun == "label" and "=" in value:
+            raise CommandError(f"invalid label spec: {word}")
         if equals and key:
             if noun == "label" and (problems := label_value_errors(value)):
                 raise CommandError(f'invalid label value: "{word}": {";".join(problems)}')
@@ -69,8 +71,10 @@ def _parse(words: list[str], noun: str) -> _Change:
             raise CommandError(f"unknown {noun} spec: {word}")
     both = [key for key in change.remove if key in change.set]
     if both:
-        adverb = "a label" if noun == "label" else "an annotation"
-        raise CommandError(f"can not both modify and remove {adverb} in the same command")
+        what = "a label" if noun == "label" else f"the following annotation(s) in the same command: {', '.join(both)}"
+        raise CommandError(
+            f"can not both modify and remove {what}" + (" in the same command" if noun == "label" else "")
+        )
     return change
 
 

@@ -75,6 +75,11 @@ def _parse(specs: list[str]) -> tuple[list[Object], list[Object]]:
         if value:
             taint["value"] = value
         (removing if remove else adding).append(taint)
+    added = [f"{taint['key']}={taint.get('effect', '')}" for taint in adding]
+    both = [text for taint in removing if (text := f"{taint['key']}={taint.get('effect', '')}") in added]
+    if both:
+        what = ", ".join(both)
+        raise CommandError(f"can not both modify and remove the following taint(s) in the same command: {what}")
     return adding, removing
 
 

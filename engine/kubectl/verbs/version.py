@@ -11,7 +11,7 @@ from engine.api.schema import resolve_version
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
 
@@ -19,7 +19,7 @@ from engine.kubectl.session import Session
 async def run(session: Session) -> None:
     output = session.flags.text("output")
     if session.arguments:
-        raise UsageError(f"extra arguments: [{' '.join(session.arguments)}]")
+        raise CommandError(f"extra arguments: [{' '.join(session.arguments)}]")
     if output not in ("", "json", "yaml"):
         raise CommandError("--output must be 'yaml' or 'json'")
     own = resolve_version()
