@@ -61,6 +61,9 @@ class ClusterConfig(BaseModel):
     etcd_certfile: Path | None = None
     etcd_keyfile: Path | None = None
     etcd_members: Literal[1, 3, 5] = 1  # of the simulated quorum around the sqlite store; 1 simulates none
+    compaction_period: float = Field(default=4 * 3600, ge=0)  # model seconds of history that are kept; 0 keeps all
+    compaction_revisions: int = Field(default=10_000, ge=0)  # kept whatever their age
+    quota_backend_bytes: int = Field(default=2 << 30, ge=1)  # of the sqlite store
     host: str = "127.0.0.1"
     pod_cidr: str = "10.244.0.0/16"
     service_cidr: str = "10.96.0.0/12"  # or two, of both families: "10.96.0.0/12,fd00:96::/108"

@@ -6,6 +6,7 @@ from engine.config import ClusterConfig
 from engine.folder import ClusterFolder
 from engine.store import Compare, Put, Range, SqliteStore, Store
 from engine.store.quorum import Quorum, QuorumStore
+from engine.store.retention import Retention
 from engine.world import World
 
 # What the processes on one etcd share besides the objects.
@@ -21,7 +22,14 @@ async def open_store(config: ClusterConfig, folder: ClusterFolder | None, world:
         tls = EtcdTls(config.etcd_cafile, config.etcd_certfile, config.etcd_keyfile)
         return await EtcdStore.open(config.etcd_endpoints, clock=world.clock, tls=tls)
     path = folder.store if folder else None
-    store = await SqliteStore.open(path, clock=world.clock, rng=world.rng.stream("store"))
+    period, revisions = config.compaction_period, config.compaction_revisions
+    store = await SqliteStore.open(
+        path,
+        clock=world.clock,
+        rng=world.rng.stream("store"),
+        quota=config.quota_backend_bytes,
+        retention=Retention(period=period, revisions=revisions) if period else Retention(automatic=False),
+    )
     return store if config.etcd_members == 1 else _with_quorum(store, config.etcd_members, world)
 
 

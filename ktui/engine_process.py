@@ -37,6 +37,9 @@ class UpOptions:
     etcd_certfile: str = ""
     etcd_keyfile: str = ""
     etcd_members: int = 1
+    auto_compaction_retention: str = "4h"
+    auto_compaction_revisions: int = 10_000
+    quota_backend_bytes: int = 2 << 30
 
     def arguments(self) -> list[str]:
         """The options as a command line."""
@@ -62,6 +65,9 @@ class UpOptions:
         given = {"endpoints": self.etcd_endpoints, **files}
         words += [f"--etcd-{option}={value}" for option, value in given.items() if value]
         words += [f"--store={self.store}", f"--etcd-members={self.etcd_members}"]
+        words.append(f"--auto-compaction-retention={self.auto_compaction_retention}")
+        words.append(f"--auto-compaction-revisions={self.auto_compaction_revisions}")
+        words.append(f"--quota-backend-bytes={self.quota_backend_bytes}")
         return words
 
 

@@ -76,6 +76,15 @@ def up(
     etcd_members: Annotated[
         int, typer.Option(help="1, 3 or 5: members of a simulated quorum around the SQLite log.")
     ] = 1,
+    auto_compaction_retention: Annotated[
+        str, typer.Option(metavar="DURATION", help="How much history is kept, in model time. 0: all.")
+    ] = "4h",
+    auto_compaction_revisions: Annotated[
+        int, typer.Option(min=0, help="Revisions that are kept whatever their age.")
+    ] = 10_000,
+    quota_backend_bytes: Annotated[
+        int, typer.Option(min=1, help="The store's size at which it takes no more writes.")
+    ] = 2 << 30,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once the nodes are Ready.")] = False,
     wait: Annotated[
         float, typer.Option(min=0, help="With --detach: seconds to wait for the nodes; 0: only for the API.")
@@ -102,6 +111,9 @@ def up(
         etcd_certfile=etcd_certfile,
         etcd_keyfile=etcd_keyfile,
         etcd_members=etcd_members,
+        auto_compaction_retention=auto_compaction_retention,
+        auto_compaction_revisions=auto_compaction_revisions,
+        quota_backend_bytes=quota_backend_bytes,
     )
     if detach:
         try:

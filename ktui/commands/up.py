@@ -16,6 +16,7 @@ from engine.api.schema import UnknownVersionError, resolve_version
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
+from engine.kubectl.flags import parse_duration
 from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError
@@ -106,6 +107,9 @@ def check_store(options: UpOptions) -> None:
             raise UsageError(
                 "--etcd-members simulates a quorum around the SQLite log; a real etcd has members of its own"
             )
+        for name in ("auto_compaction_retention", "auto_compaction_revisions", "quota_backend_bytes"):
+            if getattr(options, name) != getattr(UpOptions(), name):
+                raise UsageError(f"--{name.replace('_', '-')} is for the SQLite log: give it to etcd itself")
         return
     for name in ("etcd_endpoints", "etcd_cafile", "etcd_certfile", "etcd_keyfile"):
         if getattr(options, name):
@@ -114,13 +118,30 @@ def check_store(options: UpOptions) -> None:
 
 def store_fields(options: UpOptions) -> dict[str, Any]:
     """The fields of the configuration that say where the objects are kept."""
-    fields: dict[str, Any] = {"store": options.store, "etcd_members": options.etcd_members}
+    fields: dict[str, Any] = {
+        "store": options.store,
+        "etcd_members": options.etcd_members,
+        "compaction_period": parse_retention(options.auto_compaction_retention),
+        "compaction_revisions": options.auto_compaction_revisions,
+        "quota_backend_bytes": options.quota_backend_bytes,
+    }
     if options.etcd_endpoints:
         fields["etcd_endpoints"] = tuple(filter(None, options.etcd_endpoints.split(",")))
     for name in ("etcd_cafile", "etcd_certfile", "etcd_keyfile"):
         if value := getattr(options, name):
             fields[name] = Path(value).absolute()
     return fields
+
+
+def parse_retention(text: str) -> float:
+    """Seconds of a duration as etcd takes it: `90m`, or a number of hours. Raises UsageError."""
+    try:
+        seconds = float(text) * 3600 if text.isascii() and text.isdigit() else parse_duration(text)
+    except ValueError:
+        seconds = -1.0
+    if seconds < 0:
+        raise UsageError(f'--auto-compaction-retention: "{text}" is no duration; give one as in 90m or 4h')
+    return seconds
 
 
 def parse_sizes(text: str) -> dict[str, int]:

@@ -156,6 +156,16 @@ def test_a_taken_port_that_was_asked_for_is_an_error_and_leaves_nothing(home: Ho
             "error: --watch-cache-sizes: invalid value of watch cache size: nodes; give resource#size",
             id="watch cache sizes",
         ),
+        pytest.param(
+            ["--store=etcd", "--quota-backend-bytes=5"],
+            "error: --quota-backend-bytes is for the SQLite log: give it to etcd itself",
+            id="quota of an etcd",
+        ),
+        pytest.param(
+            ["--auto-compaction-retention=soon"],
+            'error: --auto-compaction-retention: "soon" is no duration; give one as in 90m or 4h',
+            id="compaction",
+        ),
         pytest.param(["--profile=slow"], "error: cannot read the latency profile slow: No such file", id="profile"),
     ],
 )
@@ -178,6 +188,22 @@ def test_only_the_chosen_components_run(home: Home) -> None:
     home.up("--components=apiserver", "--ephemeral")
     assert home.kubectl("get", "nodes").err == "No resources found\n"
     assert home.kubectl("get", "serviceaccounts").err == "No resources found in default namespace.\n"
+
+
+def test_how_much_history_and_space_there_is_can_be_said(home: Home) -> None:
+    options = ("--components=apiserver", "--quota-backend-bytes=300000", "--auto-compaction-retention=0")
+    home.up(*options)
+    kept = home.ktui("store", "get", "/", "--prefix", "--rev=2", "--keys-only", check=True)
+    assert kept.out.startswith("/")
+    filled = ("create", "configmap", "big", f"--from-literal=a={'x' * 120_000}", "-o", "name")
+    home.kubectl(*filled).ok()
+    refused = home.kubectl(*(word.replace("big", "more") for word in filled))
+    for number in range(3):
+        if refused.code:
+            break
+        refused = home.kubectl(*(word.replace("big", f"more-{number}") for word in filled))
+    assert "etcdserver: mvcc: database space exceeded" in refused.err
+    assert "NOSPACE" in home.ktui("store", "alarm", "list", check=True).out
 
 
 def test_an_older_kubernetes_version(home: Home) -> None:
