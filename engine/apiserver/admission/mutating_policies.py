@@ -5,14 +5,13 @@ Source: apiserver pkg/admission/plugin/policy/mutating (dispatcher.go, patch/).
 
 from __future__ import annotations
 
-from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, forbidden
 from engine.api.patch import json_patch, strategic_merge_patch
 from engine.api.types import Object, copy_object
 from engine.apiserver.admission.attributes import Attributes
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
-from engine.apiserver.admission.requests import read_back, shown_as
+from engine.apiserver.admission.requests import read_back, shown_as, take_over
 
 
 class MutatingAdmissionPolicy(Policies):
@@ -55,13 +54,7 @@ class MutatingAdmissionPolicy(Policies):
             if bound.ignores_failures:
                 return False
             raise _refused(attributes, bound.named, str(error)) from None
-        if not attributes.subresource:
-            apply_defaults(attributes.resource, changed)
-        if changed == obj:
-            return False
-        obj.clear()
-        obj.update(changed)
-        return True
+        return take_over(attributes, obj, changed)
 
     async def _mutated(self, mutation: Object, shown: Object, bound: Bound) -> Object:
         from engine.apiserver.admission.expressions import check_object, plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object
 from engine.apiserver.admission.attributes import Attributes, Operation
@@ -22,6 +23,17 @@ def read_back(attributes: Attributes, resource: ResourceInfo, obj: Object) -> Ob
     if resource.gvr == attributes.resource.gvr:
         return obj
     return from_storage(attributes.resource, to_storage(resource, obj))
+
+
+def take_over(attributes: Attributes, obj: Object, changed: Object) -> bool:
+    """Make the request's object what a webhook or policy made of it, defaulted; says whether that is another."""
+    if not attributes.subresource:
+        apply_defaults(attributes.resource, changed)
+    if changed == obj:
+        return False
+    obj.clear()
+    obj.update(changed)
+    return True
 
 
 def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> Object:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import orjson
 
-from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, forbidden, internal
 from engine.api.patch import json_patch
 from engine.api.resources import ResourceInfo
@@ -21,7 +20,7 @@ from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
-from engine.apiserver.admission.requests import read_back, request_of, shown_as
+from engine.apiserver.admission.requests import read_back, request_of, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
@@ -240,13 +239,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             changed = copy_object(read_back(attributes, resource, json_patch(shown, patch)))
         except ApiError as error:
             raise internal(error.message) from None
-        if not attributes.subresource:
-            apply_defaults(attributes.resource, changed)
-        if changed == obj:
-            return False
-        obj.clear()
-        obj.update(changed)
-        return True
+        return take_over(attributes, obj, changed)
 
 
 def _digest(obj: Object | None) -> str:
