@@ -147,6 +147,27 @@ async def test_the_default_class_waits_for_a_node(world: World) -> None:
         await in_phase(cluster, "Bound")
 
 
+async def test_a_claim_without_a_class_gets_the_default_one_as_soon_as_there_is_one(world: World) -> None:
+    async with running(world) as cluster:
+
+        async def there() -> Object | None:
+            return await cluster.find(STORAGE_CLASSES, "standard", None)
+
+        default = await cluster.eventually("the default class", there)
+        await cluster.admin.delete(STORAGE_CLASSES, "standard")
+        await cluster.world.clock.sleep(1)
+        await make_claim(cluster, claim(storage_class=None))
+        await cluster.world.clock.sleep(20)
+        assert "storageClassName" not in (await in_phase(cluster, "Pending"))["spec"]
+        made = {**default, "metadata": {name: default["metadata"][name] for name in ("name", "annotations")}}
+        await cluster.admin.create(STORAGE_CLASSES, made)
+
+        async def has_class() -> bool:
+            return (await in_phase(cluster, "Pending"))["spec"].get("storageClassName") == "standard"
+
+        await cluster.eventually("the claim has the class", has_class)
+
+
 async def test_a_claim_in_use_stays_until_its_pod_has_gone(world: World) -> None:
     async with running(world) as cluster, PodHands(cluster):
         await cluster.eventually_service_account("default")

@@ -6,6 +6,7 @@ persistentvolume/resize; plugin/pkg/admission/network/defaultingressclass.
 
 from __future__ import annotations
 
+from engine.api.default_class import INGRESS, default_storage_class, marked, newest
 from engine.api.quantity import Quantity
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
@@ -15,10 +16,7 @@ from engine.apiserver.lookup import Lookup
 
 STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
 INGRESS_CLASSES = GVR("networking.k8s.io", "v1", "ingressclasses")
-DEFAULT = "storageclass.kubernetes.io/is-default-class"
-BETA_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-_DEFAULT_INGRESS = "ingressclass.kubernetes.io/is-default-class"
 _FINALIZERS = {
     "persistentvolumeclaims": "kubernetes.io/pvc-protection",
     "persistentvolumes": "kubernetes.io/pv-protection",
@@ -60,27 +58,11 @@ class DefaultStorageClass(Plugin):
         if BETA_CLASS in annotations or spec.get("storageClassName") is not None or self._classes is None:
             return False
         cache = await self._caches.started(self._classes)
-        found = default_of(list(cache.objects()))
+        found = default_storage_class(cache.objects())
         if found is None:
             return False
         spec["storageClassName"] = found["metadata"]["name"]
         return True
-
-
-def default_of(classes: list[Object]) -> Object | None:
-    """The default class (component-helpers storage/volume GetDefaultClass): the newest, then the first by name."""
-    return _newest([each for each in classes if _marked(each, DEFAULT) or _marked(each, BETA_DEFAULT)])
-
-
-def _newest(marked: list[Object]) -> Object | None:
-    """Of one moment the first by name."""
-    marked.sort(key=lambda each: each["metadata"]["name"])
-    marked.sort(key=lambda each: str(each["metadata"].get("creationTimestamp", "")), reverse=True)
-    return marked[0] if marked else None
-
-
-def _marked(obj: Object, annotation: str) -> bool:
-    return (obj["metadata"].get("annotations") or {}).get(annotation) == "true"
 
 
 class PersistentVolumeClaimResize(Plugin):
@@ -133,7 +115,7 @@ class DefaultIngressClass(Plugin):
         if spec.get("ingressClassName") is not None or "kubernetes.io/ingress.class" in annotations:
             return False
         cache = await self._caches.started(self._classes)
-        found = _newest([each for each in cache.objects() if _marked(each, _DEFAULT_INGRESS)])
+        found = newest(marked(cache.objects(), INGRESS))
         if found is None:
             return False
         spec["ingressClassName"] = found["metadata"]["name"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from engine.api.default_class import default_storage_class
 from engine.api.types import PODS, Object, copy_object
 from engine.client import NORMAL, WARNING
 from engine.controllers.controller import Controller
@@ -110,12 +111,26 @@ class PersistentVolumeBinder(Controller):
         volume = best_match(self._volumes.list(), claim, prebound_only=delayed)
         if volume is not None:
             await self._bind(volume, claim)
+        elif await self._assign_default_class(claim):
+            return  # what it has become is told to us
         elif delayed:
             self._tell_of_waiting(claim)
         elif class_of(claim):
             await self._provision(claim)
         else:
             self.recorder.event(claim, NORMAL, "FailedBinding", _NO_VOLUME)
+
+    async def _assign_default_class(self, claim: Object) -> bool:
+        """Give a claim the default class that there was not yet when it was made (KEP-3333)."""
+        if class_of(claim) or claim["spec"].get("storageClassName") is not None:
+            return False
+        found = default_storage_class(self._classes.list())
+        if found is None:
+            return False
+        await self.client.update(
+            CLAIMS, {**claim, "spec": {**claim["spec"], "storageClassName": found["metadata"]["name"]}}
+        )
+        return True
 
     async def _sync_named(self, claim: Object) -> None:
         """A claim that asks for one volume."""
