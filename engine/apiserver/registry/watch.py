@@ -13,6 +13,7 @@ from engine.api.types import Object
 from engine.api.wire import EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.causes import name_causes
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
@@ -43,6 +44,8 @@ class WatchOpener:
             watcher = cache.watch(interest, after=after, initial=initial)
         except ApiError as error:
             return FixedEvents([WatchEvent("ERROR", error.status)])
+        if call.request.in_process and initial:
+            await name_causes(self._backend.storage.store, initial)
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, cache.bookmark)
         if not info.converts:
