@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, bad_request, method_not_allowed, method_not_supported, not_found
+from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
@@ -22,31 +22,18 @@ from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.facets import facet_of
-from engine.apiserver.registry.metadata import check_place
+from engine.apiserver.registry.metadata import check_place, uid_mismatch
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import Form, event_mapper, negotiate, represent
+from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
-from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.routing import away, check_accept, check_route
 from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
 
-# Creating on update: the kinds for which a PUT to a name that is not there makes the object.
-_CREATE_ON_UPDATE = frozenset(
-    (
-        "endpoints",
-        "events",
-        "limitranges",
-        "services",
-        "leases.coordination.k8s.io",
-        "roles.rbac.authorization.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "clusterrolebindings.rbac.authorization.k8s.io",
-    )
-)
 _CONNECT = frozenset(("attach", "exec", "portforward", "proxy", "log"))
 
 
@@ -166,16 +153,23 @@ class Rest:
             view, live = self._view(call, facet, value, options), (facet.start or facet.show)(old)
             return self.writer.taken(call, facet, old, view, live=live, options=options)
 
-        try:
-            return 200, await self.writer.update(
-                call, options, transform, rules=facet.check, tracked=facet.gvk != info.gvk
-            )
-        except ApiError as error:
-            creates = info.gvr.group_resource in _CREATE_ON_UPDATE and not call.info.subresource
-            if error.reason != "NotFound" or not creates or _names_version(value):
-                raise
-        obj = self._view(call, facet, value, options)
-        return 201, await self.writer.create(call, obj, options)
+        creates = created_by_update(info) and not call.info.subresource
+        for _ in range(UPDATE_ATTEMPTS):
+            try:
+                return 200, await self.writer.update(
+                    call, options, transform, rules=facet.check, tracked=facet.gvk != info.gvk
+                )
+            except ApiError as error:
+                if error.reason != "NotFound" or not creates:
+                    raise
+            obj = self._view(call, facet, value, options)
+            _check_no_uid(call, obj)
+            try:
+                return 201, await self.writer.create(call, obj, options, by_update=True)
+            except ApiError as error:
+                if error.reason != "AlreadyExists":  # others have made it meanwhile
+                    raise
+        raise conflict(info.gvr, call.info.name)
 
     def _view(self, call: Call, facet: Facet, value: Any, options: WriteOptions) -> Object:
         info = call.gvr_resource
@@ -295,9 +289,12 @@ def create_not_allowed(gvr: GVR) -> ApiError:
     return ApiError(error.code, error.reason, message, details=error.details)
 
 
-def _names_version(value: Any) -> bool:
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    return isinstance(metadata, dict) and metadata.get("resourceVersion") not in (None, "", "0")
+def _check_no_uid(call: Call, obj: Object) -> None:
+    """An update that names a uid is for that object, and there is none. Raises ApiError 409."""
+    request, info = call.info, call.gvr_resource
+    if uid := obj["metadata"].get("uid"):
+        gone = {"name": request.name, "namespace": request.namespace}
+        raise conflict(info.gvr, request.name, uid_mismatch(info, gone, uid))
 
 
 __all__ = ["Action", "Connector", "Rest"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import bad_request, conflict
+from engine.api.errors import ApiError, already_exists, bad_request, conflict
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.request_info import RequestInfo
@@ -56,6 +56,20 @@ def fill_for_create(obj: Object, *, uid: str, now: str) -> None:
 
 def generated_name(base: str, suffix: str) -> str:
     return base[:_MAX_BASE] + suffix
+
+
+def name_taken(info: ResourceInfo, obj: Object, present: Object | None) -> ApiError:
+    """409 for an object whose name another has: one that goes, or one that the server drew (store.go create,
+    rest.CheckGeneratedNameError)."""
+    name = obj["metadata"]["name"]
+    error = already_exists(info.gvr, name)
+    if obj["metadata"].get("generateName"):
+        error.message += ", the server was not able to generate a unique name for the object"
+        error.details = {**(error.details or {}), "retryAfterSeconds": 1}
+        error.retry_after = 1
+    if present is not None and "deletionTimestamp" in present["metadata"]:
+        error.message = f"object is being deleted: {error.message}"
+    return error
 
 
 def carry_over(info: ResourceInfo, new: Object, old: Object) -> None:

@@ -26,7 +26,7 @@ from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch_body import PatchBody, read_patch
 from engine.apiserver.registry.refused_patch import refused_patch
-from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
 
@@ -89,17 +89,24 @@ class Patcher:
     async def _apply(self, call: Call, facet: Facet, options: WriteOptions) -> tuple[int, Object]:
         applied = _applied(call, facet.gvk)
         info, request = call.gvr_resource, call.info
-        stored = await self._backend.storage.get(info, request.namespace, request.name)
-        if stored is None:
+        for _ in range(UPDATE_ATTEMPTS):
+            if await self._backend.storage.get(info, request.namespace, request.name) is not None:
+                break
             if request.subresource:
                 raise not_found(info.gvr, request.name)
-            return 201, await self._create(call, facet, applied, options)
+            try:
+                return 201, await self._create(call, facet, applied, options)
+            except ApiError as error:
+                if error.reason != "AlreadyExists":  # others have made it meanwhile
+                    raise
 
         def transform(old: Object) -> Object:
             merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options)
             _check_twice(call, options.validation)
             view = self._decoded(call, facet.gvk, merged, options)
-            view["metadata"]["resourceVersion"] = (applied.get("metadata") or {}).get("resourceVersion", "")
+            # That of the configuration, if it has one: what is merged is the newest.
+            version = (applied.get("metadata") or {}).get("resourceVersion")
+            view["metadata"]["resourceVersion"] = version or old["metadata"]["resourceVersion"]
             check_place(info, request, view)
             return facet.take(old, view)
 
@@ -122,7 +129,7 @@ class Patcher:
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
         check_place(info, call.info, obj)
-        return await self._writer.create(call, obj, options, tracked=True)
+        return await self._writer.create(call, obj, options, tracked=True, by_update=True)
 
     def _merged(self, call: Call, facet: Facet, live: Object | None, applied: Object, options: WriteOptions) -> Object:
         schema = self._backend.definitions.kind(facet.gvk)

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, Cause, already_exists, conflict, field_invalid, invalid, not_found
+from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
@@ -21,11 +21,18 @@ from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.facet import Facet
-from engine.apiserver.registry.metadata import carry_over, fill_for_create, generated_name, same_but_revision
+from engine.apiserver.registry.metadata import (
+    carry_over,
+    fill_for_create,
+    generated_name,
+    name_taken,
+    same_but_revision,
+)
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owner_references import drop_twins
 from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.resource_versions import VersionError, parse_uint
+from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
@@ -47,9 +54,17 @@ class Writer:
 
     # -- create
 
-    async def create(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False) -> Object:
-        """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`."""
+    async def create(
+        self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False, by_update: bool = False
+    ) -> Object:
+        """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`.
+
+        `by_update` says that the request is an update or an apply of what is not there: the resourceVersion that it may
+        name is that of nothing, and counts for nothing.
+        """
         info = call.gvr_resource
+        if by_update:
+            obj["metadata"].pop("resourceVersion", None)
         drop_twins(call, obj, admitted=False)
         if not tracked:  # before admission and strategy: what the server adds belongs to no manager
             obj = self._tracked(info.gvk, obj, None, options=options, subresource="")
@@ -96,9 +111,8 @@ class Writer:
 
     async def _would_create(self, call: Call, obj: Object) -> Object:
         info = call.gvr_resource
-        name = obj["metadata"]["name"]
-        if await self._backend.storage.get(info, call.info.namespace, name) is not None:
-            raise already_exists(info.gvr, name)
+        if (stored := await self._backend.storage.get(info, call.info.namespace, obj["metadata"]["name"])) is not None:
+            raise name_taken(info, obj, stored.object)
         return obj
 
     async def _insert(self, call: Call, obj: Object, generate: str) -> Object:
@@ -122,7 +136,8 @@ class Writer:
                 span.outcome = "AlreadyExists"
             if not generate:
                 break
-        raise already_exists(info.gvr, metadata["name"])
+        present = await self._backend.storage.get(info, namespace, metadata["name"])
+        raise name_taken(info, obj, present.object if present is not None else None)
 
     # -- update
 
@@ -180,6 +195,10 @@ class Writer:
             raise ApiError(500, "", str(error)) from None
         if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
+        if not asked and not updated_unconditionally(info):
+            unsaid = field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            # The text names the resource where a kind is expected (store.go Update).
+            raise invalid(info.gvk._replace(kind=info.gvr.resource), call.info.name, [unsaid])
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         if call.info.verb == "patch":
             _check_uid(info, new, old)
@@ -357,4 +376,4 @@ def deletes_now(info: ResourceInfo, new: Object, old: Object) -> bool:
     return not (info.kind == "Namespace" and (new.get("spec") or {}).get("finalizers"))
 
 
-__all__ = ["Rules", "Transform", "Writer", "deletes_now"]
+__all__ = ["UPDATE_ATTEMPTS", "Rules", "Transform", "Writer", "deletes_now"]
