@@ -188,7 +188,12 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
                     ]
                 },
             },
-            volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}],
+            volumeClaimTemplates=[
+                {
+                    "metadata": {"name": "data"},
+                    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+                }
+            ],
         ),
         [],
     ),

@@ -16,6 +16,7 @@ def job(obj: Object) -> None:
     spec.setdefault("backoffLimit", _UNLIMITED if "backoffLimitPerIndex" in spec else 6)
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
     labels = spec.get("template", {}).get("metadata", {}).get("labels")
     if labels and not obj.setdefault("metadata", {}).get("labels"):
         obj["metadata"]["labels"] = dict(labels)

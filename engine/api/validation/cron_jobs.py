@@ -10,6 +10,7 @@ from engine.api.types import Object
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.jobs import job_spec
 from engine.api.validation.problems import Problems
+from engine.api.validation.text import too_long_text
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _MAX_NAME = 52
@@ -19,8 +20,8 @@ _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*")  # whe
 def cron_job(obj: Object, problems: Problems) -> None:
     _spec(obj.get("spec", {}), problems)
     name = obj.get("metadata", {}).get("name", "")
-    if len(name) > _MAX_NAME:
-        problems.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters")
+    if len(name.encode()) > _MAX_NAME:
+        problems.invalid("metadata.name", name, too_long_text(_MAX_NAME))
 
 
 def cron_job_update(new: Object, old: Object, problems: Problems) -> None:
@@ -70,7 +71,7 @@ def _time_zone(zone: str, path: str, problems: Problems) -> None:
     elif zone.lower() == "local":
         detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         problems.invalid(path, zone, detail)
-    elif not _is_zone(zone):
+    if zone and zone != "Local" and not _is_zone(zone):
         problems.invalid(path, zone, f"unknown time zone {zone}")
 
 

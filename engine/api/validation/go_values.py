@@ -43,6 +43,12 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("MaxUnavailable", "maxUnavailable"),
         _Field("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
     ),
+    "SuccessPolicy": (_Field("Rules", "rules", struct="[]SuccessPolicyRule"),),
+    "SuccessPolicyRule": (
+        _Field("SucceededIndexes", "succeededIndexes"),
+        _Field("SucceededCount", "succeededCount"),
+    ),
+    "UncountedTerminatedPods": (_Field("Succeeded", "succeeded"), _Field("Failed", "failed")),
     "SecurityContext": (
         _Field("Capabilities", "capabilities", struct="Capabilities"),
         _Field("Privileged", "privileged"),

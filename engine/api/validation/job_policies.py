@@ -111,21 +111,45 @@ def _success_rule(rule: Object, completions: int, path: str, problems: Problems)
 def count_indexes(indexes: str, completions: int) -> tuple[int, str]:
     """How many `0,2-4` are, and what is wrong with them if anything (validateIndexesFormat)."""
     total, last = 0, -1
-    for interval in indexes.split(",") if indexes else ():
-        parts = interval.split("-")
-        if len(parts) > 2:
-            what = "an index interval can have at most two parts separated by '-'"
-            return 0, f'the fragment "{interval}" violates the requirement that {what}'
-        numbers: list[int] = []
-        for part in parts:
-            if not part.lstrip("+").isdecimal() or int(part) >= 2**63:
-                return 0, f'cannot convert string to integer for index: "{part}"'
-            if int(part) >= completions:
-                return 0, f'too large index: "{part}"'
-            numbers.append(int(part))
-        if len(numbers) == 2 and numbers[0] >= numbers[1]:
-            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
-        if last >= numbers[0]:
-            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
-        total, last = total + numbers[-1] - numbers[0] + 1, numbers[-1]
+    for fragment in indexes.split(",") if indexes else ():
+        first, end, wrong = _interval(fragment, completions)
+        if wrong:
+            return 0, wrong
+        if last >= first:
+            return 0, f"non-increasing order, previous: {last}, current: {first}"
+        total, last = total + end - first + 1, end
     return total, ""
+
+
+def _interval(fragment: str, completions: int) -> tuple[int, int, str]:
+    """The ends of `2-4`, and what is wrong with it if anything (parseIndexInterval)."""
+    parts = fragment.split("-")
+    if len(parts) > 2:
+        what = "an index interval can have at most two parts separated by '-'"
+        return 0, 0, f'the fragment "{fragment}" violates the requirement that {what}'
+    numbers: list[int] = []
+    for part in parts:
+        if not part.removeprefix("+").isdecimal() or int(part) >= 2**63:
+            return 0, 0, f'cannot convert string to integer for index: "{part}"'
+        if int(part) >= completions:
+            return 0, 0, f'too large index: "{part}"'
+        numbers.append(int(part))
+    if len(numbers) == 2 and numbers[0] >= numbers[1]:
+        return 0, 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
+    return numbers[0], numbers[-1], ""
+
+
+def overlap(some: str, others: str, completions: int) -> int | None:
+    """The first index that two lists share; what cannot be read of them is told of elsewhere."""
+    left, right = _intervals(some, completions), _intervals(others, completions)
+    while left and right:
+        (start, end), (other, other_end) = left[0], right[0]
+        if start <= other_end and other <= end:
+            return max(start, other)
+        (left if start <= other else right).pop(0)
+    return None
+
+
+def _intervals(indexes: str, completions: int) -> list[tuple[int, int]]:
+    read = [_interval(fragment, completions) for fragment in indexes.split(",")] if indexes else []
+    return [(first, last) for first, last, wrong in read if not wrong]

@@ -9,7 +9,7 @@ from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_pods import pod_template as shown_template
-from engine.api.validation.go_values import go_map
+from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.job_policies import failure_policy, success_policy
 from engine.api.validation.labels import label_selector
@@ -34,19 +34,19 @@ _HIGH = (
     "and used with backoff limit per index"
 )
 _PREFIX = "batch.kubernetes.io/"
-_LABELS = (
-    (f"{_PREFIX}controller-uid", "uid"),
-    (f"{_PREFIX}job-name", "name"),
-    ("controller-uid", "uid"),
-    ("job-name", "name"),
-)
+_LABELS = (("controller-uid", "uid"), ("job-name", "name"))
+_PREFIXED_LABELS = tuple((f"{_PREFIX}{label}", field) for label, field in _LABELS)
 # What says where the Pods of a suspended Job will run may change, and what they will ask for.
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def job(obj: Object, problems: Problems) -> None:
+    _whole(obj, _LABELS + _PREFIXED_LABELS, problems)
+
+
+def _whole(obj: Object, labels: tuple[tuple[str, str], ...], problems: Problems) -> None:
     spec = obj.get("spec", {})
-    _generated_selector(obj, spec, problems)
+    _generated_selector(obj, spec, labels, problems)
     _selected_spec(spec, problems)
     completions, name = spec.get("completions") or 0, obj.get("metadata", {}).get("name", "")
     if spec.get("completionMode") == "Indexed" and completions > 0:
@@ -76,7 +76,7 @@ def _selects(selector: Object | None, labels: Object) -> bool:
         return True
 
 
-def _generated_selector(obj: Object, spec: Object, problems: Problems) -> None:
+def _generated_selector(obj: Object, spec: Object, generated: tuple[tuple[str, str], ...], problems: Problems) -> None:
     """The labels that the strategy has put on the template say whose Pods they are."""
     if spec.get("manualSelector") or "selector" not in spec:
         return
@@ -84,7 +84,7 @@ def _generated_selector(obj: Object, spec: Object, problems: Problems) -> None:
     if not metadata.get("uid"):
         problems.required("metadata.uid")
     labels = spec.get("template", {}).get("metadata", {}).get("labels") or {}
-    expected = {label: metadata.get(field, "") for label, field in _LABELS}
+    expected = {label: metadata.get(field, "") for label, field in generated}
     for label, value in expected.items():
         path = f"spec.template.metadata.labels[{label}]"
         if label not in labels:
@@ -117,8 +117,8 @@ def job_spec(spec: Object, path: str, problems: Problems) -> None:
         failure_policy(spec, f"{path}.podFailurePolicy", problems)
     if "successPolicy" in spec:
         if mode != "Indexed":
-            rules = spec["successPolicy"].get("rules")
-            problems.invalid(f"{path}.successPolicy", {"Rules": rules}, _INDEXED_ONLY)
+            shown = internal("SuccessPolicy", spec["successPolicy"])
+            problems.invalid(f"{path}.successPolicy", shown, _INDEXED_ONLY)
         else:
             success_policy(spec, f"{path}.successPolicy", problems)
     allowed = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
@@ -159,7 +159,11 @@ def _restart_policy(spec: Object, path: str, problems: Problems) -> None:
 
 
 def job_update(new: Object, old: Object, problems: Problems) -> None:
+    """Upstream's strategy checks the whole Job, and then its spec once more."""
     after, before = new.get("spec", {}), old.get("spec", {})
+    labels = before.get("template", {}).get("metadata", {}).get("labels") or {}
+    prefixed = all(label in labels for label, _ in _PREFIXED_LABELS)  # Jobs of old releases have none
+    _whole(new, _LABELS + _PREFIXED_LABELS if prefixed else _LABELS, problems)
     _selected_spec(after, problems)
     _completions(after, before, problems)
     if after.get("selector") != before.get("selector"):

@@ -91,7 +91,10 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
         workloads.replica_set, workloads.replica_set_update, workload_status.replica_set_status
     ),
     ("apps", "StatefulSet"): Rules(
-        workloads.stateful_set, workloads.stateful_set_update, workload_status.stateful_set_status
+        workloads.stateful_set,
+        workloads.stateful_set_update,
+        workload_status.stateful_set_status,
+        name=text.dns_label,  # its Pods' names, with an ordinal, are host names
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): Rules(
         autoscalers.horizontal_pod_autoscaler,

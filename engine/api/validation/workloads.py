@@ -8,6 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.claims import claim_spec
 from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.labels import label_selector
@@ -210,7 +211,11 @@ def daemon_set_update(new: Object, old: Object, problems: Problems) -> None:
 
 
 def stateful_set(obj: Object, problems: Problems) -> None:
-    spec = obj.get("spec", {})
+    _stateful_set(obj.get("spec", {}), problems, new=True)
+
+
+def _stateful_set(spec: Object, problems: Problems, *, new: bool) -> None:
+    """The name of its Service and the templates of its claims stay as they are, wrong or not, once it is made."""
     policy = spec.get("podManagementPolicy")
     if not policy:
         problems.required("spec.podManagementPolicy")
@@ -221,10 +226,13 @@ def stateful_set(obj: Object, problems: Problems) -> None:
     for field in ("whenDeleted", "whenScaled"):
         path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
         problems.unless_in(path, retention.get(field), ("Retain", "Delete"))
+    if new:
+        for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
+            claim_spec(claim.get("spec", {}), f"spec.volumeClaimTemplates[{index}].spec", problems)
     for field in ("replicas", "minReadySeconds"):
         problems.not_negative(f"spec.{field}", spec.get(field))
     problems.not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start"))
-    if name := spec.get("serviceName"):
+    if new and (name := spec.get("serviceName")):
         problems.all_invalid("spec.serviceName", name, text.dns_label(name))
     _selector(spec, problems, empty="empty selector is invalid for statefulset")
     _set_template(spec, problems)
@@ -272,7 +280,7 @@ def _set_rolling(rolling: Object, path: str, problems: Problems) -> None:
 
 def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
     after, before = dict(new.get("spec", {})), dict(old.get("spec", {}))
-    stateful_set(new, problems)
+    _stateful_set(new.get("spec", {}), problems, new=False)
     for field in _SET_UPDATABLE:
         after.pop(field, None)
         before.pop(field, None)

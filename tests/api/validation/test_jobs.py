@@ -260,10 +260,10 @@ def test_labels_name_the_job() -> None:
     obj["spec"]["template"]["metadata"] = {"labels": {"job-name": "other"}}
     path = "spec.template.metadata.labels"
     assert [str(cause) for cause in validate_create(info(JOB), obj)] == [
-        f"{path}[batch.kubernetes.io/controller-uid]: Required value: must be '1a2b3c'",
-        f"{path}[batch.kubernetes.io/job-name]: Required value: must be 'myjob'",
         f"{path}[controller-uid]: Required value: must be '1a2b3c'",
         f'{path}[job-name]: Invalid value: {{"job-name":"other"}}: must be \'myjob\'',
+        f"{path}[batch.kubernetes.io/controller-uid]: Required value: must be '1a2b3c'",
+        f"{path}[batch.kubernetes.io/job-name]: Required value: must be 'myjob'",
         f'{path}: Invalid value: {{"job-name":"other"}}: `selector` does not match template `labels`',
     ]
 
@@ -366,6 +366,60 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
             'uncountedTerminatedPods.failed[1]: Invalid value: "": must not be empty',
         ],
     ),
+    "all at once, in upstream's order": (
+        {"startTime": "2026-01-02T00:00:00Z", "completionTime": "2026-01-02T00:00:00Z"},
+        {
+            "active": 1,
+            "ready": 2,
+            "terminating": 1,
+            "completionTime": "2026-01-01T00:00:00Z",
+            "failedIndexes": "0",
+            "uncountedTerminatedPods": {"succeeded": ["a"]},
+            "conditions": [{"type": "Complete", **TRUE}, {"type": "Failed", **TRUE}, {"type": "FailureTarget", **TRUE}],
+        },
+        [
+            "conditions: Invalid value: cannot set Complete=True and Failed=true conditions",
+            "conditions: Invalid value: cannot set Complete=True and FailureTarget=true conditions",
+            "conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true "
+            "condition",
+            "active: Invalid value: 1: active>0 is invalid for finished job",
+            "startTime: Required value: startTime is required for finished job",
+            'uncountedTerminatedPods: Invalid value: {"Succeeded":["a"],"Failed":null}: must be empty for finished job',
+            'failedIndexes: Invalid value: "0": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+            "terminating: Invalid value: 1: terminating>0 is invalid for finished job",
+            "ready: Invalid value: 2: cannot set more ready pods than active",
+            'completionTime: Invalid value: "2026-01-01T00:00:00Z": field is immutable',
+            "startTime: Required value: startTime cannot be removed for unsuspended job",
+        ],
+    ),
+    "completed before it started": (
+        {},
+        {
+            "startTime": "2026-01-02T00:00:00Z",
+            "completionTime": "2026-01-01T00:00:00Z",
+            "conditions": [{"type": "Complete", **TRUE}, {"type": "SuccessCriteriaMet", **TRUE}],
+        },
+        ['completionTime: Invalid value: "2026-01-01T00:00:00Z": must be equal to or after `startTime`'],
+    ),
+    "what was wrong before is let be": (
+        {"completedIndexes": "0", "failedIndexes": "0", "active": 1, "ready": 2},
+        {"completedIndexes": "0", "failedIndexes": "0", "active": 1, "ready": 2, "failed": 1},
+        [],
+    ),
+    "success and failure": (
+        {},
+        {"conditions": [{"type": kind, **TRUE} for kind in ("SuccessCriteriaMet", "FailureTarget", "Failed")]}
+        | {"startTime": "2026-01-02T00:00:00Z"},
+        [
+            "conditions: Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions",
+            "conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions",
+        ],
+    ),
+    "success is for ever": (
+        {"conditions": [{"type": "SuccessCriteriaMet", **TRUE}]},
+        {},
+        ["conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition"],
+    ),
     "fewer have failed": (
         {"failed": 2},
         {"failed": 1},
@@ -384,6 +438,46 @@ def test_what_the_status_of_a_job_may_not_say(name: str) -> None:
     assert found == [f"status.{each}" for each in expected]
 
 
+_INDEXED: Object = {"completionMode": "Indexed", "completions": 5, "parallelism": 5, "backoffLimitPerIndex": 1}
+INDEXES: dict[str, tuple[Object, Object, list[str]]] = {
+    "lists that overlap": (
+        {},
+        {"completedIndexes": "0,2-4", "failedIndexes": "1,3-4"},
+        ['failedIndexes: Invalid value: "1,3-4": failedIndexes and completedIndexes overlap at index: 3'],
+    ),
+    "lists that cannot be read": (
+        {},
+        {"completedIndexes": "0,5", "failedIndexes": "x,1-2"},
+        [
+            'completedIndexes: Invalid value: "0,5": error parsing completedIndexes: too large index: "5"',
+            'failedIndexes: Invalid value: "x,1-2": error parsing failedIndexes: cannot convert string to integer '
+            'for index: "x"',
+        ],
+    ),
+    "fewer that succeeded, of a Job that may shrink": ({"succeeded": 2}, {"succeeded": 1}, []),
+}
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_what_the_status_of_an_indexed_job_may_not_say(name: str) -> None:
+    before, status, expected = INDEXES[name]
+    old = prepared(JOB, job(**_INDEXED))
+    old["metadata"]["resourceVersion"] = "1"
+    old, new = {**old, "status": before}, {**old, "status": status}
+    found = [str(cause) for cause in validate_status_update(info(JOB), new, old)]
+    assert found == [f"status.{each}" for each in expected]
+
+
+def test_an_updated_job_is_checked_as_a_whole_and_its_spec_once_more() -> None:
+    def change(spec: Object) -> None:
+        spec["backoffLimit"] = -1
+        spec["template"]["metadata"]["labels"].pop("job-name")
+
+    labels = "spec.template.metadata.labels[job-name]: Required value: must be 'myjob'"
+    limit = f"spec.backoffLimit: Invalid value: -1: {NOT_NEGATIVE}"
+    assert updated({"suspend": True}, change) == [labels, limit, limit]
+
+
 CRONS: dict[str, tuple[Object, list[str]]] = {
     "a zone in the schedule": (
         {"schedule": "TZ=UTC 0 * * * *"},
@@ -395,6 +489,14 @@ CRONS: dict[str, tuple[Object, list[str]]] = {
     "no schedule, a negative deadline": (
         {"schedule": "", "startingDeadlineSeconds": -1},
         ["spec.schedule: Required value", f"spec.startingDeadlineSeconds: Invalid value: -1: {NOT_NEGATIVE}"],
+    ),
+    "the machine's own zone, by another name": (
+        {"schedule": "* * * * *", "timeZone": "lOcAl"},
+        [
+            'spec.timeZone: Invalid value: "lOcAl": timeZone must be an explicit time zone as defined in '
+            "https://www.iana.org/time-zones",
+            'spec.timeZone: Invalid value: "lOcAl": unknown time zone lOcAl',
+        ],
     ),
     "a zone that there is not": (
         {"schedule": "* * * * *", "timeZone": "Europe/InvalidRome"},

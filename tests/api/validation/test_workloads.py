@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import GVK, Object
-from engine.api.validation import validate_status_update
+from engine.api.validation import validate_status_update, validate_update
 from tests.api.objects import DEPLOYMENT, info, pod, prepared, problems
 
 DAEMON_SET = GVK("apps", "v1", "DaemonSet")
@@ -16,6 +16,7 @@ STATEFUL_SET = GVK("apps", "v1", "StatefulSet")
 CONTROLLER = GVK("", "v1", "ReplicationController")
 
 _LABELS = {"app": "web"}
+_NEGATIVE = "must be greater than or equal to 0"
 _MISMATCH = "Invalid value: {}: `selector` does not match template `labels`"
 
 
@@ -23,6 +24,10 @@ def workload(**spec: Any) -> Object:
     template = {"metadata": {"labels": _LABELS}, "spec": pod()["spec"]}
     whole = {"selector": {"matchLabels": _LABELS}, "template": template, **spec}
     return {"metadata": {"name": "web", "namespace": "default"}, "spec": whole}
+
+
+def named(name: str) -> Object:
+    return {**workload(), "metadata": {"name": name, "namespace": "default"}}
 
 
 def without(obj: Object, field: str) -> Object:
@@ -105,6 +110,21 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
         ],
     ),
+    "a StatefulSet whose Pods cannot be named as hosts": (
+        STATEFUL_SET,
+        named("web.1"),
+        ['metadata.name: Invalid value: "web.1": must not contain dots'],
+    ),
+    "a StatefulSet's name of a Service, and its templates of claims": (
+        STATEFUL_SET,
+        workload(serviceName="a.b", ordinals={"start": -1}, volumeClaimTemplates=[{"metadata": {"name": "data"}}]),
+        [
+            "spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required",
+            "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value",
+            f"spec.ordinals.start: Invalid value: -1: {_NEGATIVE}",
+            'spec.serviceName: Invalid value: "a.b": must not contain dots',
+        ],
+    ),
     "a StatefulSet that keeps all revisions": (STATEFUL_SET, workload(revisionHistoryLimit=-1), []),
     "a ReplicaSet whose Pods end": (
         REPLICA_SET,
@@ -123,7 +143,25 @@ def test_new_workloads(name: str) -> None:
     assert problems(gvk, value) == expected
 
 
-_NEGATIVE = "must be greater than or equal to 0"
+UPDATES: dict[str, tuple[Object, Object, list[str]]] = {
+    "an old name with dots": (named("web.1"), named("web.1"), []),
+    "a Service and claims that were wrong before": (
+        workload(serviceName="a.b", volumeClaimTemplates=[{"metadata": {"name": "data"}}]),
+        workload(serviceName="a.b", volumeClaimTemplates=[{"metadata": {"name": "data"}}], replicas=3),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_stateful_set_updates(name: str) -> None:
+    before, after, expected = UPDATES[name]
+    old, new = prepared(STATEFUL_SET, before), prepared(STATEFUL_SET, after)
+    for obj in (old, new):
+        obj["metadata"]["resourceVersion"] = "1"
+    assert [str(cause) for cause in validate_update(info(STATEFUL_SET), new, old)] == expected
+
+
 STATUSES: dict[str, tuple[GVK, Object, list[str]]] = {
     "a Deployment with more ready than there are": (
         DEPLOYMENT,
