@@ -314,16 +314,21 @@ def _create_job(obj: Object) -> None:
 
 def _create_definition(obj: Object) -> None:
     """A new CustomResourceDefinition has stored objects of its storage version only."""
-    stored = [version.get("name", "") for version in obj.get("spec", {}).get("versions", ()) if version.get("storage")]
-    obj["status"] = {"storedVersions": stored} if stored else {}
+    stored = _storage_version(obj)
+    obj["status"] = {"storedVersions": [stored]} if stored is not None else {}
 
 
 def _update_definition(new: Object, old: Object) -> None:
-    stored = list(old.get("status", {}).get("storedVersions", ()))
-    for version in new.get("spec", {}).get("versions", ()):
-        if version.get("storage") and version.get("name") not in stored:
-            stored.append(version.get("name"))
-            new["status"] = {**old.get("status", {}), "storedVersions": stored}
+    before = old.get("status", {}).get("storedVersions") or []
+    stored = _storage_version(new)
+    if stored is not None and stored not in before:
+        new["status"] = {**old.get("status", {}), "storedVersions": [*before, stored]}
+
+
+def _storage_version(definition: Object) -> str | None:
+    """The first version that is marked as such; None for none."""
+    versions = definition.get("spec", {}).get("versions") or ()
+    return next((version.get("name", "") for version in versions if version.get("storage")), None)
 
 
 def _name_secrets_only(obj: Object) -> None:

@@ -18,8 +18,12 @@ from engine.api.types import Object
 
 
 def layout(columns: Iterable[Object]) -> KindTable[Row]:
-    """Name and age where a version says nothing of columns; else the name and the columns that it names."""
-    made = [_column(each) for each in columns]
+    """Name and age where a version says nothing of columns, or has a path that is none; else the name and the columns
+    that it names."""
+    try:
+        made = [_column(each) for each in columns]
+    except jsonpath.JsonPathError:
+        return NAME_AND_AGE
     return kind_table(NAME, *made) if made else NAME_AND_AGE
 
 

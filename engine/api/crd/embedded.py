@@ -24,13 +24,17 @@ def check_embedded(schema: Structural | None, value: Any, path: str, problems: P
             _resource(value, path, problems)
         for key, item in value.items():
             named = key in schema.properties
-            below = f"{path}.{key}" if path and named else key if named else f"{path}[{key}]"
+            below = _below(path, key) if named else f"{path}[{key}]"
             check_embedded(schema.child(key), item, below, problems)
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 def _resource(value: Object, path: str, problems: Problems) -> None:
     for field in ("apiVersion", "kind"):
-        at, found = f"{path}.{field}", value.get(field)
+        at, found = _below(path, field), value.get(field)
         if field not in value:
             problems.required(at, _EMPTY)
         elif not isinstance(found, str):
@@ -62,4 +66,4 @@ def _metadata(metadata: Object, path: str, problems: Problems) -> None:
     found = Problems()
     named = {**metadata, "name": metadata.get("name") or "fakename"}
     object_meta(named, namespaced=bool(metadata.get("namespace")), name_rule=text.path_segment, problems=found)
-    problems.extend(cause._replace(field=f"{path}.{cause.field}") for cause in found)
+    problems.extend(cause._replace(field=_below(path, cause.field)) for cause in found)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from engine.api.types import Object
+from engine.api.validation.webhook_client import wrong_ca_bundle
 
 
 def condition(kind: str, status: str, reason: str, message: str) -> Object:
@@ -93,11 +94,26 @@ def named(definition: Object, taken: Taken, *, now: str) -> Object | None:
 
 
 def established(definition: Object, *, now: str) -> Object | None:
-    """The status with Established, once the names are accepted; None where nothing changes."""
+    """The status with Established, once the names are accepted; None where nothing changes.
+
+    What is converted by a webhook with a CA bundle that is none is not served.
+    """
     if not is_true(definition, "NamesAccepted") or is_true(definition, "Established"):
         return None
     verdict = condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+    if wrong_bundle(definition["spec"]):
+        verdict = condition("Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
+    before = find_condition(definition, "Established")
+    if before is not None and _equal(before, verdict):
+        return None
     return with_condition(definition["status"], verdict, now=now)
+
+
+def wrong_bundle(spec: Object) -> bool:
+    """Whether no certificate can be read from the CA bundle of a conversion webhook."""
+    webhook = (spec.get("conversion") or {}).get("webhook") or {}
+    bundle = (webhook.get("clientConfig") or {}).get("caBundle")
+    return bundle is not None and bool(bundle) and bool(wrong_ca_bundle(bundle))
 
 
 def _decided(wanted: Object, accepted: Object, taken: Taken) -> tuple[Object, Object]:

@@ -1,88 +1,102 @@
-"""What an `openAPIV3Schema` may say: types, list and map types, defaults, rules.
+"""What an `openAPIV3Schema` may say.
 
 Source of the rules and texts: apiextensions-apiserver pkg/apis/apiextensions/validation (validation.go) and
-pkg/apiserver/schema/defaulting (validation.go).
+pkg/apiserver/schema (convert.go). A node's rules are compiled where the node and all below it are sound, and what is
+wrong with rules is told after all else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.api.crd.cel.definition_rules import check_rules
-from engine.api.crd.list_types import check_list_types
-from engine.api.crd.pruning import prune_value
+from engine.api.crd.cel.definition_rules import Count, Total, check_rules
+from engine.api.crd.default_rules import default_problems
+from engine.api.crd.demands import TYPES, Demands, below
+from engine.api.crd.list_rules import check_lists
+from engine.api.crd.rule_texts import check_texts
 from engine.api.crd.structural import META_FIELDS, Structural
 from engine.api.crd.structural_rules import structural_problems
-from engine.api.crd.values import check_value
 from engine.api.validation.problems import Problems
 
-_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+# What is refused, and whether an empty one is too.
 _UNSUPPORTED = (
-    ("id", "id is not supported"),
-    ("additionalItems", "additionalItems is not supported"),
-    ("patternProperties", "patternProperties is not supported"),
-    ("definitions", "definitions is not supported"),
-    ("dependencies", "dependencies is not supported"),
-    ("$ref", "$ref is not supported"),
+    ("id", False),
+    ("additionalItems", True),
+    ("patternProperties", False),
+    ("definitions", False),
+    ("dependencies", True),
+    ("$ref", True),
 )
+_UNREADABLE = ("id", "schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions")
 _ROOT_WITH_STATUS = (
-    "Description",
-    "Type",
-    "Format",
-    "Title",
-    "Maximum",
-    "ExclusiveMaximum",
-    "Minimum",
-    "ExclusiveMinimum",
-    "MaxLength",
-    "MinLength",
-    "Pattern",
-    "MaxItems",
-    "MinItems",
-    "UniqueItems",
-    "MultipleOf",
-    "Required",
-    "Items",
-    "Properties",
-    "ExternalDocs",
-    "Example",
-    "XPreserveUnknownFields",
-    "XValidations",
-)
+    "Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum",
+    "MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items",
+    "Properties", "ExternalDocs", "Example", "XPreserveUnknownFields", "XValidations",
+)  # fmt: skip
 _ROOT_KEYS = frozenset(name[:1].lower() + name[1:] for name in _ROOT_WITH_STATUS if not name.startswith("X")) | {
     "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-validations",
 }
+_DEMANDS = Demands()
 
 Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the schema a node is."""
+    """Where in the schema a node is. Rules are not asked below junctors, where `count` is None; within `lost` old
+    values cannot be told from each other."""
 
     root: bool = False
     in_meta: bool = False
     no_defaults: str = ""
+    lost: str = ""
+    count: Count | None = None
 
 
-def check_schema(raw: Raw, path: str, problems: Problems, *, status: bool) -> None:
+@dataclass(slots=True)
+class Found:
+    schema: Problems = field(default_factory=Problems)
+    rules: Problems = field(default_factory=Problems)
+
+
+def check_schema(raw: Raw, path: str, problems: Problems, *, status: bool, demands: Demands = _DEMANDS) -> None:
     """A version's whole schema; `status` says whether the status subresource is on."""
-    found = Problems()
+    before = len(problems)
     if status:
-        _root_with_status(raw, path, found)
+        _root_with_status(raw, path, problems)
     if raw.get("nullable"):
-        found.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
-    _node(raw, path, found, Place(root=True))
-    structure = structural_problems(raw, path)
-    found.extend(structure)
-    if not structure:
-        _defaults(Structural(raw), path, found, Place(root=True))
-    if not found:
-        check_rules(Structural(raw), path, found)
-    problems.extend(found)
+        problems.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
+    unreadable = _unreadable(raw) if demands.structural else ""
+    ruled = demands.structural and not unreadable and _sound(raw, path, problems, demands)
+    walk, found = _Walk(demands), Found()
+    walk.node(raw, path, found, Place(root=True, count=Count() if ruled else None))
+    problems += [*found.schema, *found.rules]
+    if unreadable and len(problems) == before:
+        problems.invalid(path, "", unreadable)
+    walk.total.report(path, problems)
+
+
+def _sound(raw: Raw, path: str, problems: Problems, demands: Demands) -> bool:
+    """Whether the schema is structural and its defaults fit it."""
+    wrong = structural_problems(raw, path) or default_problems(raw, path, pruned=demands.pruned_defaults)
+    problems += wrong
+    return not wrong
+
+
+def _unreadable(raw: Raw) -> str:
+    """Why no structure can be made of a schema."""
+    for node in below(raw):
+        for name in _UNREADABLE:
+            if node.get("$schema" if name == "schema" else name) or (name == "additionalItems" and name in node):
+                return f"OpenAPIV3Schema '{name}' is not supported"
+        if node.get("x-kubernetes-preserve-unknown-fields") is False:
+            return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
+        if isinstance(node.get("items"), list) and node["items"]:
+            return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+    return ""
 
 
 def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
@@ -98,207 +112,86 @@ def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
         problems.invalid(path, raw, text)
 
 
-def _node(raw: Raw, path: str, problems: Problems, place: Place) -> None:
-    _standard(raw, path, problems, place)
-    if raw.get("uniqueItems"):
-        problems.forbidden(
-            f"{path}.uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        )
-    _below(raw, path, problems, place)
-    if raw.get("x-kubernetes-preserve-unknown-fields") is False:
-        problems.invalid(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
-    _map_type(raw, path, problems)
-    _list_type(raw, path, problems)
-    _rule_texts(raw, path, problems)
+class _Walk:
+    def __init__(self, demands: Demands) -> None:
+        self._demands = demands
+        self.total = Total(named=not demands.unchanged)
 
-
-def _standard(raw: Raw, path: str, problems: Problems, place: Place) -> None:
-    kind = raw.get("type")
-    if kind == "null":
-        problems.forbidden(f"{path}.type", "type cannot be set to null, use nullable as an alternative")
-    elif kind and kind not in _TYPES:
-        problems.not_supported(f"{path}.type", kind, _TYPES)
-    if "default" in raw and place.no_defaults:
-        problems.forbidden(f"{path}.default", f"must not be set {place.no_defaults}")
-    for name, text in _UNSUPPORTED:
-        if raw.get(name):
-            problems.forbidden(f"{path}.{name}", text)
-    if isinstance(raw.get("items"), list):
-        problems.forbidden(f"{path}.items", "items must be a schema object and not an array")
-    if place.in_meta and raw.get("x-kubernetes-embedded-resource"):
-        problems.forbidden(f"{path}.x-kubernetes-embedded-resource", "must not be used inside of resource meta")
-
-
-def _below(raw: Raw, path: str, problems: Problems, place: Place) -> None:
-    inner = replace(place, root=False)
-    extra, properties = raw.get("additionalProperties"), raw.get("properties") or {}
-    if extra is not None:
-        if properties and extra is not True:
+    def node(self, raw: Raw, path: str, found: Found, place: Place) -> None:
+        own = Found()
+        self._standard(raw, path, own.schema, place)
+        if raw.get("uniqueItems"):
+            text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+            own.schema.forbidden(f"{path}.uniqueItems", text)
+        if raw.get("additionalProperties") not in (None, True) and raw.get("properties"):
             text = "additionalProperties and properties are mutual exclusive"
-            problems.forbidden(f"{path}.additionalProperties", text)
-        if isinstance(extra, dict):
-            below = inner
-            if place.in_meta:
-                below = replace(inner, no_defaults="inside additionalProperties applying to object metadata")
-            _node(extra, f"{path}.additionalProperties", problems, below)
-    embedded = raw.get("x-kubernetes-embedded-resource")
-    for name, node in properties.items():
-        below = inner
-        if (place.root or embedded) and name in META_FIELDS:
-            reason = f"in top-level {name}" if place.root else inner.no_defaults
-            below = replace(inner, in_meta=True, no_defaults=reason)
-        _node(node, f"{path}.properties[{name}]", problems, below)
+            own.schema.forbidden(f"{path}.additionalProperties", text)
+        for node, at, below_ in _parts(raw, path, place):
+            self.node(node, at, own, below_)
+        if raw.get("x-kubernetes-preserve-unknown-fields") is False:
+            own.schema.invalid(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
+        check_lists(raw, path, own.schema, self._demands)
+        check_texts(raw, path, own.schema)
+        if raw.get("x-kubernetes-validations") and not own.schema and place.count is not None:
+            check_rules(Structural(raw), path, own.rules, self.total, place.count, lost=place.lost)
+        found.schema += own.schema
+        found.rules += own.rules
+
+    def _standard(self, raw: Raw, path: str, problems: Problems, place: Place) -> None:
+        kind = raw.get("type")
+        if self._demands.types and kind and kind not in TYPES:
+            problems.not_supported(f"{path}.type", kind, TYPES)
+        if raw.get("default") is not None and place.no_defaults:
+            problems.forbidden(f"{path}.default", f"must not be set {place.no_defaults}")
+        for name, empty in _UNSUPPORTED:
+            if raw.get(name) or (empty and raw.get(name) is not None):
+                problems.forbidden(f"{path}.{name}", f"{name} is not supported")
+        if kind == "null":
+            problems.forbidden(f"{path}.type", "type cannot be set to null, use nullable as an alternative")
+        if isinstance(raw.get("items"), list) and raw["items"]:
+            problems.forbidden(f"{path}.items", "items must be a schema object and not an array")
+        if place.in_meta and raw.get("x-kubernetes-embedded-resource"):
+            problems.forbidden(f"{path}.x-kubernetes-embedded-resource", "must not be used inside of resource meta")
+
+
+def _parts(raw: Raw, path: str, place: Place) -> Iterator[tuple[Raw, str, Place]]:
+    """What a node is made of, in upstream's order, with its path and place."""
+    inner = replace(place, root=False)
+    if isinstance(raw.get("additionalProperties"), dict):
+        values = raw["additionalProperties"]
+        below_ = replace(inner, count=_counted(place, raw.get("maxProperties"), values))
+        if place.in_meta:
+            below_ = replace(below_, no_defaults="inside additionalProperties applying to object metadata")
+        yield values, f"{path}.additionalProperties", below_
+    for name, node in (raw.get("properties") or {}).items():
+        yield node, f"{path}.properties[{name}]", _property(raw, path, place, name, node)
+    aside = replace(inner, count=None)
+    if isinstance(raw.get("not"), dict):
+        yield raw["not"], f"{path}.not", aside
     for junctor in ("allOf", "oneOf", "anyOf"):
-        for index, node in enumerate(raw.get(junctor, ())):
-            _node(node, f"{path}.{junctor}[{index}]", problems, inner)
-    for name in ("not", "items"):
-        if isinstance(raw.get(name), dict):
-            _node(raw[name], f"{path}.{name}", problems, inner)
+        for index, node in enumerate(raw.get(junctor) or ()):
+            yield node, f"{path}.{junctor}[{index}]", aside
+    for name, node in (raw.get("definitions") or {}).items():
+        yield node, f"{path}.definitions[{name}]", aside
+    items, keyed = raw.get("items"), raw.get("x-kubernetes-list-type") == "map"
+    lost = place.lost or ("" if keyed else path)
+    if isinstance(items, dict):
+        yield items, f"{path}.items", replace(inner, lost=lost, count=_counted(place, raw.get("maxItems"), items))
+    elif isinstance(items, list):
+        for index, node in enumerate(items):
+            yield node, f"{path}.items[{index}]", replace(aside, lost=lost)
 
 
-# -- list and map types
+def _property(raw: Raw, path: str, place: Place, name: str, node: Raw) -> Place:
+    granular = raw.get("x-kubernetes-map-type") in (None, "granular")
+    made = replace(place, root=False, lost=place.lost or ("" if granular else path), count=_counted(place, 1, node))
+    if not (place.root or raw.get("x-kubernetes-embedded-resource")) or name not in META_FIELDS:
+        return made
+    reason = f"in top-level {name}" if place.root else made.no_defaults
+    return replace(made, in_meta=True, no_defaults=reason)
 
 
-def _wrong_kind(raw: Raw, path: str, text: str, problems: Problems) -> None:
-    if raw.get("type"):
-        problems.invalid(f"{path}.type", raw["type"], text)
-    else:
-        problems.required(f"{path}.type", text)
-
-
-def _map_type(raw: Raw, path: str, problems: Problems) -> None:
-    map_type = raw.get("x-kubernetes-map-type")
-    if map_type is None:
-        return
-    if raw.get("type") != "object":
-        _wrong_kind(raw, path, "must be object if x-kubernetes-map-type is specified", problems)
-    if map_type not in ("atomic", "granular"):
-        problems.not_supported(f"{path}.x-kubernetes-map-type", map_type, ("atomic", "granular"))
-
-
-def _list_type(raw: Raw, path: str, problems: Problems) -> None:
-    list_type, keys = raw.get("x-kubernetes-list-type"), raw.get("x-kubernetes-list-map-keys") or []
-    items = raw.get("items") if isinstance(raw.get("items"), dict) else None
-    at = f"{path}.x-kubernetes-list-type"
-    if list_type is not None and raw.get("type") != "array":
-        _wrong_kind(raw, path, "must be array if x-kubernetes-list-type is specified", problems)
-    elif list_type == "set" and items is not None:
-        _set_items(items, f"{path}.items", problems)
-    if list_type is not None and list_type not in ("atomic", "set", "map"):
-        problems.not_supported(at, list_type, ("atomic", "map", "set"))
-    if keys and list_type != "map":
-        text = "must be map if x-kubernetes-list-map-keys is non-empty"
-        if list_type is None:
-            problems.required(at, text)
-        else:
-            problems.invalid(at, list_type, text)
-    if list_type == "map":
-        _map_list(raw, items, keys, path=path, problems=problems)
-    if list_type in ("set", "map") and items is not None and items.get("nullable"):
-        problems.forbidden(f"{path}.items.nullable", f"cannot be nullable when x-kubernetes-list-type is {list_type}")
-
-
-def _set_items(items: Raw, path: str, problems: Problems) -> None:
-    text = "must be atomic as item of a list with x-kubernetes-list-type=set"
-    if items.get("type") == "array" and items.get("x-kubernetes-list-type", "atomic") != "atomic":
-        problems.invalid(f"{path}.x-kubernetes-list-type", items["x-kubernetes-list-type"], text)
-    if items.get("type") == "object" and items.get("x-kubernetes-map-type") != "atomic":
-        problems.invalid(f"{path}.x-kubernetes-map-type", items.get("x-kubernetes-map-type"), text)
-
-
-def _map_list(raw: Raw, items: Raw | None, keys: list[str], *, path: str, problems: Problems) -> None:
-    at = f"{path}.x-kubernetes-list-map-keys"
-    if not keys:
-        problems.required(at, "must not be empty if x-kubernetes-list-type is map")
-    if raw.get("items") is None:
-        problems.required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map")
-    if items is None:
-        return
-    if items.get("type") != "object":
-        text = "must be object if parent array's x-kubernetes-list-type is map"
-        problems.invalid(f"{path}.items.type", items.get("type", ""), text)
-        return
-    properties = items.get("properties") or {}
-    for index, key in enumerate(keys):
-        node, where = properties.get(key), f"{path}.items.properties[{key}]"
-        if key in keys[:index]:
-            problems.invalid(at, keys, "must not contain duplicate entries")
-        if node is None:
-            problems.invalid(at, keys, "entries must all be names of item properties")
-            continue
-        if node.get("type") in ("array", "object"):
-            text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            problems.invalid(f"{where}.type", items["type"], text)
-        if key not in items.get("required", ()) and "default" not in node:
-            problems.required(
-                f"{where}.default",
-                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
-            )
-        if node.get("nullable"):
-            problems.forbidden(
-                f"{where}.nullable", "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
-            )
-
-
-# -- rules
-
-
-def _rule_texts(raw: Raw, path: str, problems: Problems) -> None:
-    for index, rule in enumerate(raw.get("x-kubernetes-validations", ())):
-        at = f"{path}.x-kubernetes-validations[{index}]"
-        text, message = rule.get("rule", "").strip(), rule.get("message", "")
-        if not text:
-            problems.required(f"{at}.rule", "rule is not specified")
-        elif message and not message.strip():
-            problems.invalid(f"{at}.message", message, "message must be non-empty if specified")
-        elif _broken(message.strip()):
-            problems.invalid(f"{at}.message", message, "message must not contain line breaks")
-        elif _broken(text) and not message.strip():
-            problems.required(f"{at}.message", "message must be specified if rule contains line breaks")
-        computed, field = rule.get("messageExpression", ""), rule.get("fieldPath", "")
-        if computed and not computed.strip():
-            problems.required(f"{at}.messageExpression", "messageExpression must be non-empty if specified")
-        if field and not field.strip():
-            problems.invalid(f"{at}.fieldPath", field, "fieldPath must be non-empty if specified")
-        elif _broken(field):
-            problems.invalid(f"{at}.fieldPath", field, "fieldPath must not contain line breaks")
-        reason = rule.get("reason")
-        if reason is not None and reason not in _REASONS:
-            problems.not_supported(f"{at}.reason", reason, _REASONS)
-
-
-_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-
-
-def _broken(text: str) -> bool:
-    return "\n" in text or "\r" in text
-
-
-# -- defaults
-
-
-def _defaults(schema: Structural, path: str, problems: Problems, place: Place) -> None:
-    """Each default must fit its schema and hold nothing unknown."""
-    if not schema.has_defaults:
-        return
-    if "default" in schema.raw and not place.root:
-        _default(schema, path, problems)
-    for name, node in schema.properties.items():
-        _defaults(node, f"{path}.properties[{name}]", problems, Place())
-    if schema.items is not None:
-        _defaults(schema.items, f"{path}.items", problems, Place())
-    if schema.values is not None:
-        _defaults(schema.values, f"{path}.additionalProperties", problems, Place())
-
-
-def _default(schema: Structural, path: str, problems: Problems) -> None:
-    at, value = f"{path}.default", schema.raw["default"]
-    unknown: list[str] = []
-    prune_value(schema, value, unknown)
-    if unknown:
-        problems.invalid(at, value, f"must not have unknown fields: {', '.join(unknown)}")
-        return
-    found = Problems()
-    check_value(schema, value, at, found)
-    check_list_types(schema, value, at, found)
-    problems.extend(found)
+def _counted(place: Place, limit: int | None, node: Raw) -> Count | None:
+    if place.count is None:
+        return None
+    return place.count.each(limit, root=bool(node.get("x-kubernetes-embedded-resource")))

@@ -44,7 +44,7 @@ def structural_problems(raw: Raw, path: str) -> list[Cause]:
     """Sorted by their texts, as upstream."""
     problems = Problems()
     _invariants(raw, _ROOT, path, problems)
-    _complete(raw, path, problems)
+    _junctors_complete(raw, raw, path, path, problems)
     return sorted(problems, key=str)
 
 
@@ -133,9 +133,9 @@ def _metadata(raw: Raw, level: str, path: str, problems: Problems) -> None:
 
 
 def _says_more(metadata: Raw) -> bool:
-    """Whether a root's metadata says more than how names look."""
+    """Whether a root's metadata says more than how names look. What a structure does not keep is not looked at."""
     names = set(metadata.get("properties") or {})
-    allowed = {"type", "properties", "description", "default"}
+    allowed = {"type", "properties", "default", "externalDocs", "example"}
     return not names <= {"name", "generateName"} or bool({key for key, value in metadata.items() if value} - allowed)
 
 
@@ -170,17 +170,7 @@ def _nested(raw: Raw, path: str, problems: Problems, *, skip_any: bool = False) 
         problems.forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context")
 
 
-# -- completeness: what a junctor speaks of is part of the structure
-
-
-def _complete(raw: Raw, path: str, problems: Problems) -> None:
-    _junctors_complete(raw, raw, path, path, problems)
-    if _is(raw.get("items")):
-        _complete(raw["items"], f"{path}.items", problems)
-    for name, node in (raw.get("properties") or {}).items():
-        _complete(node, f"{path}.properties[{name}]", problems)
-    if _is(raw.get("additionalProperties")):
-        _complete(raw["additionalProperties"], f"{path}.additionalProperties", problems)
+# -- completeness: what a junctor speaks of is part of the structure. Upstream looks at the junctors of the root alone.
 
 
 def _junctors_complete(raw: Raw, spine: Raw, path: str, spine_path: str, problems: Problems) -> None:

@@ -1,11 +1,17 @@
 """Where a webhook is called: of admission and of a definition's conversion alike.
 
-Source: apiserver pkg/util/webhook validation.go (ValidateWebhookURL, ValidateWebhookService).
+Source: apiserver pkg/util/webhook validation.go (ValidateWebhookURL, ValidateWebhookService, ValidateCABundle); the
+words about a bundle are those of client-go transport/transport.go.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
+from binascii import Error
 from urllib.parse import urlsplit
+
+from cryptography import x509
 
 from engine.api.types import Object
 from engine.api.validation import text
@@ -67,3 +73,27 @@ def _service_path(value: str, path: str, problems: Problems) -> None:
             problems.invalid(path, value, f"segment[{index}] may not be empty")
         else:
             problems.all_invalid(path, value, (f"segment[{index}]: {why}" for why in text.dns_subdomain(step)))
+
+
+_PEM = re.compile(rb"-----BEGIN ([^-\n]*)-----[ \t\r]*\n(.*?)-----END \1-----[ \t\r]*\n?", re.DOTALL)
+
+
+def wrong_ca_bundle(encoded: str) -> str:
+    """Why no certificate can be read from a bundle, given in base64 as in JSON; "" if one can."""
+    data, read, why = b64decode(encoded), 0, ""
+    for match in _PEM.finditer(data):
+        try:
+            der = b64decode(match[2], validate=False)
+        except Error:
+            continue
+        read = match.end()
+        if match[1] != b"CERTIFICATE" or b":" in match[2]:
+            continue
+        try:
+            x509.load_der_x509_certificate(der)
+        except ValueError:
+            why = why or "failed to parse certificate: x509: malformed certificate"
+        else:
+            return ""
+    unread = "unable to parse bytes as PEM block" if read < len(data) else "no valid certificate authority data seen"
+    return f"unable to load root certificates: {why or unread}"

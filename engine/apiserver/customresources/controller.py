@@ -15,6 +15,7 @@ import orjson
 
 from engine.api.apply import track_update
 from engine.api.crd import naming
+from engine.api.crd.approval import approval_condition
 from engine.api.crd.definitions import ExtendedDefinitions
 from engine.api.crd.nonstructural import structure_condition, structure_violations
 from engine.api.crd.registration import custom_versions, resources, served
@@ -158,6 +159,7 @@ class CustomResourceDefinitions:
         same_group = [each for each in cache.objects() if each["spec"]["group"] == group]
         status = naming.named(definition, naming.Taken(same_group), now=now)
         status = structure_condition(definition, status, self._look(definition).violations, now=now)
+        status = approval_condition(definition, status, now=now)
         if status is None:
             status = naming.established(definition, now=now)
         if status is not None:
@@ -226,4 +228,4 @@ def _signature(definition: Object) -> bytes:
 
 
 def _establishing(definition: Object) -> bool:
-    return naming.is_true(definition, "NamesAccepted") and not naming.is_true(definition, "Established")
+    return naming.established(definition, now="") is not None

@@ -35,6 +35,7 @@ def definition(schema: Object | None = None, **version: Any) -> Object:
                 }
             ],
         },
+        "status": {"storedVersions": ["v1"]},
     }
 
 

@@ -106,7 +106,7 @@ VERSION = ("spec", "versions", 0)
             [
                 'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of '
                 "boolean,date,integer,number,string",
-                'spec.additionalPrinterColumns[0].jsonPath: Invalid value: "n": must be a simple json path '
+                'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "n": must be a simple json path '
                 "starting with .",
             ],
             id="columns",
@@ -136,6 +136,20 @@ def test_what_is_wrong_besides_the_schema(change: Callable[[Object], None], wron
     assert _wrong(made) == wrong
 
 
+def test_a_definition_of_nothing_is_told_of_all_that_it_lacks() -> None:
+    """In upstream's order."""
+    assert _wrong({"metadata": {"name": "."}, "spec": {}}) == [
+        "spec.group: Required value",
+        "spec.scope: Required value",
+        "spec.versions: Invalid value: null: must have exactly one version marked as storage version",
+        "spec.names.plural: Required value",
+        "spec.names.singular: Required value",
+        "spec.names.kind: Required value",
+        "spec.names.listKind: Required value",
+        "status.storedVersions: Invalid value: null: must have at least one stored version",
+    ]
+
+
 def test_a_group_of_the_community_needs_its_approval() -> None:
     made = definition()
     made["spec"]["group"], made["metadata"]["name"] = "x.k8s.io", "crontabs.x.k8s.io"
@@ -161,11 +175,6 @@ def test_a_group_of_the_community_needs_its_approval() -> None:
             {"type": "string", "anyOf": [{"type": "string"}]},
             [f"{SPEC}.anyOf[0].type: Forbidden: must be empty to be structural"],
             id="type in a junctor",
-        ),
-        pytest.param(
-            {"type": "object", "allOf": [{"properties": {"a": {"minimum": 1}}}]},
-            [f"{SPEC}.properties[a]: Required value: because it is defined in {SPEC}.allOf[0].properties[a]"],
-            id="incomplete",
         ),
         pytest.param(
             {"type": "string", "pattern": "("},
@@ -236,7 +245,7 @@ def test_old_self_cannot_be_used_where_elements_are_not_known_again() -> None:
     assert wrong == (
         f'{SPEC}.items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf '
         "cannot be used on the "
-        f"uncorrelatable portion of the schema within {SPEC}.items"
+        f"uncorrelatable portion of the schema within {SPEC}"
     )
 
 
@@ -251,7 +260,8 @@ def test_versions_that_differ_are_named_by_their_index() -> None:
         "be empty for specified "
         "object fields"
     )
-    assert _wrong(made)[-1].endswith("must have exactly one version marked as storage version")
+    assert _wrong(made)[1].endswith("must have exactly one version marked as storage version")
+    assert _wrong(made)[2] == 'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2'
 
 
 def test_an_established_definition_keeps_its_scope_and_names() -> None:
@@ -302,3 +312,122 @@ def test_what_is_no_url_is_said_and_breaks_nothing() -> None:
     protected["spec"]["group"] = "example.k8s.io"
     protected["metadata"]["annotations"] = {"api-approved.kubernetes.io": "https://["}
     assert any('with either a URL or a reason starting with "unapproved"' in each for each in _wrong(protected))
+
+
+def test_what_a_junctor_of_the_root_speaks_of_is_part_of_the_structure() -> None:
+    made = definition({"type": "object", "allOf": [{"properties": {"a": {"minimum": 1}}}]})
+    assert _wrong(made) == []
+    root = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    root["anyOf"] = [{"properties": {"spec": {"properties": {"a": {"minimum": 1}}}}}]
+    assert _wrong(made) == [
+        f"{SPEC}.properties[a]: Required value: because it is defined in {ROOT}.anyOf[0].properties[spec].properties[a]"
+    ]
+
+
+def test_metadata_may_say_how_names_look_and_nothing_else() -> None:
+    made = definition()
+    properties = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    properties["metadata"] = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}}
+    assert _wrong(made) == []
+    properties["metadata"]["description"] = "words"
+    assert _wrong(made) == [
+        f"{ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but "
+        "metadata is implicitly specified"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        pytest.param(
+            {"type": "null"},
+            [
+                f'{SPEC}.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", '
+                '"object", "string"',
+                f"{SPEC}.type: Forbidden: type cannot be set to null, use nullable as an alternative",
+            ],
+            id="null",
+        ),
+        pytest.param(
+            {"type": "string", "$schema": "x"},
+            [f"{ROOT}: Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"],
+            id="another schema",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"type": "string"}, "additionalItems": False},
+            [f"{SPEC}.additionalItems: Forbidden: additionalItems is not supported"],
+            id="additional items",
+        ),
+        pytest.param(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "self.b", "optionalOldSelf": True}]},
+            [
+                f"{SPEC}.x-kubernetes-validations[0].rule: Invalid value: "
+                '{"Rule":"self.b","Message":"","MessageExpression":"","Reason":null,"FieldPath":"",'
+                "\"OptionalOldSelf\":true}: compilation failed: ERROR: <input>:1:5: type 'string' does not support "
+                "field selection\n | self.b\n | ....^",
+                f"{SPEC}.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf "
+                "is not used in rule",
+            ],
+            id="a rule that does not compile",
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                    "a": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
+                },
+            },
+            [
+                f'{SPEC}.properties[a].x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf '
+                f"cannot be used on the uncorrelatable portion of the schema within {SPEC}"
+            ],
+            id="old values in an atomic map",
+        ),
+        pytest.param(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "true", "fieldPath": "\n", "reason": "No"}]},
+            [
+                f'{SPEC}.x-kubernetes-validations[0].reason: Unsupported value: "No": supported values: '
+                '"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
+                f'{SPEC}.x-kubernetes-validations[0].fieldPath: Invalid value: "\\n": fieldPath must be non-empty if '
+                "specified",
+                f'{SPEC}.x-kubernetes-validations[0].fieldPath: Invalid value: "\\n": fieldPath must not contain line '
+                "breaks",
+                f'{SPEC}.x-kubernetes-validations[0].fieldPath: Invalid value: "\\n": fieldPath must be a valid path',
+            ],
+            id="a blank path",
+        ),
+        pytest.param(
+            {"type": "integer", "default": 1, "x-kubernetes-validations": [{"rule": "self > 1", "message": "m"}]},
+            [f'{SPEC}.default: Invalid value: "integer": m'],
+            id="a default that a rule refuses",
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "x-kubernetes-embedded-resource": True,
+                "properties": {"kind": {"type": "string", "default": "%"}},
+            },
+            [
+                f'{SPEC}.properties[kind].default: Invalid value: "%": must result in valid metadata: kind: Invalid '
+                'value: "%": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower '
+                "case alphanumeric characters or '-', start with an alphabetic character, and end with an "
+                "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+                "'[a-z]([-a-z0-9]*[a-z0-9])?')"
+            ],
+            id="a default of a kind",
+        ),
+    ],
+)
+def test_what_else_is_wrong_with_a_schema(schema: Object, wrong: list[str]) -> None:
+    assert _wrong(definition(schema)) == wrong
+
+
+def test_rules_are_told_of_where_the_schema_around_them_is_sound() -> None:
+    rule = {"x-kubernetes-validations": [{"rule": "1"}]}
+    broken = {"type": "string", "x-kubernetes-validations": [{"rule": ""}]}
+    schema: Object = {"type": "object", "properties": {"a": broken, "b": {"type": "string", **rule}}, **rule}
+    assert [each.split(": ")[0] for each in _wrong(definition(schema))] == [
+        f"{SPEC}.properties[a].x-kubernetes-validations[0].rule",
+        f"{SPEC}.properties[b].x-kubernetes-validations[0].rule",
+    ]

@@ -5,12 +5,11 @@ Source of the texts: apiextensions-apiserver pkg/apis/apiextensions/validation (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from engine.api.cel.costs import MAX
 from engine.api.cel.syntax import CompileError
-from engine.api.crd.cel.compiling import Compiler, Expression
-from engine.api.crd.cel.field_paths import FieldPathError, normalized
+from engine.api.crd.cel.compiling import Compiler
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
@@ -23,16 +22,16 @@ _ADVICE = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are "
     "declared)"
 )
-_CONTRIBUTED = (
-    "contributed to estimated rule & messageExpression cost total exceeding cost limit for entire OpenAPIv3 schema"
-)
-_TOTAL = "x-kubernetes-validations estimated rule & messageExpression cost total for entire OpenAPIv3 schema"
+_CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+_TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
 
 
 @dataclass(slots=True)
 class Total:
-    """What all rules of a schema cost together, and which of them cost most."""
+    """What all rules of a schema cost together, and which of them cost most. `named` says that each must keep to its
+    own limit too, which rules need not that were there before."""
 
+    named: bool = True
     cost: int = 0
     expensive: list[tuple[int, str]] = field(default_factory=list)
 
@@ -58,94 +57,72 @@ def over_budget(what: str, cost: int, limit: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """`count` is how many such values an object can have, None for as many as fit; within `lost` old values cannot be
-    told from each other."""
+class Count:
+    """How many values of a node an object can have, None for as many as fit; `root` for those that are resources."""
 
     root: bool = True
-    count: int | None = 1
-    lost: str = ""
+    most: int | None = 1
 
-    def each(self, limit: int | None, *, lost: str = "") -> Place:
-        count = self.count * limit if self.count is not None and limit is not None else None
-        return replace(self, count=count, lost=self.lost or lost)
-
-
-def check_rules(schema: Structural, path: str, problems: Problems) -> None:
-    if schema.has_rules:
-        total = Total()
-        _check(schema, path, problems, total, Place())
-        total.report(path, problems)
+    def each(self, limit: int | None, *, root: bool) -> Count:
+        most = self.most * limit if self.most is not None and limit is not None else None
+        return Count(root, most)
 
 
-def _check(schema: Structural, path: str, problems: Problems, total: Total, place: Place) -> None:
-    if not schema.has_rules:
-        return
-    if schema.rules:
-        _Node(schema, problems, total, place).check(path)
-    for name, node in schema.properties.items():
-        _check(node, f"{path}.properties[{name}]", problems, total, replace(place, root=node.embedded))
-    if schema.values is not None:
-        below = replace(place.each(schema.raw.get("maxProperties")), root=schema.values.embedded)
-        _check(schema.values, f"{path}.additionalProperties", problems, total, below)
-    if schema.items is not None:
-        lost = "" if schema.list_type == "map" else f"{path}.items"
-        below = replace(place.each(schema.raw.get("maxItems"), lost=lost), root=schema.items.embedded)
-        _check(schema.items, f"{path}.items", problems, total, below)
+def check_rules(schema: Structural, path: str, problems: Problems, total: Total, count: Count, *, lost: str) -> None:
+    """The rules of one node; `lost` is where values cannot be told from each other, "" for nowhere."""
+    node = _Node(schema, problems, total, count, lost)
+    for index, rule in enumerate(schema.rules):
+        node.rule(rule, f"{path}.x-kubernetes-validations[{index}]")
 
 
 class _Node:
-    def __init__(self, schema: Structural, problems: Problems, total: Total, place: Place) -> None:
-        self._schema = schema
+    def __init__(self, schema: Structural, problems: Problems, total: Total, count: Count, lost: str) -> None:
         self._problems = problems
         self._total = total
-        self._place = place
-        self._compiler = Compiler(schema, root=place.root)
+        self._count = count
+        self._lost = lost
+        self._compiler = Compiler(schema, root=count.root)
 
-    def check(self, path: str) -> None:
-        for index, rule in enumerate(self._schema.rules):
-            self._rule(rule, f"{path}.x-kubernetes-validations[{index}]")
-
-    def _rule(self, rule: Object, path: str) -> None:
+    def rule(self, rule: Object, path: str) -> None:
         problems, optional = self._problems, rule.get("optionalOldSelf")
-        if rule.get("fieldPath") and (wrong := self._wrong_path(rule["fieldPath"])):
-            problems.invalid(f"{path}.fieldPath", rule["fieldPath"], f"fieldPath must be a valid path: {wrong}")
-        if not rule["rule"].strip():
-            return
         try:
             expression = self._compiler.rule(rule["rule"], optional=bool(optional))
         except CompileError as error:
-            problems.invalid(f"{path}.rule", rule, str(error))
-            return
-        self._cost(expression, f"{path}.rule", "estimated rule cost")
-        if rule.get("messageExpression"):
-            self._message(rule, f"{path}.messageExpression")
-        if expression.uses_old and self._place.lost:
-            text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {self._place.lost}"
-            problems.invalid(f"{path}.rule", rule["rule"], text)
-        elif not expression.uses_old and optional is not None:
+            problems.invalid(f"{path}.rule", _internal(rule), str(error))
+            expression = None
+        if expression is not None:
+            self._cost(expression.cost * self._most(), f"{path}.rule", "estimated rule cost")
+            if rule.get("messageExpression"):
+                self._message(rule, f"{path}.messageExpression")
+        if expression is not None and expression.uses_old:
+            if self._lost:
+                text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {self._lost}"
+                problems.invalid(f"{path}.rule", rule["rule"], text)
+        elif optional is not None:
             problems.invalid(f"{path}.optionalOldSelf", optional, "may not be set if oldSelf is not used in rule")
 
     def _message(self, rule: Object, path: str) -> None:
         try:
             expression = self._compiler.message(rule["messageExpression"])
         except CompileError as error:
-            self._problems.invalid(path, rule, str(error))
+            self._problems.invalid(path, _internal(rule), str(error))
             return
-        self._cost(expression, path, "estimated messageExpression cost")
+        self._cost(expression.cost, path, "estimated messageExpression cost")
 
-    def _cost(self, expression: Expression, path: str, what: str) -> None:
+    def _most(self) -> int:
         declaration = self._compiler.declaration
         assert declaration is not None
-        count = self._place.count if self._place.count is not None else declaration.cardinality
-        cost = min(expression.cost * count, MAX)
-        if cost > _EXPRESSION_LIMIT:
+        return self._count.most if self._count.most is not None else declaration.cardinality
+
+    def _cost(self, cost: int, path: str, what: str) -> None:
+        cost = min(cost, MAX)
+        if self._total.named and cost > _EXPRESSION_LIMIT:
             self._problems.forbidden(path, over_budget(what, cost, _EXPRESSION_LIMIT))
         self._total.add(path, cost)
 
-    def _wrong_path(self, path: str) -> str:
-        try:
-            normalized(path, self._schema)
-        except FieldPathError as error:
-            return str(error)
-        return ""
+
+def _internal(rule: Object) -> Object:
+    """A rule as errors show it: all fields, by their names in Go."""
+    texts = {name[:1].upper() + name[1:]: rule.get(name, "") for name in ("rule", "message", "messageExpression")}
+    field_path, optional = rule.get("fieldPath", ""), rule.get("optionalOldSelf")
+    return {**texts, "Reason": rule.get("reason"), "FieldPath": field_path, "OptionalOldSelf": optional}

@@ -74,8 +74,9 @@ class Spent(Exception):
 class Walk:
     """What is found, and what may still be spent, while the rules of one object are asked."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, *, ratcheting: bool) -> None:
         self.problems = problems
+        self.ratcheting = ratcheting
         self.ratcheted: list[Cause] = []
         self.budget = BUDGET
 
@@ -124,9 +125,9 @@ class Validator:
         """None for a schema without rules."""
         return cls(schema, root=root) if schema.has_rules else None
 
-    def check(self, value: Any, old: Any, path: str, problems: Problems) -> list[Cause]:
+    def check(self, value: Any, old: Any, path: str, problems: Problems, *, ratcheting: bool = True) -> list[Cause]:
         """`old` is MISSING where there is nothing to compare with. What is let pass though it fails is handed back."""
-        walk = Walk(problems)
+        walk = Walk(problems, ratcheting=ratcheting)
         with suppress(Spent):
             self._check(value, Before(old, comparable=old is not MISSING), path, walk)
         return walk.ratcheted
@@ -172,7 +173,7 @@ class Validator:
             walk.stop(path, kind, _SPENT)
         own = to_cel(self.schema, value, resource=self.root)
         old = to_cel(self.schema, before.value, resource=self.root) if before.there else None
-        same = before.value == value if before.comparable else before.unchanged
+        same = walk.ratcheting and (before.value == value if before.comparable else before.unchanged)
         for rule in self.rules:
             if rule.broken:
                 walk.problems.invalid(path or "<nil>", kind, f"rule compile error: {rule.broken}")

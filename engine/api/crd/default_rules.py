@@ -1,0 +1,108 @@
+"""Whether the defaults of a schema fit it.
+
+Source of the rules and texts: apiextensions-apiserver pkg/apiserver/schema/defaulting (validation.go,
+surroundingobject.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.api.crd.embedded import check_embedded
+from engine.api.crd.pruning import prune, prune_value
+from engine.api.crd.structural import META_FIELDS, MISSING, Structural
+from engine.api.crd.values import check_value
+from engine.api.errors import Cause
+from engine.api.types import Object
+from engine.api.validation.problems import Problems
+
+_META: Object = {"apiVersion": "validation/v1", "kind": "Validation"}
+Surround = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`root` is the resource that a node is part of, `surround` makes an object of that resource for a value at the
+    node, and `in_meta` tells that it is part of type or metadata."""
+
+    root: Structural
+    surround: Surround
+    in_meta: bool = False
+
+    def child(self, key: str, *, in_meta: bool) -> Place:
+        outer = self.surround
+        return replace(self, surround=lambda value: outer({key: value}), in_meta=in_meta)
+
+    def item(self) -> Place:
+        outer = self.surround
+        return replace(self, surround=lambda value: outer([value]))
+
+
+def default_problems(raw: Mapping[str, Any], path: str, *, pruned: bool) -> list[Cause]:
+    """`pruned` says that defaults may hold no fields that the schema does not know."""
+    schema, problems = Structural({**raw, "x-kubernetes-embedded-resource": True}), Problems()
+    _check(schema, path, problems, _resource(schema), pruned=pruned)
+    return problems
+
+
+def _resource(schema: Structural) -> Place:
+    return Place(schema, lambda value: {**_META, **value} if isinstance(value, dict) else value)
+
+
+def _check(schema: Structural, path: str, problems: Problems, place: Place, *, pruned: bool) -> None:
+    """Defaults below `additionalProperties` are forbidden in metadata, and elsewhere not looked at."""
+    if not schema.has_defaults:
+        return
+    if schema.embedded:
+        place = _resource(schema)
+    if schema.default is not MISSING and schema.default is not None:
+        problems.extend(_default(schema, f"{path}.default", place, pruned=pruned))
+    if schema.items is not None:
+        _check(schema.items, f"{path}.items", problems, place.item(), pruned=pruned)
+    for name, node in schema.properties.items():
+        meta = place.in_meta or (schema.embedded and name in META_FIELDS)
+        _check(node, f"{path}.properties[{name}]", problems, place.child(name, in_meta=meta), pruned=pruned)
+
+
+def _default(schema: Structural, path: str, place: Place, *, pruned: bool) -> list[Cause]:
+    value, problems, found = schema.default, Problems(), Problems()
+    if place.in_meta:
+        check_embedded(place.root, place.surround(value), "", found)
+        if found:
+            texts = list(dict.fromkeys(map(str, found)))
+            told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+            problems.invalid(path, value, f"must result in valid metadata: {told}")
+            return problems
+    else:
+        if pruned and _unknown(schema, value):
+            problems.invalid(path, value, "must not have unknown fields")
+        check_embedded(schema, value, path, found)
+    if not found:
+        check_value(schema, value, path, found)
+    return [*problems, *(found or _rules(schema, value, path, root=schema is place.root))]
+
+
+def _unknown(schema: Structural, value: Any) -> bool:
+    unknown: list[str] = []
+    if schema.embedded and isinstance(value, dict):
+        prune(schema, value, unknown)
+    else:
+        prune_value(schema, value, unknown)
+    return bool(unknown)
+
+
+def _rules(schema: Structural, value: Any, path: str, *, root: bool) -> list[Cause]:
+    """The default must do as a value that stays, and as one that comes new."""
+    if not schema.has_rules:
+        return []
+    from engine.api.crd.cel.rules import Validator
+
+    validator = Validator.of(schema, root=root)
+    found = Problems()
+    if validator is not None:
+        validator.check(value, value, path, found, ratcheting=False)
+        if not found:
+            validator.check(value, MISSING, path, found)
+    return found
