@@ -6,7 +6,7 @@ apis/config/validation/validation_pluginargs.go. What is checked is upstream's, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.api.errors import (
@@ -19,34 +19,47 @@ from engine.api.errors import (
 )
 from engine.api.label_syntax import qualified_name_errors
 from engine.api.types import Object
-from engine.api.validation.placement import affinity
-from engine.api.validation.problems import Problems
-from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT, STRING, Form, seconds
+from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT32, INT64, STRING, Struct, seconds
+from engine.scheduler.configuration.node_selectors import added_affinity_problems
 from engine.scheduler.plugins.storage_scoring import DEFAULT_SHAPE
 
-_RESOURCES: Form = [{"name": STRING, "weight": INT}]
-_SHAPE: Form = [{"utilization": INT, "score": INT}]
-_SCORING: Form = {"type": STRING, "resources": _RESOURCES, "requestedToCapacityRatio": {"shape": _SHAPE}}
-_CONSTRAINTS: Form = [
+_RESOURCES = [Struct("ResourceSpec", {"name": STRING, "weight": INT64})]
+_SHAPE = [Struct("UtilizationShapePoint", {"utilization": INT32, "score": INT32})]
+_SCORING = Struct(
+    "ScoringStrategy",
     {
-        "maxSkew": INT,
+        "type": STRING,
+        "resources": _RESOURCES,
+        "requestedToCapacityRatio": Struct("RequestedToCapacityRatioParam", {"shape": _SHAPE}),
+    },
+)
+_CONSTRAINT = Struct(
+    "TopologySpreadConstraint",
+    {
+        "maxSkew": INT32,
         "topologyKey": STRING,
         "whenUnsatisfiable": STRING,
         "labelSelector": ANY,
-        "minDomains": INT,
+        "minDomains": INT32,
         "nodeAffinityPolicy": STRING,
         "nodeTaintsPolicy": STRING,
         "matchLabelKeys": [STRING],
-    }
-]
-_TERM: Form = {"matchExpressions": [{"key": STRING, "operator": STRING, "values": [STRING]}], "matchFields": [ANY]}
-_NODE_AFFINITY: Form = {
-    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
-    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": INT, "preference": _TERM}],
-}
-FORMS: dict[str, dict[str, Any]] = {
-    "DefaultPreemption": {"minCandidateNodesPercentage": INT, "minCandidateNodesAbsolute": INT},
-    "InterPodAffinity": {"hardPodAffinityWeight": INT, "ignorePreferredTermsOfExistingPods": BOOL},
+    },
+)
+_REQUIREMENTS = [Struct("NodeSelectorRequirement", {"key": STRING, "operator": STRING, "values": [STRING]})]
+_TERM = Struct("NodeSelectorTerm", {"matchExpressions": _REQUIREMENTS, "matchFields": _REQUIREMENTS})
+_NODE_AFFINITY = Struct(
+    "NodeAffinity",
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": Struct("NodeSelector", {"nodeSelectorTerms": [_TERM]}),
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            Struct("PreferredSchedulingTerm", {"weight": INT32, "preference": _TERM})
+        ],
+    },
+)
+_FIELDS: dict[str, dict[str, Any]] = {
+    "DefaultPreemption": {"minCandidateNodesPercentage": INT32, "minCandidateNodesAbsolute": INT32},
+    "InterPodAffinity": {"hardPodAffinityWeight": INT32, "ignorePreferredTermsOfExistingPods": BOOL},
     "NodeAffinity": {"addedAffinity": _NODE_AFFINITY},
     "NodeResourcesBalancedAllocation": {"resources": _RESOURCES},
     "NodeResourcesFit": {
@@ -54,10 +67,11 @@ FORMS: dict[str, dict[str, Any]] = {
         "ignoredResourceGroups": [STRING],
         "scoringStrategy": _SCORING,
     },
-    "PodTopologySpread": {"defaultConstraints": _CONSTRAINTS, "defaultingType": STRING},
-    "VolumeBinding": {"bindTimeoutSeconds": INT, "shape": _SHAPE},
+    "PodTopologySpread": {"defaultConstraints": [_CONSTRAINT], "defaultingType": STRING},
+    "VolumeBinding": {"bindTimeoutSeconds": INT64, "shape": _SHAPE},
     "DynamicResources": {"filterTimeout": DURATION, "bindingTimeout": DURATION},
 }
+FORMS = {name: Struct(f"{name}Args", fields) for name, fields in _FIELDS.items()}
 
 _DEFAULT_RESOURCES: list[Object] = [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
 _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
@@ -116,9 +130,7 @@ def _inter_pod_affinity(args: Object, path: str) -> list[Cause]:
 
 
 def _node_affinity(args: Object, path: str) -> list[Cause]:
-    problems = Problems()
-    affinity({"nodeAffinity": args.get("addedAffinity") or {}}, path, problems)
-    return [cause._replace(field=cause.field.replace(".nodeAffinity.", ".addedAffinity.", 1)) for cause in problems]
+    return added_affinity_problems(args.get("addedAffinity") or {}, f"{path}.addedAffinity")
 
 
 def _shape(points: Sequence[Object] | None, path: str) -> list[Cause]:
@@ -254,7 +266,18 @@ RULES: dict[str, Callable[[Object, str], list[Cause]]] = {
 }
 
 
+# Upstream lists the rules of this one under a name that no plugin has: it is the plugin itself that applies them, where
+# it is made, and its paths begin at its arguments.
+_BY_THE_PLUGIN = "NodeResourcesFit"
+
+
 def problems_of(name: str, args: Object, path: str) -> list[Cause]:
     """What is wrong with defaulted arguments."""
-    rule = RULES.get(name)
+    rule = RULES.get(name) if name != _BY_THE_PLUGIN else None
     return rule(args, path) if rule is not None else []
+
+
+def problems_of_making(arguments: Mapping[str, Object]) -> tuple[str, list[Cause]]:
+    """A plugin that cannot be made of these arguments, by name, and what it says of its own."""
+    causes = _fit(arguments.get(_BY_THE_PLUGIN) or defaulted(_BY_THE_PLUGIN, {}), "")
+    return _BY_THE_PLUGIN, [cause._replace(field=cause.field.removeprefix(".")) for cause in causes]

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any
 
 from engine.api.errors import Cause, field_invalid
 from engine.api.label_syntax import qualified_name_errors
 from engine.api.types import Object
 from engine.scheduler.configuration.configuration import ExtenderConfiguration
-from engine.scheduler.configuration.fields import BOOL, DURATION, INT, STRING, ConfigurationError, seconds
+from engine.scheduler.configuration.fields import (
+    BOOL,
+    DURATION,
+    INT64,
+    STRING,
+    ConfigurationError,
+    Struct,
+    seconds,
+)
 from engine.scheduler.resource import is_extended
 
-EXTENDER: dict[str, Any] = {
-    "urlPrefix": STRING,
-    "filterVerb": STRING,
-    "preemptVerb": STRING,
-    "prioritizeVerb": STRING,
-    "weight": INT,
-    "bindVerb": STRING,
-    "enableHTTPS": BOOL,
-    "tlsConfig": {
-        "insecure": BOOL,
-        "serverName": STRING,
-        "certFile": STRING,
-        "keyFile": STRING,
-        "caFile": STRING,
-        "certData": STRING,
-        "keyData": STRING,
-        "caData": STRING,
+_TLS = (
+    "insecure", "serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData",
+)  # fmt: skip
+_MANAGED = Struct("ExtenderManagedResource", {"name": STRING, "ignoredByScheduler": BOOL})
+EXTENDER = Struct(
+    "Extender",
+    {
+        **dict.fromkeys(("urlPrefix", "filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb"), STRING),
+        "weight": INT64,
+        "enableHTTPS": BOOL,
+        "tlsConfig": Struct("ExtenderTLSConfig", {**dict.fromkeys(_TLS, STRING), "insecure": BOOL}),
+        "httpTimeout": DURATION,
+        "nodeCacheCapable": BOOL,
+        "managedResources": [_MANAGED],
+        "ignorable": BOOL,
     },
-    "httpTimeout": DURATION,
-    "nodeCacheCapable": BOOL,
-    "managedResources": [{"name": STRING, "ignoredByScheduler": BOOL}],
-    "ignorable": BOOL,
-}
+)
 DEFAULT_TIMEOUT = 5.0
 
 

@@ -21,6 +21,11 @@ _MAX_NODE_SCORE = 100
 
 # The fields of `plugins` and the extension points that they are for.
 FIELDS = {point[0].lower() + point[1:]: point for point in POINTS}
+# The order in which upstream looks at them: it decides which of several errors is told.
+_CHECKED = (
+    "PreFilter", "Filter", "PostFilter", "Reserve", "PreScore", "Score", "PreBind", "Bind", "PostBind", "Permit",
+    "PreEnqueue", "QueueSort",
+)  # fmt: skip
 # Fields of newer releases for scheduling whole PodGroups: read, and of no effect.
 GROUP_FIELDS = ("placementGenerate", "placementScore", "placementFeasible", "podGroupPostFilter")
 
@@ -43,14 +48,16 @@ def _read(value: Object | None) -> PluginSet:
 
 def _merged(default: tuple[Entry, ...], custom: PluginSet) -> PluginSet:
     """Defaults less what is disabled; one that is named again stays in its place with its new weight."""
-    named = {entry.name: entry for entry in custom.enabled}
+    named = {entry.name: i for i, entry in enumerate(custom.enabled)}
     enabled, replaced = [], set()
     for entry in () if "*" in custom.disabled else default:
         if entry.name in custom.disabled:
             continue
-        enabled.append(named.get(entry.name, entry))
-        replaced.add(entry.name)
-    enabled += [entry for entry in custom.enabled if entry.name not in replaced]
+        index = named.get(entry.name)
+        enabled.append(entry if index is None else custom.enabled[index])
+        replaced.add(index)
+    # One that is named twice is left, for others to find.
+    enabled += [entry for i, entry in enumerate(custom.enabled) if i not in replaced]
     return PluginSet(tuple(enabled), custom.disabled)
 
 
@@ -60,14 +67,14 @@ def enabled_plugins(value: Object | None, registry: Mapping[str, Factory], profi
     default = tuple(Entry(p.name, p.weight) for p in DEFAULT_PLUGINS)
     multi = _merged(default, _read(value.get(MULTI_POINT)))
     sets = {point: _read(value.get(field)) for field, point in FIELDS.items()}
+    for point in _CHECKED:
+        _check_own(sets[point], POINTS[point], registry)
+    at_point = {point: _at_point(sets[point], multi, POINTS[point], registry=registry) for point in _CHECKED}
+    _check_counts(at_point, profile)
     weights = _weights(sets["Score"], multi, registry)
-    enabled = [
-        EnabledPlugin(name, weights.get(name, 1), frozenset((point,)))
-        for point, kind in POINTS.items()
-        for name in _at_point(sets[point], multi, kind, registry=registry)
-    ]
-    _check_counts(enabled, profile)
-    return tuple(enabled)
+    return tuple(
+        EnabledPlugin(name, weights.get(name, 1), frozenset((point,))) for point in POINTS for name in at_point[point]
+    )
 
 
 def _implements(name: str, kind: type[Plugin], registry: Mapping[str, Factory]) -> bool:
@@ -77,15 +84,19 @@ def _implements(name: str, kind: type[Plugin], registry: Mapping[str, Factory]) 
     return isinstance(factory, type) and issubclass(factory, kind)
 
 
-def _at_point(own: PluginSet, multi: PluginSet, kind: type[Plugin], *, registry: Mapping[str, Factory]) -> list[str]:
-    """First those of the point that multiPoint has too, then those of multiPoint, then the point's others."""
-    names: list[str] = []
+def _check_own(own: PluginSet, kind: type[Plugin], registry: Mapping[str, Factory]) -> None:
+    seen: set[str] = set()
     for entry in own.enabled:
         if not _implements(entry.name, kind, registry):
             raise ConfigurationError(f'plugin "{entry.name}" does not extend {kind.__name__} plugin')
-        if entry.name in names:
+        if entry.name in seen:
             raise ConfigurationError(f'plugin "{entry.name}" already registered as "{kind.__name__}"')
-        names.append(entry.name)
+        seen.add(entry.name)
+
+
+def _at_point(own: PluginSet, multi: PluginSet, kind: type[Plugin], *, registry: Mapping[str, Factory]) -> list[str]:
+    """First those of the point that multiPoint has too, then those of multiPoint, then the point's others."""
+    names = [entry.name for entry in own.enabled]
     if "*" in own.disabled:
         return names
     overriding, expanded = [], list[str]()
@@ -116,11 +127,10 @@ def _weights(score: PluginSet, multi: PluginSet, registry: Mapping[str, Factory]
     return weights
 
 
-def _check_counts(enabled: list[EnabledPlugin], profile: str) -> None:
-    sorts = sum(plugin.serves("QueueSort") for plugin in enabled)
-    if sorts != 1:
+def _check_counts(at_point: Mapping[str, list[str]], profile: str) -> None:
+    if (sorts := len(at_point["QueueSort"])) != 1:
         raise ConfigurationError(
             f'only one queue sort plugin required for profile with scheduler name "{profile}", but got {sorts}'
         )
-    if not any(plugin.serves("Bind") for plugin in enabled):
+    if not at_point["Bind"]:
         raise ConfigurationError(f'at least one bind plugin is needed for profile with scheduler name "{profile}"')
