@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+
+from engine.metrics import Sample
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
-
-
-class Sample(NamedTuple):
-    """`suffix` is what a histogram's samples have after their name."""
-
-    labels: Mapping[str, str]
-    value: float
-    suffix: str = ""
 
 
 def metric(name: str, kind: str, samples: Sequence[Sample], help: str) -> Iterator[str]:

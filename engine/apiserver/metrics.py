@@ -1,7 +1,7 @@
 """/metrics: the figures that this server has, under the names that kube-apiserver gives them.
 
-With them, in one process with the control plane, are the figures of the controllers' work queues and of the scheduler's
-queue, which upstream's components serve themselves: they are read off the views that components offer.
+With them, in one process with the control plane, are the figures of the controllers' work queues and those of the
+scheduler, which upstream's components serve themselves: they are read off the views that components offer.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import Any
 
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
-from engine.apiserver.metric_text import CONTENT_TYPE, Sample, metric
+from engine.apiserver.metric_text import CONTENT_TYPE, metric
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.watch_cache import WatchCache
+from engine.metrics import Sample
 from engine.views import Views
 
 _CONTROLLERS = "controllers/"
-_QUEUE = "scheduler/queue"
+_METRICS = "/metrics"
 
 
 async def metrics(backend: Backend, requests: RequestMetrics) -> Response:
@@ -28,7 +29,7 @@ async def metrics(backend: Backend, requests: RequestMetrics) -> Response:
         *requests.lines(),
         *_watches(caches),
         *_work_queues(backend.world.views),
-        *_scheduler_queue(backend.world.views),
+        *_of_components(backend.world.views),
     ]
     return Response(200, "\n".join([*lines, ""]).encode(), {"content-type": CONTENT_TYPE})
 
@@ -118,13 +119,11 @@ def _work_queues(views: Views) -> Iterator[str]:
         yield from metric(f"workqueue_{suffix}", kind, samples, help)
 
 
-def _scheduler_queue(views: Views) -> Iterator[str]:
-    if _QUEUE not in list(views):
-        return
-    counts = views.look(_QUEUE, {"limit": "0"})["counts"]
-    yield from metric(
-        "scheduler_pending_pods",
-        "gauge",
-        [Sample({"queue": queue}, counts[queue]) for queue in ("active", "backoff", "gated", "unschedulable")],
-        "[STABLE] Number of pending pods, by the queue type.",
-    )
+def _of_components(views: Views) -> Iterator[str]:
+    """The families that components keep themselves (`engine.metrics`)."""
+    for name in views:
+        if name.endswith(_METRICS):
+            for family in views.look(name, {}):
+                yield from metric(
+                    family["name"], family["type"], [Sample(**s) for s in family["samples"]], family["help"]
+                )

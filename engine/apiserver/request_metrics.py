@@ -7,14 +7,14 @@ is not.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.api.wire import APPLY_PATCH
 from engine.apiserver.call import Call
-from engine.apiserver.metric_text import Sample, metric
+from engine.apiserver.metric_text import metric
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
+from engine.metrics import Distribution, Sample
 
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -65,24 +65,12 @@ def _verb(call: Call) -> str:
     return call.request.method
 
 
-class _Histogram:
-    __slots__ = ("counts", "sum")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(_BUCKETS) + 1)
-        self.sum = 0.0
-
-    def observe(self, seconds: float) -> None:
-        self.counts[bisect_left(_BUCKETS, seconds)] += 1
-        self.sum += seconds
-
-
 class RequestMetrics:
     """Durations are this machine's, as spans have them: simulated latencies are the model's, and not in them."""
 
     def __init__(self) -> None:
         self._total: dict[tuple[RequestKind, int], int] = {}
-        self._duration: dict[RequestKind, _Histogram] = {}
+        self._duration: dict[RequestKind, Distribution] = {}
         self._in_flight = {"mutating": 0, "readOnly": 0}
 
     def began(self, info: RequestInfo) -> None:
@@ -99,7 +87,7 @@ class RequestMetrics:
             return
         found = self._duration.get(kind)
         if found is None:
-            found = self._duration[kind] = _Histogram()
+            found = self._duration[kind] = Distribution(_BUCKETS)
         found.observe(seconds)
 
     def lines(self) -> Iterator[str]:
@@ -126,13 +114,8 @@ class RequestMetrics:
         )
 
     def _duration_samples(self) -> Iterator[Sample]:
-        for kind, histogram in sorted(self._duration.items(), key=lambda pair: pair[0]):
-            labels, seen = kind.labels(), 0
-            for bound, count in zip((*_BUCKETS, None), histogram.counts, strict=True):
-                seen += count
-                yield Sample({**labels, "le": "+Inf" if bound is None else f"{bound:g}"}, seen, "_bucket")
-            yield Sample(labels, histogram.sum, "_sum")
-            yield Sample(labels, seen, "_count")
+        for kind, durations in sorted(self._duration.items(), key=lambda pair: pair[0]):
+            yield from durations.samples(kind.labels())
 
 
 def _with_code(kind: RequestKind, code: int, count: int) -> Sample:

@@ -13,7 +13,8 @@ import numpy as np
 
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows
-from engine.scheduler.framework.runtime import Durations, ScoreColumn
+from engine.scheduler.framework.measuring import Durations
+from engine.scheduler.framework.runtime import ScoreColumn
 from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.verdicts import Rejection
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from engine.api.types import GVR, NAMESPACES, NODES, PODS, Object
 from engine.client import InformerFactory, Origin, SharedInformer
+from engine.clock import wall
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.framework.events import (
     ASSIGNED_POD_ADD,
@@ -24,6 +25,7 @@ from engine.scheduler.framework.events import (
     pod_events,
 )
 from engine.scheduler.framework.runtime import Framework
+from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.scheduling_queue import SchedulingQueue
 
@@ -57,8 +59,11 @@ class EventHandlers:
         queue: SchedulingQueue,
         profiles: Mapping[str, Framework],
         not_served: Collection[GVR] = (),
+        *,
+        metrics: SchedulerMetrics,
     ) -> None:
         """`not_served` are resources that the API server's version does not have."""
+        self._metrics = metrics
         self._not_served = not_served
         self._cache = cache
         self._queue = queue
@@ -88,13 +93,23 @@ class EventHandlers:
     def _mover(self, resource: EventResource) -> Callable[[Object | None, Object | None, Origin], None]:
         def on_change(old: Object | None, new: Object | None, origin: Origin) -> None:
             action = Action.ADD if old is None else Action.DELETE if new is None else PLAIN_UPDATE
-            self._queue.move_all(ClusterEvent(resource, action), old, new, origin=origin)
+            event, began = ClusterEvent(resource, action), wall()
+            self._queue.move_all(event, old, new, origin=origin)
+            self._handled(event.label, began)
 
         return on_change
+
+    def _handled(self, event: str, began: float) -> None:
+        self._metrics.event_handling.observe(wall() - began, event)
 
     # -- nodes and namespaces
 
     def on_node(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        began = wall()
+        self._node(old, new, origin)
+        self._handled("NodeAdd" if old is None else "NodeDelete" if new is None else "NodeUpdate", began)
+
+    def _node(self, old: Object | None, new: Object | None, origin: Origin) -> None:
         if new is None:
             if old is not None:
                 self._queue.move_all(NODE_DELETE, old, None, origin=origin)
@@ -113,6 +128,12 @@ class EventHandlers:
     # -- pods
 
     def on_pod(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        began = wall()
+        if event := self._pod(old, new, origin):
+            self._handled(event, began)
+
+    def _pod(self, old: Object | None, new: Object | None, origin: Origin) -> str:
+        """Says what it was to the scheduler; "" if nothing."""
         before = self._before(old) if old is not None else None
         after = PodInfo(new) if new is not None else None
         if after is not None and after.terminal:
@@ -120,14 +141,20 @@ class EventHandlers:
         if after is not None:
             self._known[after.uid] = after
         if after is None:
-            if before is not None:
-                self._deleted(before, origin)
-        elif before is not None and before.node_name:
+            if before is None:
+                return ""
+            self._deleted(before, origin)
+            return "AssignedPodDelete" if before.node_name else "UnscheduledPodDelete"
+        if before is not None and before.node_name:
             self._assigned_updated(before, after, origin)
-        elif after.node_name:
+            return "AssignedPodUpdate"
+        if after.node_name:
             self._assigned(after, before, origin)
-        elif self._responsible_for(after):
-            self._waiting(before, after, origin)
+            return "AssignedPodAdd"
+        if not self._responsible_for(after):
+            return ""
+        self._waiting(before, after, origin)
+        return "UnscheduledPodAdd" if before is None else "UnscheduledPodUpdate"
 
     def _before(self, old: Object) -> PodInfo:
         """What was derived from the version of a pod that is about to be replaced or gone."""

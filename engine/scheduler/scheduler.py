@@ -24,6 +24,7 @@ from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources, has_taint_rules
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import Status, error
+from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.plugins.resource_claims import (
     DEVICE_CLASSES,
@@ -75,6 +76,7 @@ class Scheduler:
         self.snapshot = Snapshot()
         self.nominator = Nominator()
         self.decisions = Decisions()
+        self.metrics = SchedulerMetrics()
         self._extenders = [Extender(each) for each in configuration.extenders]
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in profiles}
         first = next(iter(self.frameworks.values()))
@@ -86,11 +88,12 @@ class Scheduler:
             nominator=self.nominator,
             initial_backoff=configuration.initial_backoff,
             max_backoff=configuration.max_backoff,
+            metrics=self.metrics,
         )
         rng = world.rng.stream("scheduler")
         self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng, self._extenders)
         self._pods = pod_informer(self._informers).lister
-        self._views = SchedulerViews(self)
+        self._views = SchedulerViews(self, world.clock)
 
     def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
         handle = Handle(
@@ -105,6 +108,7 @@ class Scheduler:
             spawn=self._tasks.spawn,
             extenders=self._extenders,
             version=self._version,
+            metrics=self.metrics,
         )
         return Framework(profile, registry, handle)
 
@@ -117,7 +121,8 @@ class Scheduler:
 
     async def start(self) -> None:
         """Returns when the caches are filled and pods are being scheduled."""
-        EventHandlers(self.cache, self.queue, self.frameworks, self._not_served).register(self._informers)
+        handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._not_served, metrics=self.metrics)
+        handlers.register(self._informers)
         for resource in LISTED:
             self._informers.informer(resource)
         self._informers.start()
@@ -158,15 +163,16 @@ class Scheduler:
                 span.outcome = "skipped"
                 self.queue.done(queued.pod.uid)
                 return
-            decision = self._decision(queued, span)
+            decision, began = self._decision(queued, span), self._world.clock.monotonic()
             state = CycleState()
+            state.plugins_measured = self.metrics.samples_plugins()
             placement = await self._decide(framework, state, queued.pod, decision)
             self._conclude(decision, placement, queued, span)
             if placement.assumed is not None:
-                work = self._bind(framework, state, queued, placement=placement, cause=span.context)
+                work = self._bind(framework, state, queued, placement=placement, cause=span.context, began=began)
                 self._tasks.spawn(work, f"bind {queued.pod.key}")
                 return
-            await self._failure(queued).handle(queued, placement)
+            await self._failed(queued, placement, began)
             decision.moves = [move.to_json() for move in queued.moves]
 
     def _span(self, verb: str, queued: QueuedPod, cause: SpanContext | None) -> Any:
@@ -216,6 +222,7 @@ class Scheduler:
             return Placement(status=error(f"{type(failure).__name__}: {failure}"))
         finally:
             decision.wall_ms = (wall() - began) * 1000
+            self.metrics.algorithm_duration.observe(wall() - began)
 
     def _conclude(self, decision: Decision, placement: Placement, queued: QueuedPod, span: Span) -> None:
         """Note how the attempt ended."""
@@ -229,14 +236,19 @@ class Scheduler:
             span.outcome = "Unschedulable" if status.rejected else "SchedulerError"
         span.detail.update(decision.summary())
 
-    def _failure(self, queued: QueuedPod) -> FailureHandler:
-        return FailureHandler(
+    async def _failed(self, queued: QueuedPod, placement: Placement, began: float) -> None:
+        """An attempt that began then has come to nothing."""
+        rejected = placement.status is not None and placement.status.rejected
+        took = self._world.clock.monotonic() - began
+        self.metrics.attempted("unschedulable" if rejected else "error", queued.pod.scheduler_name, took)
+        failure = FailureHandler(
             client=self._client,
             pods=self._pods,
             queue=self.queue,
             recorder=self._recorders[queued.pod.scheduler_name],
             clock=self._world.clock,
         )
+        await failure.handle(queued, placement)
 
     async def _bind(
         self,
@@ -246,10 +258,12 @@ class Scheduler:
         *,
         placement: Placement,
         cause: SpanContext,
+        began: float,
     ) -> None:
         assumed = placement.assumed
         assert assumed is not None
         recorder = self._recorders[assumed.scheduler_name]
+        self.metrics.binding.add("binding")
         with self._span("bind", queued, cause) as span:
             span.detail["node"] = placement.node_name
             try:
@@ -258,10 +272,19 @@ class Scheduler:
             except Exception as failure:
                 log.exception("binding pod %s", assumed.key)
                 bound = self._bind_broke(framework, state, assumed, error(f"{type(failure).__name__}: {failure}"))
+            self.metrics.binding.add("binding", by=-1)
             if bound.assumed is None:
                 span.outcome = "BindingFailed"
                 span.detail["message"] = (bound.status or error("")).message
-                await self._failure(queued).handle(queued, bound)
+                await self._failed(queued, bound, began)
+                return
+        self._count_bound(queued, began)
+
+    def _count_bound(self, queued: QueuedPod, began: float) -> None:
+        now = self._world.clock.monotonic()
+        self.metrics.attempted("scheduled", queued.pod.scheduler_name, now - began)
+        first = queued.initial_attempt if queued.initial_attempt is not None else began
+        self.metrics.scheduled(queued.attempts, now - first)
 
     def _bind_broke(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
         framework.run_unreserve(state, pod, pod.node_name)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from engine.clock import Clock
 from engine.scheduler.cache.capacity import look_capacity
+from engine.scheduler.queue.looking import look_queue
 from engine.views import Views
 
 if TYPE_CHECKING:
@@ -15,8 +17,9 @@ DEFAULT_LIMIT = 50
 
 
 class SchedulerViews:
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, clock: Clock) -> None:
         self._scheduler = scheduler
+        self._clock = clock
 
     def offer(self, views: Views) -> None:
         views.offer("scheduler/queue", self._queue)
@@ -24,14 +27,15 @@ class SchedulerViews:
         views.offer("scheduler/decision", self._decision)
         views.offer("scheduler/nodes", self._nodes)
         views.offer("scheduler/capacity", self._capacity)
+        views.offer("scheduler/metrics", self._metrics)
 
     def withdraw(self, views: Views) -> None:
-        for name in ("queue", "decisions", "decision", "nodes", "capacity"):
+        for name in ("queue", "decisions", "decision", "nodes", "capacity", "metrics"):
             views.withdraw(f"scheduler/{name}")
 
     def _queue(self, parameters: Mapping[str, str]) -> Any:
         """The pods that wait; `limit` says how many of each place."""
-        return self._scheduler.queue.to_json(_limit(parameters, None))
+        return look_queue(self._scheduler.queue, self._clock.monotonic(), _limit(parameters, None))
 
     def _decisions(self, parameters: Mapping[str, str]) -> Any:
         """The newest attempts in one line each; `limit` says how many."""
@@ -57,6 +61,19 @@ class SchedulerViews:
     def _capacity(self, parameters: Mapping[str, str]) -> Any:
         """What all nodes hold together, and the fullest of them; `limit` says how many."""
         return look_capacity(self._scheduler.cache, _limit(parameters, DEFAULT_LIMIT) or DEFAULT_LIMIT)
+
+    def _metrics(self, parameters: Mapping[str, str]) -> Any:
+        """What /metrics tells: what is kept, and sizes as they are now."""
+        scheduler = self._scheduler
+        metrics, cache, counts = scheduler.metrics, scheduler.cache, scheduler.queue.counts()
+        for place in ("active", "backoff", "gated"):
+            metrics.pending.set(place, to=counts[place])
+        metrics.pending.set("unschedulable", to=counts["unschedulable"] - counts["gated"])
+        sizes = {"assumed_pods": len(cache.assumed_pods), "nodes": len(cache.nodes), "pods": len(cache)}
+        for kind, size in sizes.items():
+            metrics.cache_size.set(kind, to=size)
+        metrics.in_flight_events.replace(scheduler.queue.in_flight.counts())
+        return [family.to_json() for family in metrics.families()]
 
 
 def _limit(parameters: Mapping[str, str], default: int | None, name: str = "limit") -> int | None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from engine.clock import wall
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.cycle.nominated import NominatedLoads
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import Diagnosis, NodeToStatus
-from engine.scheduler.framework.runtime import Durations, Framework
-from engine.scheduler.framework.status import Status, unresolvable
+from engine.scheduler.framework.measuring import Durations
+from engine.scheduler.framework.runtime import Framework
+from engine.scheduler.framework.status import Code, Status, unresolvable
 from engine.scheduler.framework.verdicts import Rejection
 from engine.scheduler.pod_info import PodInfo
 
@@ -131,7 +133,25 @@ class FeasibleNodes:
         rows: Rows,
         durations: Durations,
     ) -> None:
-        """Look at nodes from where the last search ended until enough are feasible."""
+        """Look at nodes from where the last search ended until enough are feasible. Raises PluginError."""
+        began, code = wall(), Code.ERROR
+        try:
+            self._search_some(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+            code = Code.SUCCESS
+        finally:
+            framework.measuring.point("Filter", began, code)
+
+    def _search_some(
+        self,
+        search: Search,
+        framework: Framework,
+        state: CycleState,
+        *,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        rows: Rows,
+        durations: Durations,
+    ) -> None:
         if not len(rows):
             return
         percentage = framework.profile.percentage_of_nodes_to_score

@@ -20,6 +20,7 @@ class CycleState:
         self.skip_filter: set[str] = set()  # plugins whose PreFilter said Skip
         self.skip_score: set[str] = set()  # plugins whose PreScore said Skip
         self.skip_pre_bind: set[str] = set()  # plugins whose PreBindPreFlight said Skip
+        self.plugins_measured = False  # whether this attempt is one whose plugins /metrics tells of
 
     def write(self, key: str, data: StateData) -> None:
         self._data[key] = data

@@ -13,6 +13,7 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.waiting_pods import WaitingPods
+from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 
@@ -98,6 +99,7 @@ class Handle:
         spawn: Callable[[Coroutine[Any, Any, Any], str], object] | None = None,
         extenders: Sequence[Extender] = (),
         version: str = "",
+        metrics: SchedulerMetrics | None = None,
     ) -> None:
         """`version` is the Kubernetes version whose scheduler this is; "" is the newest."""
         self.clock = clock
@@ -113,6 +115,7 @@ class Handle:
         self._filters: Filters | None = None
         self.extenders: Sequence[Extender] = extenders
         self.version = version
+        self.metrics = metrics or SchedulerMetrics()
         self.note: Callable[[str, Any], None] = lambda key, value: None
 
     @property

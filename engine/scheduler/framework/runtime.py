@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-
 from engine.clock import wall
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
+from engine.scheduler.framework.failing import check_bounds, failed, raise_error, raise_errors
 from engine.scheduler.framework.handle import Handle
+from engine.scheduler.framework.measuring import Durations, Measuring, measured, measured_task
 from engine.scheduler.framework.plugin import (
     BindPlugin,
     Depends,
@@ -64,17 +64,6 @@ class ScoreColumn(NamedTuple):
     normalized: Scores
 
 
-class Durations:
-    """Wall seconds that each plugin took, by extension point."""
-
-    def __init__(self) -> None:
-        self.taken: dict[tuple[str, str], float] = {}
-
-    def add(self, point: str, plugin: str, began: float) -> None:
-        key = (point, plugin)
-        self.taken[key] = self.taken.get(key, 0.0) + wall() - began
-
-
 class Framework:
     def __init__(self, profile: Profile, registry: Mapping[str, Factory], handle: Handle) -> None:
         """Builds the profile's plugins. Raises ValueError for a name that the registry lacks."""
@@ -84,6 +73,7 @@ class Framework:
         self.profile = profile
         self.handle = handle
         self.waiting = WaitingPods()
+        self.measuring = Measuring(handle.metrics, profile.scheduler_name)
         self.vectorised = True  # False asks every plugin node by node
         self.plugins: dict[str, Plugin] = {
             name: registry[name](profile.plugin_args.get(name, {}), handle)
@@ -121,6 +111,7 @@ class Framework:
 
     # -- finding feasible nodes
 
+    @measured("PreFilter")
     def run_pre_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, durations: Durations
     ) -> PreFilterOutcome:
@@ -131,7 +122,11 @@ class Framework:
             began = wall()
             status, wanted = plugin.pre_filter(state, pod, snapshot)
             durations.add("PreFilter", plugin.name, began)
-            if status.code is Code.SKIP:
+            skipped = status.code is Code.SKIP
+            self.measuring.plugin(
+                state, "PreFilter", plugin, began=began, code=status.code, evaluated=0 if skipped else 1
+            )
+            if skipped:
                 state.skip_filter.add(plugin.name)
                 continue
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -190,8 +185,10 @@ class Framework:
             ask = plugin.filter_all if self.vectorised else plugin.filter_each
             verdicts = ask(state, pod, snapshot, rows)
             durations.add("Filter", plugin.name, began)
+            code = verdicts.code if state.plugins_measured else Code.SUCCESS
+            self.measuring.plugin(state, "Filter", plugin, began=began, code=code, evaluated=len(rows))
             if verdicts.codes.any():
-                _raise_errors(plugin, verdicts)
+                raise_errors(plugin, verdicts)
                 rejected = verdicts.codes != 0
                 rejections.append(
                     Rejection(plugin.name, rows[rejected], Verdicts(verdicts.codes[rejected], verdicts.statuses))
@@ -203,8 +200,9 @@ class Framework:
         """The first rejection of one node, or success."""
         for plugin in self.active_filters(state):
             status = plugin.filter(state, pod, node)
+            self.handle.metrics.evaluations.add(plugin.name, "Filter", self.profile.scheduler_name)
             if not status.ok:
-                _raise_error(plugin, status)
+                raise_error(plugin, status)
                 return status.by(plugin.name)
         return SUCCESS
 
@@ -237,11 +235,14 @@ class Framework:
             if plugin.name not in state.skip_filter:
                 plugin.remove_pod(state, pod, removed, node)
 
+    @measured_task("PostFilter")
     async def run_post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
         """The first plugin that makes the pod schedulable wins; else all their reasons in one."""
         rejections: list[PostFilterResult] = []
         for plugin in self.post_filter:
+            began = wall()
             result = await plugin.post_filter(state, pod, statuses)
+            self.measuring.plugin(state, "PostFilter", plugin, began=began, code=result.status.code)
             if result.status.ok or result.status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return PostFilterResult(result.status.by(plugin.name), result.nominated_node)
             if not result.status.rejected:
@@ -257,14 +258,30 @@ class Framework:
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
     ) -> list[ScoreColumn]:
         """PreScore, Score and NormalizeScore of all plugins. Raises PluginError, also for a score out of bounds."""
+        self._pre_score(state, pod, snapshot, rows=rows, durations=durations)
+        return self._score(state, pod, snapshot, rows=rows, durations=durations)
+
+    @measured("PreScore")
+    def _pre_score(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
+    ) -> None:
         for plugin in self.pre_score:
             began = wall()
             status = plugin.pre_score(state, pod, snapshot, rows)
             durations.add("PreScore", plugin.name, began)
-            if status.code is Code.SKIP:
+            skipped = status.code is Code.SKIP
+            self.measuring.plugin(
+                state, "PreScore", plugin, began=began, code=status.code, evaluated=0 if skipped else 1
+            )
+            if skipped:
                 state.skip_score.add(plugin.name)
             elif not status.ok:
                 raise PluginError(f'running PreScore plugin "{plugin.name}": {status.message}')
+
+    @measured("Score")
+    def _score(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, *, rows: Rows, durations: Durations
+    ) -> list[ScoreColumn]:
         columns = []
         for scorer in self.score:
             if scorer.name in state.skip_score:
@@ -272,29 +289,39 @@ class Framework:
             began = wall()
             ask = scorer.score_all if self.vectorised else scorer.score_each
             raw = ask(state, pod, snapshot, rows)
+            self.measuring.plugin(state, "Score", scorer, began=began, evaluated=len(rows))
             normalized = scorer.normalize(state, pod, raw, snapshot, rows)
             durations.add("Score", scorer.name, began)
-            _check_bounds(scorer.name, normalized)
+            check_bounds(scorer.name, normalized)
             columns.append(ScoreColumn(scorer.name, self.weights[scorer.name], raw, normalized))
         return columns
 
     # -- reserving and permitting
 
+    @measured("Reserve")
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         for plugin in self.reserve:
+            began = wall()
             status = plugin.reserve(state, pod, node_name)
+            self.measuring.plugin(state, "Reserve", plugin, began=began, code=status.code)
             if not status.ok:
                 return status.by(plugin.name)
         return SUCCESS
 
+    @measured("Unreserve")
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         for plugin in reversed(self.reserve):
+            began = wall()
             plugin.unreserve(state, pod, node_name)
+            self.measuring.plugin(state, "Unreserve", plugin, began=began)
 
+    @measured("Permit")
     def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         timeouts: dict[str, float] = {}
         for plugin in self.permit:
+            began = wall()
             status, timeout = plugin.permit(state, pod, node_name)
+            self.measuring.plugin(state, "Permit", plugin, began=began, code=status.code)
             if status.code is Code.WAIT:
                 timeouts[plugin.name] = timeout
             elif not status.ok:
@@ -308,10 +335,13 @@ class Framework:
         waiting = self.waiting.get(pod.uid)
         if waiting is None:
             return SUCCESS
+        began = self.handle.clock.monotonic()
         try:
-            return await waiting.wait()
+            status = await waiting.wait()
         finally:
             self.waiting.remove(pod.uid)
+        self.handle.metrics.permit_wait.observe(self.handle.clock.monotonic() - began, status.code.label)
+        return status
 
     def preempt_waiting(self, uid: str, plugin: str) -> bool:
         """Reject a waiting pod in favour of another; False if it does not wait."""
@@ -330,50 +360,32 @@ class Framework:
                 state.skip_pre_bind.add(plugin.name)
         return len(state.skip_pre_bind) < len(self.pre_bind)
 
+    @measured_task("PreBind")
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         for plugin in self.pre_bind:
             if plugin.name in state.skip_pre_bind:
                 continue
+            began = wall()
             status = await plugin.pre_bind(state, pod, node_name)
+            self.measuring.plugin(state, "PreBind", plugin, began=began, code=status.code)
             if not status.ok:
-                return _failed("PreBind", plugin, status)
+                return failed("PreBind", plugin, status)
         return SUCCESS
 
+    @measured_task("Bind")
     async def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         for plugin in self.bind:
+            began = wall()
             status = await plugin.bind(state, pod, node_name)
+            self.measuring.plugin(state, "Bind", plugin, began=began, code=status.code)
             if status.code is Code.SKIP:
                 continue
-            return status if status.ok else _failed("Bind", plugin, status)
+            return status if status.ok else failed("Bind", plugin, status)
         return error("all bind plugins skipped")
 
+    @measured("PostBind")
     def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         for plugin in self.post_bind:
+            began = wall()
             plugin.post_bind(state, pod, node_name)
-
-
-def _failed(point: str, plugin: Plugin, status: Status) -> Status:
-    if status.rejected:
-        return status.by(plugin.name)
-    return error(f'running {point} plugin "{plugin.name}": {status.message}')
-
-
-def _raise_errors(plugin: FilterPlugin, verdicts: Verdicts) -> None:
-    """Raises PluginError for the first node of which the plugin could not say whether it fits."""
-    broken = [i for i, status in enumerate(verdicts.statuses) if status.code is Code.ERROR]
-    if broken and len(found := np.flatnonzero(np.isin(verdicts.codes, broken))):
-        _raise_error(plugin, verdicts.statuses[verdicts.codes[found[0]]])
-
-
-def _raise_error(plugin: FilterPlugin, status: Status) -> None:
-    if status.code is Code.ERROR:
-        raise PluginError(f'running "{plugin.name}" filter plugin: {status.message}')
-
-
-def _check_bounds(plugin: str, scores: Scores) -> None:
-    if len(scores) and (int(scores.min()) < 0 or int(scores.max()) > 100):
-        bad = int(scores[np.flatnonzero((scores < 0) | (scores > 100))[0]])
-        raise PluginError(
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {bad}, '
-            "it should in the range of [0, 100] after normalizing"
-        )
+            self.measuring.plugin(state, "PostBind", plugin, began=began)

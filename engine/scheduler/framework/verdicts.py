@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.scheduler.framework.status import SUCCESS, Status
+from engine.scheduler.framework.status import SUCCESS, Code, Status
 
 Rows = NDArray[np.intp]
 
@@ -23,6 +23,11 @@ class Verdicts(NamedTuple):
     def where(cls, failed: NDArray[np.bool_], status: Status) -> Verdicts:
         """One status for all nodes that fail."""
         return cls(failed.astype(np.intp), [SUCCESS, status])
+
+    @property
+    def code(self) -> Code:
+        """Success where any node passes, else what was said of the first."""
+        return self.statuses[int(self.codes[0])].code if len(self.codes) and self.codes.all() else Code.SUCCESS
 
 
 class Rejection(NamedTuple):

@@ -73,6 +73,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         return [EventWithHint(ASSIGNED_POD_DELETE, lambda pod, old, new: QueueingHint.SKIP)]
 
     async def post_filter(self, state: CycleState, pod: PodInfo, statuses: NodeToStatus) -> PostFilterResult:
+        self.handle.metrics.preemption_attempts.add()
         result = await self._preempt(state, pod, statuses)
         if result.status.message:
             return PostFilterResult(
@@ -139,6 +140,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     # -- acting
 
     def _start(self, best: Candidate, pod: PodInfo) -> None:
+        self.handle.metrics.preemption_victims.observe(len(best.victims))
         victims = [victim for victim in best.victims if not victim.terminating]
         if not victims:
             return

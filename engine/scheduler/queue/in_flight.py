@@ -5,7 +5,7 @@ An event that comes while a pod is tried may be what would let it fit: it is kep
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 from engine.scheduler.framework.events import ClusterEvent
@@ -43,6 +43,10 @@ class InFlight:
         """What happened since this pod's attempt began."""
         start = self._since.get(uid)
         return [] if start is None else [h for h in self._events if h.sequence > start]
+
+    def counts(self) -> dict[str, int]:
+        """How many events are kept, by what they are."""
+        return Counter(happened.event.label for happened in self._events)
 
     def done(self, uid: str) -> None:
         if self._since.pop(uid, None) is None:

@@ -29,6 +29,7 @@ from engine.scheduler.framework.events import (
     pod_events,
 )
 from engine.scheduler.framework.plugin import PreEnqueuePlugin
+from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.backoff import INITIAL_BACKOFF, MAX_BACKOFF, BackoffQueue, Less
 from engine.scheduler.queue.heap import Heap
@@ -68,6 +69,7 @@ class SchedulingQueue:
         nominator: Nominator | None = None,
         initial_backoff: float = INITIAL_BACKOFF,
         max_backoff: float = MAX_BACKOFF,
+        metrics: SchedulerMetrics | None = None,
     ) -> None:
         """`hints` and `pre_enqueue` are those of each profile, by schedulerName."""
         self.nominator = nominator or Nominator()
@@ -76,6 +78,7 @@ class SchedulingQueue:
         self.unschedulable = UnschedulablePods()
         self.in_flight = InFlight()
         self._clock = clock
+        self._metrics = metrics or SchedulerMetrics()
         self._hints = hints
         self._pre_enqueue = pre_enqueue
         self._interested: dict[ClusterEvent, list[str]] = {}
@@ -103,6 +106,7 @@ class SchedulingQueue:
             self._wake.clear()
             await self._wake.wait()
         queued.attempts += 1
+        self._metrics.rejected(queued.rejectors, queued.pod.scheduler_name, by=-1)
         queued.unschedulable_plugins, queued.pending_plugins = {}, {}
         queued.gating_plugin, queued.gating_events = "", []
         if queued.initial_attempt is None:
@@ -174,6 +178,7 @@ class SchedulingQueue:
         try:
             if self.find(queued.pod.key) is not None:
                 raise ValueError(f"Pod {queued.pod.key} is already present in the queue")
+            self._metrics.rejected(queued.rejectors, queued.pod.scheduler_name)
             if queued.rejectors:
                 queued.unschedulable_count += 1
                 queued.consecutive_errors = 0
@@ -189,7 +194,8 @@ class SchedulingQueue:
     def delete(self, pod: PodInfo) -> None:
         self.nominator.remove(pod.uid)
         for part in (self.active, self.backoff, self.unschedulable):
-            if part.remove(pod.key) is not None:
+            if (queued := part.remove(pod.key)) is not None:
+                self._metrics.rejected(queued.rejectors, queued.pod.scheduler_name, by=-1)
                 return
 
     def activate(self, pod: PodInfo) -> None:
@@ -332,6 +338,8 @@ class SchedulingQueue:
         for plugin in sorted(plugins, key=lambda p: p.name != queued.gating_plugin):
             status = plugin.pre_enqueue(queued.pod)
             if not status.ok:
+                if plugin.name not in queued.rejectors:
+                    self._metrics.rejected([plugin.name], queued.pod.scheduler_name)
                 queued.unschedulable_plugins[plugin.name] = None
                 queued.gating_plugin = plugin.name
                 queued.gating_events = [
@@ -346,6 +354,7 @@ class SchedulingQueue:
 
     def _moved(self, queued: QueuedPod, event: str, to: str, plugin: str = "") -> None:
         queued.moves.append(Move(self._clock.micro_timestamp(), event, to, plugin))
+        self._metrics.incoming.add(to, event)
 
     # -- what time does
 
@@ -368,24 +377,13 @@ class SchedulingQueue:
             self._move(queued, UNSCHEDULABLE_TIMEOUT, None, None)
         self._arm_flush()
 
-    def to_json(self, limit: int | None = None) -> dict[str, Any]:
-        """The pods of each place, the first `limit` of them; `counts` tells of all."""
+    def counts(self) -> dict[str, int]:
+        """How many pods wait where; the gated are among the unschedulable."""
         return {
-            ACTIVE: [queued.to_json() for queued in self.active.items(limit)],
-            BACKOFF: [queued.to_json() for queued in self.backoff.items(limit)],
-            UNSCHEDULABLE: [queued.to_json() for queued in self.unschedulable.items(limit)],
-            "counts": {
-                ACTIVE: len(self.active),
-                BACKOFF: len(self.backoff),
-                UNSCHEDULABLE: len(self.unschedulable),
-                "gated": sum(queued.gated for queued in self.unschedulable.items()),  # among the unschedulable
-            },
-            "now": self._clock.monotonic(),
-            "inFlight": len(self.in_flight),
-            "nominated": {
-                node: [pod.key for pod in self.nominator.nominated_on(node)]
-                for node in self.nominator.nominated_nodes()
-            },
+            ACTIVE: len(self.active),
+            BACKOFF: len(self.backoff),
+            UNSCHEDULABLE: len(self.unschedulable),
+            "gated": sum(queued.gated for queued in self.unschedulable.items()),
         }
 
 

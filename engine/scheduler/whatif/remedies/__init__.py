@@ -8,8 +8,9 @@ import numpy as np
 
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.measuring import Durations
 from engine.scheduler.framework.plugin import FilterPlugin
-from engine.scheduler.framework.runtime import Durations, Framework
+from engine.scheduler.framework.runtime import Framework
 from engine.scheduler.framework.status import Code, Status
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.whatif.remedies import devices, nodes, resources, topology, volumes

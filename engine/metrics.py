@@ -1,0 +1,123 @@
+"""Counters, gauges and histograms as Prometheus knows them, for components that keep figures of themselves.
+
+A component offers its families as a view (`engine.views`) named `COMPONENT/metrics`; the API server of its process
+writes them on /metrics, where upstream's components would serve them themselves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Sample(NamedTuple):
+    """`suffix` is what a histogram's samples have after their name."""
+
+    labels: Mapping[str, str]
+    value: float
+    suffix: str = ""
+
+
+def exponential_buckets(start: float, factor: float, count: int) -> tuple[float, ...]:
+    """Upper bounds, each `factor` times the one before."""
+    bounds = [start]
+    while len(bounds) < count:
+        bounds.append(bounds[-1] * factor)
+    return tuple(bounds)
+
+
+class Distribution:
+    """How many observations fell below each bound, and their sum."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
+        seen = 0
+        for bound, count in zip((*self._bounds, None), self._counts, strict=True):
+            seen += count
+            yield Sample({**labels, "le": "+Inf" if bound is None else _number(bound)}, seen, "_bucket")
+        yield Sample(labels, self._sum, "_sum")
+        yield Sample(labels, seen, "_count")
+
+
+def _number(value: float) -> str:
+    """The shortest text that stands for the number, as Go writes it."""
+    return repr(float(value)).removesuffix(".0")
+
+
+class Family:
+    """One metric: its samples differ in the values of its labels."""
+
+    kind = ""
+
+    def __init__(self, name: str, help: str, *labels: str) -> None:
+        self.name = name
+        self.help = help
+        self._labels = labels
+
+    def samples(self) -> Iterator[Sample]:
+        raise NotImplementedError
+
+    def _named(self, values: tuple[str, ...]) -> dict[str, str]:
+        """The labels in the order of their names, as Prometheus' own client writes them."""
+        return dict(sorted(zip(self._labels, values, strict=True)))
+
+    def to_json(self) -> dict[str, Any]:
+        samples = [{"labels": dict(s.labels), "value": s.value, "suffix": s.suffix} for s in self.samples()]
+        return {"name": self.name, "type": self.kind, "help": self.help, "samples": samples}
+
+
+class Gauge(Family):
+    kind = "gauge"
+
+    def __init__(self, name: str, help: str, *labels: str) -> None:
+        super().__init__(name, help, *labels)
+        # One without labels is there from the start, one with labels once something was said of it.
+        self._values: dict[tuple[str, ...], float] = {} if labels else {(): 0}
+
+    def add(self, *values: str, by: float = 1) -> None:
+        self._values[values] = self._values.get(values, 0) + by
+
+    def set(self, *values: str, to: float) -> None:
+        self._values[values] = to
+
+    def replace(self, values: Mapping[str, float]) -> None:
+        """All that one with a single label has to say now."""
+        self._values = {(label,): value for label, value in values.items()}
+
+    def samples(self) -> Iterator[Sample]:
+        for values, value in sorted(self._values.items()):
+            yield Sample(self._named(values), value)
+
+
+class Counter(Gauge):
+    kind = "counter"
+
+
+class Histogram(Family):
+    kind = "histogram"
+
+    def __init__(self, name: str, help: str, *labels: str, buckets: Sequence[float]) -> None:
+        super().__init__(name, help, *labels)
+        self._buckets = buckets
+        self._found: dict[tuple[str, ...], Distribution] = {} if labels else {(): Distribution(buckets)}
+
+    def observe(self, value: float, *values: str) -> None:
+        found = self._found.get(values)
+        if found is None:
+            found = self._found[values] = Distribution(self._buckets)
+        found.observe(value)
+
+    def samples(self) -> Iterator[Sample]:
+        for values, found in sorted(self._found.items(), key=lambda pair: pair[0]):
+            yield from found.samples(self._named(values))
