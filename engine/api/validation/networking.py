@@ -22,7 +22,10 @@ _SCOPES = ("Cluster", "Namespace")
 _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
-def network_policy(obj: Object, problems: Problems) -> None:
+_NO_BLOCKS: frozenset[str] = frozenset()
+
+
+def network_policy(obj: Object, problems: Problems, *, kept: frozenset[str] = _NO_BLOCKS) -> None:
     spec = obj.get("spec", {})
     label_selector(spec.get("podSelector"), "spec.podSelector", problems)
     for direction, peers in (("ingress", "from"), ("egress", "to")):
@@ -31,7 +34,7 @@ def network_policy(obj: Object, problems: Problems) -> None:
             for number, port in enumerate(rule.get("ports", ())):
                 _policy_port(port, f"{path}.ports[{number}]", problems)
             for number, peer in enumerate(rule.get(peers, ())):
-                _peer(peer, f"{path}.{peers}[{number}]", problems)
+                _peer(peer, f"{path}.{peers}[{number}]", problems, kept=kept)
     types = spec.get("policyTypes", [])
     if len(types) > len(_POLICY_TYPES):
         problems.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
@@ -39,6 +42,16 @@ def network_policy(obj: Object, problems: Problems) -> None:
     for index, kind in enumerate(types):
         if kind not in _POLICY_TYPES:
             problems.not_supported(f"spec.policyTypes[{index}]", kind, _POLICY_TYPES)
+
+
+def network_policy_update(new: Object, old: Object, problems: Problems) -> None:
+    """Blocks that a policy had before are let be, however they are written: older releases took more of them."""
+    spec, kept = old.get("spec", {}), set[str]()
+    for direction, peers in (("ingress", "from"), ("egress", "to")):
+        for rule in spec.get(direction, ()):
+            for block in (peer.get("ipBlock", {}) for peer in rule.get(peers, ())):
+                kept |= {block.get("cidr", ""), *block.get("except", ())}
+    network_policy(new, problems, kept=frozenset(kept))
 
 
 def _policy_port(port: Object, path: str, problems: Problems) -> None:
@@ -58,11 +71,11 @@ def _policy_port(port: Object, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.endPort", end, text.port_number(end))
 
 
-def _peer(peer: Object, path: str, problems: Problems) -> None:
+def _peer(peer: Object, path: str, problems: Problems, *, kept: frozenset[str]) -> None:
     found = [field for field in ("podSelector", "namespaceSelector", "ipBlock") if field in peer]
     for field in found:
         if field == "ipBlock":
-            _ip_block(peer[field], f"{path}.ipBlock", problems)
+            _ip_block(peer[field], f"{path}.ipBlock", problems, kept=kept)
         else:
             label_selector(peer[field], f"{path}.{field}", problems)
     if not found:
@@ -71,18 +84,20 @@ def _peer(peer: Object, path: str, problems: Problems) -> None:
         problems.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _ip_block(block: Object, path: str, problems: Problems) -> None:
+def _ip_block(block: Object, path: str, problems: Problems, *, kept: frozenset[str]) -> None:
     value = block.get("cidr", "")
     if not value:
         problems.required(f"{path}.cidr")
         return
-    problems.all_invalid(f"{path}.cidr", value, text.cidr(value))
+    if value not in kept:
+        problems.all_invalid(f"{path}.cidr", value, text.cidr(value))
     network = _network(value)
     if network is None:
         return
     for index, exception in enumerate(block.get("except", ())):
         at, inner = f"{path}.except[{index}]", _network(exception)
-        problems.all_invalid(at, exception, text.cidr(exception))
+        if exception not in kept:
+            problems.all_invalid(at, exception, text.cidr(exception))
         if inner is not None and not _strictly_inside(inner, network):
             problems.invalid(at, exception, "must be a strict subset of `cidr`")
 
@@ -113,16 +128,28 @@ def ingress(obj: Object, problems: Problems) -> None:
 def ingress_update(new: Object, old: Object, problems: Problems) -> None:
     known = [tls.get("secretName", "") for tls in old.get("spec", {}).get("tls", ())]
     kept = any(name and text.dns_subdomain(name) for name in known)
-    _ingress_spec(new.get("spec", {}), problems, any_secret=kept)
+    wildcards = any(_wrong_wildcard(rule) for rule in old.get("spec", {}).get("rules", ()))
+    _ingress_spec(new.get("spec", {}), problems, any_secret=kept, any_wildcard=wildcards)
 
 
-def _ingress_spec(spec: Object, problems: Problems, *, any_secret: bool = False) -> None:
+def _wrong_wildcard(rule: Object) -> bool:
+    """Older releases did not look at the paths of hosts with a wildcard."""
+    problems = Problems()
+    if "*" in rule.get("host", ""):
+        _http_paths(rule, "", problems)
+    return bool(problems)
+
+
+def _ingress_spec(spec: Object, problems: Problems, *, any_secret: bool = False, any_wildcard: bool = False) -> None:
     if not spec.get("rules") and "defaultBackend" not in spec:
         problems.invalid("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
     if "defaultBackend" in spec:
         _backend(spec["defaultBackend"], "spec.defaultBackend", problems)
     for index, rule in enumerate(spec.get("rules", ())):
-        _ingress_rule(rule, f"spec.rules[{index}]", problems)
+        path = f"spec.rules[{index}]"
+        _rule_host(rule.get("host", ""), f"{path}.host", problems)
+        if not any_wildcard or "*" not in rule.get("host", ""):
+            _http_paths(rule, path, problems)
     for index, tls in enumerate(spec.get("tls", ())):
         for number, host in enumerate(tls.get("hosts", ())):
             rule = text.wildcard_subdomain if "*" in host else text.dns_subdomain
@@ -137,13 +164,15 @@ def _ingress_spec(spec: Object, problems: Problems, *, any_secret: bool = False)
         )
 
 
-def _ingress_rule(rule: Object, path: str, problems: Problems) -> None:
-    host = rule.get("host", "")
+def _rule_host(host: str, path: str, problems: Problems) -> None:
     if host:
-        if not text.ip_address(host):
-            problems.invalid(f"{path}.host", host, "must be a DNS name, not an IP address")
+        if text.is_ip_address(host):
+            problems.invalid(path, host, "must be a DNS name, not an IP address")
         check = text.wildcard_subdomain if "*" in host else text.dns_subdomain
-        problems.all_invalid(f"{path}.host", host, check(host))
+        problems.all_invalid(path, host, check(host))
+
+
+def _http_paths(rule: Object, path: str, problems: Problems) -> None:
     http = rule.get("http")
     if http is None:
         return
@@ -191,7 +220,7 @@ def _service_backend(service: Object, path: str, problems: Problems) -> None:
     if not service.get("name"):
         problems.required(f"{path}.service.name")
     else:
-        problems.all_invalid(f"{path}.service.name", service["name"], text.dns_1035_label(service["name"]))
+        problems.all_invalid(f"{path}.service.name", service["name"], text.dns_label(service["name"]))
     port = service.get("port", {})
     name, number = port.get("name", ""), port.get("number", 0)
     if name and number:
@@ -219,7 +248,7 @@ def typed_reference(reference: Object, path: str, problems: Problems) -> None:
 def ingress_class(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
     controller = spec.get("controller", "")
-    if len(controller) > _CONTROLLER_LENGTH:
+    if len(controller.encode()) > _CONTROLLER_LENGTH:
         problems.too_long("spec.controller", _CONTROLLER_LENGTH)
     problems.domain_prefixed_path("spec.controller", controller)
     if "parameters" in spec:
@@ -284,28 +313,40 @@ def service_cidr(obj: Object, problems: Problems) -> None:
         problems.required("spec.cidrs", "at least one CIDR required")
     elif len(ranges) > 2:
         problems.invalid("spec.cidrs", {"CIDRs": ranges}, "may only hold up to 2 values")
-    elif len(ranges) == 2 and not _dual_stack(ranges):
-        problems.invalid("spec.cidrs", {"CIDRs": ranges}, _ONE_OF_EACH)
     else:
         for index, value in enumerate(ranges):
             wrong, network = text.cidr(value), _network(value)
             problems.all_invalid(f"spec.cidrs[{index}]", value, wrong)
             if not wrong and str(network) != value:
                 problems.invalid(f"spec.cidrs[{index}]", value, f'must be in canonical form ("{network}")')
+        if len(ranges) == 2 and _same_family(ranges):
+            problems.invalid("spec.cidrs", ranges, _ONE_OF_EACH)
 
 
-def _dual_stack(ranges: list[str]) -> bool:
-    return {network.version for network in map(_network, ranges) if network is not None} == {4, 6}
+def _same_family(ranges: list[str]) -> bool:
+    first, second = (_network(value) for value in ranges)
+    return first is not None and second is not None and first.version == second.version
 
 
 def service_cidr_update(new: Object, old: Object, problems: Problems) -> None:
-    problems.immutable("spec.cidrs", new.get("spec", {}).get("cidrs"), old.get("spec", {}).get("cidrs"))
+    """A second range may be added, of the other family."""
+    after, before = new.get("spec", {}).get("cidrs", []), old.get("spec", {}).get("cidrs", [])
+    added = (len(before), len(after)) == (1, 2)
+    if len(before) != len(after) and not added:
+        problems.invalid("spec.cidrs", after, IMMUTABLE)
+        return
+    for index, value in enumerate(before):
+        if after[index] != value:
+            problems.invalid(f"spec.cidrs[{index}]", after[index], IMMUTABLE)
+    if added:
+        service_cidr(new, problems)
 
 
 def ingress_status(new: Object, old: Object, problems: Problems) -> None:
+    kept = {entry.get("ip") for entry in old.get("status", {}).get("loadBalancer", {}).get("ingress", ())}
     for index, entry in enumerate(new.get("status", {}).get("loadBalancer", {}).get("ingress", ())):
         path, address = f"status.loadBalancer.ingress[{index}]", entry.get("ip", "")
-        if address:
+        if address and address not in kept:
             problems.all_invalid(f"{path}.ip", address, text.ip_address(address))
         host_name(entry.get("hostname", ""), f"{path}.hostname", problems)
 
@@ -314,5 +355,5 @@ def host_name(name: str, path: str, problems: Problems) -> None:
     """Of a load balancer: a DNS name, if there is one."""
     if name:
         problems.all_invalid(path, name, text.dns_subdomain(name))
-        if not text.ip_address(name):
+        if text.is_ip_address(name):
             problems.invalid(path, name, "must be a DNS name, not an IP address")

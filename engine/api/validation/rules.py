@@ -163,7 +163,7 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ),
     (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update, networking.ingress_status),
     (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),
-    (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy),
+    (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy, networking.network_policy_update),
     (NETWORKING, "ServiceCIDR"): Rules(networking.service_cidr, networking.service_cidr_update),
     (STORAGE, "CSIDriver"): Rules(storage.csi_driver, storage.csi_driver_update),
     (STORAGE, "CSINode"): Rules(storage.csi_node, storage.csi_node_update),

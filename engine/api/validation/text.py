@@ -221,6 +221,11 @@ def ip_address(value: str) -> tuple[str, ...]:
     return ("must not be an IPv4-mapped IPv6 address",) if _is_mapped(found) else ()
 
 
+def is_ip_address(value: str) -> bool:
+    """However it is written (ParseIPSloppy)."""
+    return _address(_without_zeros(value)) is not None
+
+
 @lru_cache(maxsize=1024)
 def cidr(value: str) -> tuple[str, ...]:
     """Without bits that the prefix leaves out (IsValidCIDR)."""
@@ -252,6 +257,11 @@ def interface_address(value: str) -> tuple[str, ...]:
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
         canonical = f"{found.ipv4_mapped}/{int(length) - 96 if int(length) > 32 else int(length)}"
     return () if canonical == value else (f'must be in canonical form ("{canonical}")',)
+
+
+def sloppy_address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address as Go read it before it minded leading zeros (netutils.ParseIPSloppy); None if it is none."""
+    return _address(_without_zeros(value))
 
 
 def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -368,7 +368,7 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         CIDRS,
         spec(cidrs=["10.0.0.0/8", "11.0.0.0/8"]),
         [
-            'spec.cidrs: Invalid value: {"CIDRs":["10.0.0.0/8","11.0.0.0/8"]}: may specify no more than one IP for '
+            'spec.cidrs: Invalid value: ["10.0.0.0/8","11.0.0.0/8"]: may specify no more than one IP for '
             "each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
         ],
     ),
