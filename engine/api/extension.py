@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from engine.api.errors import Cause
 from engine.api.schema import Schema
+from engine.api.turns import Work
 from engine.api.types import GVK, Object
 
 
@@ -61,7 +62,7 @@ class Extension(Protocol):
         """Fill in defaults, in place."""
         ...
 
-    def problems(self, new: Object, old: Object | None, warned: list[str]) -> list[Cause]:
+    def problems(self, new: Object, old: Object | None, warned: list[str]) -> Work[list[Cause]]:
         """What is wrong with an object besides its metadata; `warned` gets what is let be, as it was so before."""
         ...
 

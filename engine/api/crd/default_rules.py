@@ -15,6 +15,7 @@ from engine.api.crd.pruning import prune, prune_value
 from engine.api.crd.structural import META_FIELDS, MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause
+from engine.api.turns import at_once
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
@@ -102,7 +103,7 @@ def _rules(schema: Structural, value: Any, path: str, *, root: bool) -> list[Cau
     validator = Validator.of(schema, root=root)
     found = Problems()
     if validator is not None:
-        validator.check(value, value, path, found, ratcheting=False)
+        at_once(validator.check(value, value, path, found, ratcheting=False))
         if not found:
-            validator.check(value, MISSING, path, found)
+            at_once(validator.check(value, MISSING, path, found))
     return found

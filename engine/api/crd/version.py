@@ -23,6 +23,7 @@ from engine.api.errors import Cause, field_invalid
 from engine.api.extension import ScalePaths
 from engine.api.schema import Definitions, Schema
 from engine.api.tables.columns import KindTable, Row
+from engine.api.turns import Work
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import Problems
 
@@ -129,7 +130,7 @@ class CustomVersion:
 
         return Validator.of(self.structural)
 
-    def problems(self, new: Object, old: Object | None, warned: list[str]) -> list[Cause]:
+    def problems(self, new: Object, old: Object | None, warned: list[str]) -> Work[list[Cause]]:
         problems = Problems()
         before = _content(old) if old is not None else MISSING
         content = _content(new)
@@ -145,7 +146,7 @@ class CustomVersion:
         if any(cause.reason in _BLOCKING for cause in problems):
             problems.append(field_invalid("<nil>", None, _NOT_CHECKED))
         else:
-            let_be = rules.check(new, old if old is not None else MISSING, "", problems)
+            let_be = yield from rules.check(new, old if old is not None else MISSING, "", problems)
             warned.extend(map(str, let_be))
         return problems
 

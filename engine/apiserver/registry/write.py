@@ -15,7 +15,7 @@ from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid,
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
-from engine.api.validation import validate_create, validate_status_update, validate_update
+from engine.api.validation import check_create, check_status_update, check_update
 from engine.api.warnings import warnings_before_create, warnings_on_create, warnings_on_update
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
@@ -34,6 +34,7 @@ from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
+from engine.apiserver.turns import in_turns
 from engine.trace import Hop
 
 # Subresources of a Pod that change its spec, and so count its generation (registry/core/pod strategy.go).
@@ -83,7 +84,7 @@ class Writer:
                     obj["metadata"]["name"] = self._name(generate)
                 name_requester(info, obj, call.user)
                 call.warnings.extend(warnings_before_create(info, obj))
-                self._complete_new(info, obj)
+                await self._complete_new(info, obj)
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
             await self._validate(call, attributes)
@@ -98,12 +99,12 @@ class Writer:
             elif hook is not None:
                 hook.after_success(obj, None)
 
-    def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
+    async def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
         backend = self._backend
         fill_for_create(obj, uid=backend.uids.uid(), now=self._world.clock.timestamp())
         prepare_for_create(info, obj)
         apply_defaults(info, obj)
-        if causes := validate_create(info, obj):
+        if causes := await in_turns(check_create(info, obj), self._world.clock):
             raise invalid(info.gvk, obj["metadata"].get("name", ""), causes)
 
     def _name(self, base: str) -> str:
@@ -216,11 +217,11 @@ class Writer:
         written: Object | None = None
         try:
             if admitted:
-                self._complete_changed(call, new, old, rules=rules)
+                await self._complete_changed(call, new, old, rules=rules)
             else:
                 with call.span(Hop.SCHEMA):
                     await self._world.latency.pause("schema")
-                    self._complete_changed(call, new, old, rules=rules)
+                    await self._complete_changed(call, new, old, rules=rules)
                     attributes.object = new
                 await self._validate(call, attributes)
             call.warnings.extend(warnings_on_update(info, new, old))
@@ -237,7 +238,7 @@ class Writer:
             elif hook is not None:
                 hook.after_success(new, old)
 
-    def _complete_changed(self, call: Call, new: Object, old: Object, *, rules: Rules | None) -> None:
+    async def _complete_changed(self, call: Call, new: Object, old: Object, *, rules: Rules | None) -> None:
         info, subresource = call.gvr_resource, call.info.subresource
         causes: list[Cause]
         if rules is not None:
@@ -246,12 +247,12 @@ class Writer:
             causes = rules(new, old)
         elif subresource == "status":
             prepare_for_status_update(info, new, old)
-            causes = problems = validate_status_update(info, new, old)
+            causes = problems = await in_turns(check_status_update(info, new, old), self._world.clock)
             call.warnings.extend(problems.warned)
         else:
             prepare_for_update(info, new, old)
             apply_defaults(info, new)
-            causes = problems = validate_update(info, new, old)
+            causes = problems = await in_turns(check_update(info, new, old), self._world.clock)
             call.warnings.extend(problems.warned)
         if causes:
             raise invalid(info.gvk, new["metadata"].get("name", ""), causes)

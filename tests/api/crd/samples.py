@@ -7,6 +7,7 @@ from typing import Any
 from engine.api.crd.version import CustomVersion
 from engine.api.errors import Cause
 from engine.api.schema import load_definitions
+from engine.api.turns import at_once
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
@@ -57,7 +58,7 @@ def cron_tab(spec: Any, **fields: Any) -> Object:
 def problems_of(schema: Object, spec: Any, old: Any = None) -> list[str]:
     """What is wrong with a CronTab of this spec."""
     before = cron_tab(old) if old is not None else None
-    return texts(compiled(schema).problems(cron_tab(spec), before, []))
+    return texts(at_once(compiled(schema).problems(cron_tab(spec), before, [])))
 
 
 def texts(causes: list[Cause] | Problems) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.crd.cel.rules import Validator
 from engine.api.crd.structural import MISSING, Structural
+from engine.api.turns import at_once
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
@@ -34,7 +35,7 @@ def told(schema: Object, value: Any, rule: str, *, root: bool = False, old: Any 
     problems = Problems()
     validator = Validator.of(Structural({**schema, "x-kubernetes-validations": [{"rule": rule}]}), root=root)
     assert validator is not None
-    validator.check(value, old, "root", problems)
+    at_once(validator.check(value, old, "root", problems))
     return [str(cause) for cause in problems]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.crd.defaulting import completed
 from engine.api.crd.structural import Structural
+from engine.api.turns import at_once
 from engine.api.types import Object
 from tests.api.crd.samples import compiled, cron_tab, problems_of, texts
 
@@ -116,7 +117,7 @@ SCALE = {
 )
 def test_what_a_scale_wants(spec: Object, status: Object, wrong: list[str]) -> None:
     version = compiled({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, subresources=SCALE)
-    assert texts(version.problems({**cron_tab(spec), "status": status}, None, [])) == wrong
+    assert texts(at_once(version.problems({**cron_tab(spec), "status": status}, None, []))) == wrong
 
 
 def test_a_set_that_held_something_twice_may_go_on_to() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.cel import types
-from engine.api.cel.environment import Environment, Program
+from engine.api.cel.environment import PER_CALL_LIMIT, Environment, Program
 from engine.api.cel.interpreter import Outcome
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import Type
@@ -34,8 +34,8 @@ class Expression:
         """The most that it can cost to ask it once."""
         return self._program.estimate(self._declaration.size_at).most
 
-    def run(self, values: Mapping[str, Any]) -> Outcome:
-        return self._program.run(values)
+    def run(self, values: Mapping[str, Any], *, limit: int = PER_CALL_LIMIT) -> Outcome:
+        return self._program.run(values, limit=limit)
 
 
 class Compiler:

@@ -1,7 +1,8 @@
 """Asking the rules of a schema about an object.
 
 Source of the behaviour: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go. A rule that speaks of `oldSelf`
-is asked only where there is an old value; one that fails for a value that has not changed is let pass.
+is asked only where there is an old value; one that fails for a value that has not changed is let pass. An object may
+cost seconds, so that asking is work in turns: others go on after a few milliseconds' worth of cost.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -23,10 +25,12 @@ from engine.api.crd.cel.values import to_cel
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import correlated
 from engine.api.errors import Cause, field_duplicate, field_forbidden, field_invalid, field_required
+from engine.api.turns import Work
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
 BUDGET = 10 * PER_CALL_LIMIT  # of all the rules that are asked about one object
+_TURN = 8_000  # what is spent before others go on; a rule that costs more by itself is a task of its own
 _MAX_MESSAGE = 5 * 1024
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 _SPENT_BY_MESSAGE = (
@@ -79,6 +83,17 @@ class Walk:
         self.ratcheting = ratcheting
         self.ratcheted: list[Cause] = []
         self.budget = BUDGET
+        self._turn = 0
+
+    def run(self, expression: Expression, variables: Object) -> Work[Outcome]:
+        outcome = expression.run(variables, limit=_TURN)
+        if outcome.error == EXCEEDED:
+            outcome = yield partial(expression.run, variables)
+        self._turn += outcome.cost
+        if self._turn > _TURN:
+            self._turn = 0
+            yield None
+        return outcome
 
     def spend(self, cost: int, path: str, kind: str, text: str = _SPENT) -> None:
         if cost > self.budget:
@@ -125,38 +140,40 @@ class Validator:
         """None for a schema without rules."""
         return cls(schema, root=root) if schema.has_rules else None
 
-    def check(self, value: Any, old: Any, path: str, problems: Problems, *, ratcheting: bool = True) -> list[Cause]:
+    def check(
+        self, value: Any, old: Any, path: str, problems: Problems, *, ratcheting: bool = True
+    ) -> Work[list[Cause]]:
         """`old` is MISSING where there is nothing to compare with. What is let pass though it fails is handed back."""
         walk = Walk(problems, ratcheting=ratcheting)
         with suppress(Spent):
-            self._check(value, Before(old, comparable=old is not MISSING), path, walk)
+            yield from self._check(value, Before(old, comparable=old is not MISSING), path, walk)
         return walk.ratcheted
 
-    def _check(self, value: Any, before: Before, path: str, walk: Walk) -> None:
+    def _check(self, value: Any, before: Before, path: str, walk: Walk) -> Work[None]:
         if value is None:
             return
         if self.rules:
-            self._ask(value, before, path, walk)
+            yield from self._ask(value, before, path, walk)
         if isinstance(value, list) and self.items is not None:
-            self._check_items(value, before, path, walk, self.items)
+            yield from self._check_items(value, before, path, walk, self.items)
         elif isinstance(value, dict):
-            self._check_fields(value, before, path, walk)
+            yield from self._check_fields(value, before, path, walk)
 
-    def _check_items(self, value: list[Any], before: Before, path: str, walk: Walk, items: Validator) -> None:
+    def _check_items(self, value: list[Any], before: Before, path: str, walk: Walk, items: Validator) -> Work[None]:
         olds = correlated(self.schema, value, before.value)
         for index, item in enumerate(value):
-            items._check(item, self._below(value, before, olds[index]), f"{path}[{index}]", walk)
+            yield from items._check(item, self._below(value, before, olds[index]), f"{path}[{index}]", walk)
 
-    def _check_fields(self, value: dict[str, Any], before: Before, path: str, walk: Walk) -> None:
+    def _check_fields(self, value: dict[str, Any], before: Before, path: str, walk: Walk) -> Work[None]:
         olds: Mapping[str, Any] = before.value if isinstance(before.value, dict) else {}
         for key, item in value.items():
             below = self._below(value, before, olds.get(key, MISSING))
             if self.root and key in ("apiVersion", "kind"):
                 below = replace(below, comparable=False, unchanged=False)
             if key in self.properties:
-                self.properties[key]._check(item, below, f"{path}.{key}" if path else key, walk)
+                yield from self.properties[key]._check(item, below, f"{path}.{key}" if path else key, walk)
             elif self.values is not None and key not in self.schema.properties:
-                self.values._check(item, below, f"{path}[{key}]", walk)
+                yield from self.values._check(item, below, f"{path}[{key}]", walk)
 
     def _below(self, value: Any, before: Before, old: Any) -> Before:
         if not before.comparable:
@@ -167,7 +184,7 @@ class Validator:
 
     # -- the rules of this node
 
-    def _ask(self, value: Any, before: Before, path: str, walk: Walk) -> None:
+    def _ask(self, value: Any, before: Before, path: str, walk: Walk) -> Work[None]:
         kind = self.schema.type
         if walk.budget <= 0:
             walk.stop(path, kind, _SPENT)
@@ -181,14 +198,16 @@ class Validator:
             expression = rule.expression
             if expression is None or (expression.uses_old and not before.there and not rule.optional):
                 continue
-            outcome = expression.run(_variables(own, old, there=before.there, optional=rule.optional))
+            variables = _variables(own, old, there=before.there, optional=rule.optional)
+            outcome = yield from walk.run(expression, variables)
             walk.spend(outcome.cost, path, kind)
             if outcome.error:
                 walk.problems.append(self._error(rule, outcome, path))
                 if outcome.error == EXCEEDED:
                     raise Spent
             elif outcome.value is not True:
-                words = self._words(rule, _variables(own, old, there=before.there, optional=False), path, walk)
+                variables = _variables(own, old, there=before.there, optional=False)
+                words = yield from self._words(rule, variables, path, walk)
                 cause = _cause(rule.rule.get("reason"), _at(path, rule.field), kind, words)
                 (walk.ratcheted if same and not expression.uses_old else walk.problems).append(cause)
 
@@ -207,11 +226,12 @@ class Validator:
             detail = f"{why} evaluating rule: {rule.told}"
         return field_invalid(path or "<nil>", self.schema.type, detail)
 
-    def _words(self, rule: Rule, variables: Object, path: str, walk: Walk) -> str:
+    def _words(self, rule: Rule, variables: Object, path: str, walk: Walk) -> Work[str]:
         """What a failure is told in."""
         if rule.message is None:
             return rule.default_message
-        at, kind, outcome = _at(path, rule.field), self.schema.type, rule.message.run(variables)
+        at, kind = _at(path, rule.field), self.schema.type
+        outcome = yield from walk.run(rule.message, variables)
         walk.spend(outcome.cost, at, kind, _SPENT_BY_MESSAGE)
         if outcome.error == EXCEEDED:
             walk.stop(at, kind, _COSTLY_MESSAGE + orjson.dumps(rule.rule["messageExpression"]).decode())
