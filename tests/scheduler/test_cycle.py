@@ -71,6 +71,16 @@ def test_nodes_of_all_zones_are_looked_at_in_turn() -> None:
     assert Bench(nodes).snapshot.names == ["a0", "b0", "a1", "a2"]
 
 
+def test_of_two_labels_for_the_zone_the_older_counts() -> None:
+    both = {"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"}
+    nodes = [
+        node("n1", labels=both),
+        node("n2", labels=both),
+        node("n3", labels={"topology.kubernetes.io/zone": "new"}),
+    ]
+    assert Bench(nodes).snapshot.names == ["n1", "n3", "n2"]
+
+
 def test_ties_are_broken_by_the_seed() -> None:
     nodes = [node(f"n{i}") for i in range(20)]
     winners = {seed: Bench(nodes, seed=seed).schedule(pod("p")).node_name for seed in range(30)}

@@ -308,6 +308,23 @@ async def test_a_nominated_node_that_an_extender_refuses_does_not_keep_the_pod_f
     assert decision.evaluated == 2
 
 
+async def test_an_extender_that_breaks_on_the_nominated_node_is_asked_about_the_others(stage_with: StageWith) -> None:
+    def not_alone(asked: Any) -> Object:
+        items = asked["Nodes"]["items"]
+        return {"Error": "one node is no choice"} if len(items) == 1 else {"Nodes": {"items": items[-1:]}}
+
+    stage = await stage_with(Service(filter=not_alone), filter_verb="filter")
+    await stage.add_node("a")
+    await stage.add_pod("p", schedulingGates=[{"name": "wait"}])
+    nominated = {"status": {"nominatedNodeName": "a"}}
+    await stage.admin.patch(PODS, "p", nominated, namespace="default", subresource="status")
+    await stage.add_node("b")
+    await stage.admin.patch(PODS, "p", {"spec": {"schedulingGates": []}}, namespace="default", content_type=MERGE_PATCH)
+    assert await stage.bound("p") == "b"
+    (decision,) = stage.scheduler.decisions.of_pod("default/p")
+    assert decision.result == "scheduled"
+
+
 async def test_an_extender_need_not_say_which_nodes_it_refuses(stage_with: StageWith) -> None:
     def nobody(asked: Any) -> Object:
         return {"Nodes": {"items": []}}

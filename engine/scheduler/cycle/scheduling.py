@@ -60,8 +60,8 @@ class SchedulingCycle:
 
     async def _run(self, framework: Framework, state: CycleState, pod: PodInfo, decision: Decision) -> Placement:
         search = await self._find(framework, state, pod, decision)
-        if search.nominated and not len(search.feasible):
-            # An extender does not want the node that the pod is nominated to: then any other will do.
+        if search.nominated and (search.error is not None or not len(search.feasible)):
+            # An extender does not want the node that the pod is nominated to, or fails: then any other will do.
             search = await self._find(framework, state, pod, decision, nominated_first=False)
         self._note_search(decision, search)
         decision.filters = [plugin.name for plugin in framework.active_filters(state)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from engine.api.types import Object
 from engine.scheduler.pod_info import PodInfo
-from engine.scheduler.resource import pod_amounts
+from engine.scheduler.resource import amounts, pod_amounts
 
 
 class EventResource(StrEnum):
@@ -151,6 +151,9 @@ def _scaled_down(old: Object, new: Object) -> bool:
     return any(name not in after or amount > after[name] for name, amount in pod_amounts(old).items())
 
 
+_CLAIM_STATUSES = ("resourceClaimStatuses", "extendedResourceClaimStatus")
+
+
 def pod_events(old: PodInfo, new: PodInfo, resource: EventResource) -> list[ClusterEvent]:
     """What an update of a pod amounts to (PodSchedulingPropertiesChange)."""
     actions: list[Action] = []
@@ -162,7 +165,7 @@ def pod_events(old: PodInfo, new: PodInfo, resource: EventResource) -> list[Clus
         actions.append(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
     if len(old.tolerations) != len(new.tolerations):
         actions.append(Action.UPDATE_POD_TOLERATION)
-    if (old.status.get("resourceClaimStatuses") or []) != (new.status.get("resourceClaimStatuses") or []):
+    if any((old.status.get(name) or None) != (new.status.get(name) or None) for name in _CLAIM_STATUSES):
         actions.append(Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
     return [ClusterEvent(resource, action) for action in actions or [PLAIN_UPDATE]]
 
@@ -175,13 +178,19 @@ def _declared(node: Object) -> list[str]:
     return (node.get("status") or {}).get("declaredFeatures") or []
 
 
+def _allocatable_changed(old: Object, new: Object) -> bool:
+    """The same amount in other words is no change."""
+    before, after = ((node.get("status") or {}).get("allocatable") or {} for node in (old, new))
+    return before != after and amounts(before) != amounts(after)
+
+
 def node_events(old: Object, new: Object) -> list[ClusterEvent]:
     """What an update of a node amounts to (NodeSchedulingPropertiesChange); often nothing, as for a heartbeat."""
     before, after = old.get("spec") or {}, new.get("spec") or {}
     actions: list[Action] = []
     if before.get("unschedulable") and not after.get("unschedulable"):
         actions.append(Action.UPDATE_NODE_TAINT)
-    if (old.get("status") or {}).get("allocatable") != (new.get("status") or {}).get("allocatable"):
+    if _allocatable_changed(old, new):
         actions.append(Action.UPDATE_NODE_ALLOCATABLE)
     if (old["metadata"].get("labels") or {}) != (new["metadata"].get("labels") or {}):
         actions.append(Action.UPDATE_NODE_LABEL)
