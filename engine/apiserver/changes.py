@@ -6,12 +6,19 @@ import orjson
 
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
+from engine.apiserver.corrupt_objects import CorruptObject
 
 
 def decode_stored(value: bytes, revision: int) -> Object:
-    """The object of a stored value. Its resourceVersion is the revision that wrote it and is never stored itself."""
-    obj: Object = orjson.loads(value)
-    obj["metadata"]["resourceVersion"] = str(revision)
+    """The object of a stored value. Its resourceVersion is the revision that wrote it and is never stored itself.
+
+    Raises CorruptObject.
+    """
+    try:
+        obj: Object = orjson.loads(value)
+        obj["metadata"]["resourceVersion"] = str(revision)
+    except (ValueError, TypeError, KeyError):
+        raise CorruptObject.of(value, revision) from None
     return obj
 
 

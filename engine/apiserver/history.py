@@ -8,6 +8,7 @@ behind, never beyond its size.
 from __future__ import annotations
 
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.corrupt_objects import CorruptObject
 from engine.store.types import CompactedError, Event, Store, prefix_end
 
 # The store reads its log in strides of a thousand: a watch that starts further back lists again.
@@ -15,7 +16,8 @@ MAX_REVISIONS = 20_000
 
 
 async def changes_between(store: Store, prefix: bytes, *, after: int, until: int, limit: int) -> list[Change] | None:
-    """The changes under a prefix after one revision and up to another; None if they are more than `limit`, or gone."""
+    """The changes under a prefix after one revision and up to another; None if they are more than `limit`, gone, or not
+    to be read."""
     if until - after > MAX_REVISIONS:
         return None
     found: list[Change] = []
@@ -36,7 +38,7 @@ async def changes_between(store: Store, prefix: bytes, *, after: int, until: int
                 return None
             if response.revision >= until:
                 return found
-    except CompactedError:
+    except (CompactedError, CorruptObject):
         return None
     finally:
         await watcher.aclose()

@@ -108,7 +108,7 @@ class Rest:
                 options = WriteOptions.of(call.request, "patch")
                 status, body = await self.patcher.patch(call, _facet(info, ""), options)
             case "delete":
-                body, status = await self.deleter.delete(call), 200
+                status, body = await self.deleter.delete(call)
             case "deletecollection":
                 body, status = await self.deleter.delete_collection(call), 200
             case _:

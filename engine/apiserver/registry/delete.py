@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api.errors import ApiError, conflict, not_found
+from engine.api.errors import ApiError, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
-from engine.api.types import Object
+from engine.api.types import GVK, Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
-from engine.apiserver.registry.delete_options import DeleteOptions
+from engine.apiserver.registry.delete_options import UNSAFE, DeleteOptions
+from engine.apiserver.registry.delete_plan import DEFINITIONS, Plan
 from engine.apiserver.registry.delete_plan import plan as plan_delete
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.selection import select
+from engine.apiserver.registry.unsafe_delete import UnsafeDeleter
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
 # The kinds whose deletion answers with the object itself, also where it is gone at once.
 _RETURN_OBJECT = frozenset(
-    ("pods", "services", "serviceaccounts", "persistentvolumeclaims", "persistentvolumes", "podtemplates")
+    (
+        "pods",
+        "services",
+        "serviceaccounts",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "podtemplates",
+        "resourcequotas",
+    )
 )
 
 
@@ -30,6 +40,7 @@ _JOBS_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
     "propagationPolicy=Orphan to suppress this warning"
 )
+_LOOK_FIRST = ("namespaces", DEFINITIONS)
 _PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
 
 
@@ -37,25 +48,40 @@ class Deleter:
     def __init__(self, backend: Backend, writer: Writer) -> None:
         self._backend = backend
         self._reader = Reader(backend)
+        self._unsafe = UnsafeDeleter(backend)
         self._writer = writer
         self._world = backend.world
 
-    async def delete(self, call: Call, *, admitted: bool = False) -> Object:
-        """Delete one object; the answer is the object where it lives on, else a Status. `admitted` says that admission
-        has seen what deletes it (an Eviction). Raises ApiError 404, 409."""
+    async def delete(self, call: Call, *, admitted: bool = False) -> tuple[int, Object]:
+        """Delete one object; the answer is the status code and the object where it lives on, else a Status.
+
+        `admitted` says that admission has seen what deletes it (an Eviction). Raises ApiError 404, 409, 422.
+        """
         options = DeleteOptions.of(self._backend.definitions, call)
         if call.gvr_resource.kind == "Job" and not options.policy and options.orphan is None:
             call.warnings[:] = dict.fromkeys([*call.warnings, _JOBS_WARNING])
+        if options.ignore_read_error:
+            return 200, await self._delete_unreadable(call, options)
         stored = await self._load(call)
-        if not admitted:
-            await self._admit(call, stored.object, options)
         for _ in range(UPDATE_ATTEMPTS):
             self._check(call, stored, options)
-            answer = await self._once(call, stored, options)
+            plan = plan_delete(call.gvr_resource, stored.object, options, now=self._world.clock.now())
+            if not admitted and not plan.wait:
+                await self._admit(call, stored.object, options)
+                admitted = True
+            answer = await self._once(call, stored, plan, dry_run=options.dry_run)
             if answer is not None:
-                return answer
+                # Who asks for the dependents to go first is told that they are still there.
+                return 202 if options.orphan is False and not plan.remove else 200, answer
             stored = await self._load(call)
         raise conflict(call.gvr_resource.gvr, call.info.name)
+
+    async def _delete_unreadable(self, call: Call, options: DeleteOptions) -> Object:
+        revision = await self._unsafe.check(call)
+        info, request = call.gvr_resource, call.info
+        nameless = {"name": request.name, **({"namespace": request.namespace} if info.namespaced else {})}
+        await self._admit(call, {"apiVersion": info.gvk.api_version, "kind": info.kind, "metadata": nameless}, options)
+        return await self._unsafe.remove(call, revision)
 
     async def delete_collection(self, call: Call) -> Object:
         """Delete all that a list would show, or the page that is asked for; the answer is that list.
@@ -64,7 +90,10 @@ class Deleter:
         """
         options = ListOptions.of(call.request, watching=False)
         selection = select(call.gvr_resource, call.info.namespace, call.request)
-        DeleteOptions.of(self._backend.definitions, call)  # what is wrong with them is said also where nothing is found
+        # What is wrong with them is said also where nothing is found.
+        if DeleteOptions.of(self._backend.definitions, call).ignore_read_error:
+            unfit = "is not allowed with DELETECOLLECTION, try again after removing the option"
+            raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", [field_invalid(UNSAFE, True, unfit)])
         paged = replace(options, limit=options.limit or _PAGE)
         shown = page = await self._reader.selected(selection, paged)
         await self._delete_each(call, page["items"])
@@ -116,30 +145,22 @@ class Deleter:
             await self._backend.admission.validate(attributes, span)
 
     def _check(self, call: Call, stored: Stored, options: DeleteOptions) -> None:
-        info, metadata = call.gvr_resource, stored.object["metadata"]
-        named = info.gvr._replace(resource=info.kind)  # these two texts name the kind (rest.BeforeDelete)
-        if options.uid and options.uid != metadata["uid"]:
-            raise conflict(
-                named,
-                metadata["name"],
-                f"the UID in the precondition ({options.uid}) does not match the UID in record ({metadata['uid']}). "
-                "The object might have been deleted and then recreated",
-            )
-        if options.resource_version and options.resource_version != str(stored.revision):
-            raise conflict(
-                named,
-                metadata["name"],
-                f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
-                f"ResourceVersion in record ({stored.revision}). The object might have been modified",
+        metadata = stored.object["metadata"]
+        version = str(stored.revision)
+        if options.uid is not None and options.uid != metadata["uid"]:
+            why = "The object might have been deleted and then recreated"
+            raise _unmet(call, "UID", options.uid, metadata["uid"], why=why)
+        if options.resource_version is not None and options.resource_version != version:
+            raise _unmet(
+                call, "ResourceVersion", options.resource_version, version, why="The object might have been modified"
             )
 
-    async def _once(self, call: Call, stored: Stored, options: DeleteOptions) -> Object | None:
+    async def _once(self, call: Call, stored: Stored, plan: Plan, *, dry_run: bool) -> Object | None:
         """One attempt; None if another write came between."""
         info, old = call.gvr_resource, stored.object
-        plan = plan_delete(info, old, options, now=self._world.clock.now())
         if plan.wait:
             return old
-        if options.dry_run:
+        if dry_run:
             return plan.marked if plan.marked is not None and not plan.remove else _gone(info, old)
         marked = old
         if plan.marked is not None and (plan.graceful or not plan.remove):
@@ -186,6 +207,17 @@ class Deleter:
             span.revision = revision
         self._writer.deleted(info, stored.object)
         return True
+
+
+def _unmet(call: Call, what: str, wanted: str, found: str, *, why: str) -> ApiError:
+    """409 for a precondition; the generic text names the kind (rest.BeforeDelete), those of namespaces and definitions,
+    whose storage looks first, do not."""
+    info = call.gvr_resource
+    if info.gvr.group_resource in _LOOK_FIRST:
+        text = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+        return conflict(info.gvr, call.info.name, text)
+    text = f"the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). {why}"
+    return conflict(info.gvr._replace(resource=info.kind), call.info.name, text)
 
 
 def _gone(info: ResourceInfo, obj: Object) -> Object:

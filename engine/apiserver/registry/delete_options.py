@@ -10,8 +10,10 @@ from engine.api.schema import Definitions
 from engine.api.types import GVK
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import read_value
-from engine.apiserver.registry.options import dry_run_causes, flag
+from engine.apiserver.registry.options import dry_run_causes, flag, integer
 
+UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
+_NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
@@ -20,9 +22,10 @@ class DeleteOptions:
     grace: int | None = None
     policy: str = ""
     orphan: bool | None = None
-    uid: str = ""
-    resource_version: str = ""
+    uid: str | None = None
+    resource_version: str | None = None
     dry_run: bool = False
+    ignore_read_error: bool = False
 
     @classmethod
     def of(cls, definitions: Definitions, call: Call) -> DeleteOptions:
@@ -37,38 +40,38 @@ class DeleteOptions:
             body = _from_query(call)
         elif body.get("kind", "DeleteOptions") != "DeleteOptions":
             raise bad_request(f'no kind "{body["kind"]}" is registered for DeleteOptions')
-        dry_run = body.get("dryRun") or request.query.get("dryRun") or []
-        causes = _causes(body, dry_run)
+        causes = _causes(body)
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", causes)
         preconditions = body.get("preconditions") or {}
+        grace = body.get("gracePeriodSeconds")
         return cls(
-            grace=body.get("gracePeriodSeconds"),
+            grace=1 if grace is not None and grace < 0 else grace,
             policy=body.get("propagationPolicy") or "",
             orphan=body.get("orphanDependents"),
-            uid=preconditions.get("uid") or "",
-            resource_version=preconditions.get("resourceVersion") or "",
-            dry_run=bool(dry_run),
+            uid=preconditions.get("uid"),
+            resource_version=preconditions.get("resourceVersion"),
+            dry_run=bool(body.get("dryRun")),
+            ignore_read_error=bool(body.get(UNSAFE)),
         )
 
 
 def _from_query(call: Call) -> dict[str, Any]:
     request = call.request
-    options: dict[str, Any] = {}
-    if grace := request.parameter("gracePeriodSeconds"):
-        try:
-            options["gracePeriodSeconds"] = int(grace)
-        except ValueError:
-            raise bad_request(f'strconv.ParseInt: parsing "{grace}": invalid syntax') from None
+    options: dict[str, Any] = {"dryRun": request.query.get("dryRun", [])}
+    if (grace := integer(request, "gracePeriodSeconds")) is not None:
+        options["gracePeriodSeconds"] = grace
     if policy := request.parameter("propagationPolicy"):
         options["propagationPolicy"] = policy
     if (orphan := flag(request, "orphanDependents")) is not None:
         options["orphanDependents"] = orphan
+    if (unsafe := flag(request, UNSAFE)) is not None:
+        options[UNSAFE] = unsafe
     return options
 
 
-def _causes(body: dict[str, Any], dry_run: list[str]) -> list[Cause]:
-    causes = dry_run_causes(dry_run)
+def _causes(body: dict[str, Any]) -> list[Cause]:
+    causes = dry_run_causes(body.get("dryRun") or [])
     policy = body.get("propagationPolicy")
     if policy is not None and body.get("orphanDependents") is not None:
         causes.append(
@@ -79,4 +82,12 @@ def _causes(body: dict[str, Any], dry_run: list[str]) -> list[Cause]:
     grace = body.get("gracePeriodSeconds")
     if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool)):
         raise bad_request("json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64")
-    return causes
+    return [*causes, *_unsafe_causes(body)]
+
+
+def _unsafe_causes(body: dict[str, Any]) -> list[Cause]:
+    """To delete what cannot be read goes with no other option."""
+    if not body.get(UNSAFE):
+        return []
+    others = [each for each in _NEVER_UNSAFE if body.get(each) is not None and body[each] != []]
+    return [field_invalid(UNSAFE, True, f"cannot be set together with .{each}") for each in others]

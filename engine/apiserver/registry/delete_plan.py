@@ -1,8 +1,8 @@
 """What a delete does to an object: mark it, take it away, or wait for a deletion that is under way.
 
 Source of the behaviour: apiserver pkg/registry/rest/delete.go (BeforeDelete), pkg/registry/generic/registry/store.go
-(deletionFinalizersForGarbageCollection), pkg/registry/core/pod/strategy.go (CheckGracefulDelete) and
-pkg/registry/core/namespace/storage (Delete).
+(Delete, deletionFinalizersForGarbageCollection), pkg/registry/core/pod/strategy.go (CheckGracefulDelete),
+pkg/registry/core/namespace/storage (Delete) and apiextensions-apiserver pkg/registry/customresourcedefinition/etcd.go.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from engine.apiserver.registry.delete_options import DeleteOptions
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
+_OWN_FINALIZERS = {"Orphan": (ORPHAN,), "Foreground": (FOREGROUND,)}
 _DEFAULT_GRACE = 30
 # These leave their Pods behind if nobody says otherwise, as before garbage was collected (their strategies'
 # DefaultGarbageCollectionPolicy).
@@ -27,7 +28,7 @@ _ORPHANING = (GVR("batch", "v1", "jobs"), GVR("", "v1", "replicationcontrollers"
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`marked` is the object to write first (deletionTimestamp, finalizers); `remove` takes it away for good; `wait`
-    says that a deletion is under way already and this request changes nothing."""
+    says that a deletion is under way already, which this request neither changes nor asks admission about."""
 
     marked: Object | None = None
     remove: bool = False
@@ -36,61 +37,65 @@ class Plan:
 
 
 def plan(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: datetime) -> Plan:
-    if info.kind == "Namespace":
-        return _plan_namespace(old, options, now=now)
-    if info.gvr.group_resource == DEFINITIONS:
-        old = marked_for_deletion(old, now=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    kept = old["metadata"]
-    finalizers = _finalizers(info, old, options)
-    changed = set(finalizers) != set(kept.get("finalizers") or [])
-    marked = copy_object(old) if changed else None
-    if marked is not None:
-        _set_finalizers(marked, finalizers)
-    graceful = False
-    grace = 0
-    if _has_grace(info):
-        if "deletionTimestamp" in kept and "deletionGracePeriodSeconds" in kept:
-            before = kept["deletionGracePeriodSeconds"]
-            if options.grace is None or options.grace >= before:
-                # Only a shorter grace may follow; 0 after 0 lets what nothing keeps go.
-                if not (options.grace == 0 and before == 0):
-                    return Plan(wait=True)
-                return Plan(remove=not finalizers, wait=bool(finalizers))
-            grace = max(options.grace, 0)
-            began = _parse(kept["deletionTimestamp"]) - timedelta(seconds=before)
-            marked = marked or copy_object(old)
-            _mark(marked, began + timedelta(seconds=grace), grace)
-            graceful = True
-        elif "deletionTimestamp" not in kept:
-            grace = _grace_period(old, options)
-            marked = marked or copy_object(old)
-            _mark(marked, now + timedelta(seconds=grace), grace)
-            graceful = True
-    if finalizers:
-        if not graceful:
-            marked = marked or copy_object(old)
-            if "deletionTimestamp" in kept and not changed:
-                return Plan(wait=True)
-            if "deletionTimestamp" not in kept:
-                _mark(marked, now, 0)
+    if not info.gvr.group and info.kind == "Namespace":
+        if "deletionTimestamp" not in old["metadata"]:
+            return Plan(marked=_terminating(old, options, now=now))
+        if (old.get("spec") or {}).get("finalizers"):
+            return Plan(wait=True)
+    elif info.gvr.group_resource == DEFINITIONS and "deletionTimestamp" not in old["metadata"]:
+        marked = marked_for_deletion(old, now=_written(now))
+        marked["metadata"]["deletionTimestamp"] = _written(now)
         return Plan(marked=marked)
-    return Plan(marked=marked, remove=not (graceful and grace > 0), graceful=graceful)
+    return _plan_pod(info, old, options, now=now) if _has_grace(info) else _plan_now(info, old, options, now=now)
 
 
-def _plan_namespace(old: Object, options: DeleteOptions, *, now: datetime) -> Plan:
-    """A namespace goes through Terminating; the namespace controller empties it and takes the finalizer off."""
+def _plan_pod(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: datetime) -> Plan:
+    """A Pod on a node is given time, which a further request may only shorten (BeforeDelete)."""
     kept = old["metadata"]
+    marked = copy_object(old)
     if "deletionTimestamp" not in kept:
-        marked = copy_object(old)
-        _mark(marked, now, None)
-        marked.setdefault("status", {})["phase"] = "Terminating"
-        if options.policy == "Orphan" or options.orphan:
-            finalizers = [*(kept.get("finalizers") or []), ORPHAN]
-            _set_finalizers(marked, list(dict.fromkeys(finalizers)))
-        return Plan(marked=marked)
-    if (old.get("spec") or {}).get("finalizers") or kept.get("finalizers"):
-        return Plan(wait=True)
-    return Plan(remove=True)
+        grace = _grace_period(old, options)
+        _mark(marked, now + timedelta(seconds=grace), grace)
+        _count(marked)
+    else:
+        before = kept.get("deletionGracePeriodSeconds") or 0
+        if not before:  # its time is up, and yet it is there
+            return _plan_now(info, old, options, now=now)
+        if options.grace is None or options.grace >= before:
+            return Plan(wait=True)
+        grace = options.grace
+        _mark(marked, _parse(kept["deletionTimestamp"]) - timedelta(seconds=before - grace), grace)
+    finalizers = _finalizers(info, old, options)
+    _set_finalizers(marked, finalizers)
+    return Plan(marked=marked, remove=not finalizers and not grace, graceful=True)
+
+
+def _plan_now(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: datetime) -> Plan:
+    """What nothing keeps goes at once; else it is marked, for those whose finalizers keep it (markAsDeleting)."""
+    finalizers = _finalizers(info, old, options)
+    if not finalizers:
+        return Plan(remove=True)
+    marked = copy_object(old)
+    _set_finalizers(marked, finalizers)
+    stamp = old["metadata"].get("deletionTimestamp")
+    if stamp is None:
+        _count(marked)
+    _mark(marked, now if stamp is None or _parse(stamp) > now else _parse(stamp), 0)
+    return Plan(marked=marked) if marked != old else Plan()
+
+
+def _terminating(namespace: Object, options: DeleteOptions, *, now: datetime) -> Object:
+    """A namespace goes through Terminating; the namespace controller empties it and takes the finalizer off."""
+    marked = copy_object(namespace)
+    marked["metadata"]["deletionTimestamp"] = _written(now)
+    marked.setdefault("status", {})["phase"] = "Terminating"
+    policy = options.policy
+    if options.orphan is not None:  # which here asks for one of the two finalizers either way
+        policy = "Orphan" if options.orphan else "Foreground"
+    if policy:
+        rest = [name for name in marked["metadata"].get("finalizers") or () if name not in (ORPHAN, FOREGROUND)]
+        _set_finalizers(marked, [*rest, *_OWN_FINALIZERS.get(policy, ())])
+    return marked
 
 
 def _has_grace(info: ResourceInfo) -> bool:
@@ -118,12 +123,8 @@ def _finalizers(info: ResourceInfo, old: Object, options: DeleteOptions) -> list
         policy = _default_policy(info, present)
     if info.kind == "Event":  # what happens to dependents of Events is nobody's business
         policy = "Background"
-    rest = [name for name in present if name not in (ORPHAN, FOREGROUND)]
-    if policy == "Orphan":
-        return [*rest, ORPHAN]
-    if policy == "Foreground":
-        return [*rest, FOREGROUND]
-    return rest
+    left = [*(name for name in present if name not in (ORPHAN, FOREGROUND)), *_OWN_FINALIZERS.get(policy, ())]
+    return present if set(left) == set(present) else left
 
 
 def _default_policy(info: ResourceInfo, finalizers: list[str]) -> str:
@@ -141,13 +142,19 @@ def _set_finalizers(obj: Object, finalizers: list[str]) -> None:
         obj["metadata"].pop("finalizers", None)
 
 
-def _mark(obj: Object, when: datetime, grace: int | None) -> None:
-    metadata = obj["metadata"]
-    metadata["deletionTimestamp"] = when.strftime("%Y-%m-%dT%H:%M:%SZ")
-    if grace is not None:
-        metadata["deletionGracePeriodSeconds"] = grace
-    if metadata.get("generation", 0) > 0:
+def _mark(obj: Object, when: datetime, grace: int) -> None:
+    obj["metadata"]["deletionTimestamp"] = _written(when)
+    obj["metadata"]["deletionGracePeriodSeconds"] = grace
+
+
+def _count(obj: Object) -> None:
+    """That it is being deleted changes what controllers should do, so the generation counts it."""
+    if (metadata := obj["metadata"]).get("generation", 0) > 0:
         metadata["generation"] += 1
+
+
+def _written(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _parse(timestamp: str) -> datetime:

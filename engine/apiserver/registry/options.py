@@ -101,7 +101,7 @@ class ListOptions:
         version = request.parameter("resourceVersion")
         token = request.parameter("continue")
         initial = flag(request, "sendInitialEvents")
-        timeout, limit = _integer(request, "timeoutSeconds"), _integer(request, "limit")
+        timeout, limit = integer(request, "timeoutSeconds"), integer(request, "limit")
         if watching and initial is None and not match and version in ("", "0"):
             # A watch from nowhere begins with what is there (internalversion defaults.go SetListOptionsDefaults).
             initial, match = True, "NotOlderThan"
@@ -125,7 +125,7 @@ class ListOptions:
         )
 
 
-def _integer(request: Request, name: str) -> int | None:
+def integer(request: Request, name: str) -> int | None:
     """Raises ApiError 400, for no value at all too."""
     if not request.query.get(name):
         return None

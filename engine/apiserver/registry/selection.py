@@ -46,6 +46,18 @@ class Selection:
             return None
         return self.info.key(self.namespace, name)
 
+    @property
+    def prefix(self) -> str:
+        """What the keys begin with that can be selected."""
+        if (key := self.key) is not None:
+            return key
+        return self.info.key(self.namespace, "") if self.namespace else f"{self.info.storage_prefix}/"
+
+    @property
+    def index(self) -> str:
+        """What upstream calls the index that is looked into, "" for none."""
+        return "" if self.key is not None or self.node is None else "f:spec.nodeName"
+
     def candidates(self, cache: WatchCache) -> Iterable[Object]:
         """What of a cache has to be looked at."""
         if (key := self.key) is None:
