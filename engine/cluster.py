@@ -17,6 +17,7 @@ from engine.api.wire import ClientCertificate
 from engine.apiserver.http import HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
+from engine.client.request_metrics import RequestMetrics
 from engine.clock import Clock
 from engine.config import ClusterConfig
 from engine.folder import ClusterFolder
@@ -49,6 +50,8 @@ class Cluster:
         self._store: Store | None = None
         self._api_server: ApiServer | None = None
         self._http: HttpServer | None = None
+        self._requests = RequestMetrics("in-process")
+        self.world.views.offer("rest-client/metrics", lambda _: self._requests.families())
 
     # -- what is running
 
@@ -69,7 +72,8 @@ class Cluster:
 
     def client(self, certificate: ClientCertificate = ADMIN, *, user_agent: str = "ktui") -> Client:
         """An in-process client with the given identity; all of its requests pass the whole chain."""
-        return Client(InProcessTransport(self.api_server, certificate), user_agent=user_agent)
+        transport = InProcessTransport(self.api_server, certificate, metrics=self._requests)
+        return Client(transport, user_agent=user_agent)
 
     # -- its life
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.api.errors import ApiError
 from engine.api.types import LEASES
 from engine.client import NORMAL, Client, EventRecorder, LeaderElector
+from engine.metrics import Gauge
 from engine.rng import Rng
 from engine.world import World
 
@@ -34,17 +35,35 @@ class ElectedPart:
         self._identity = f"{socket.gethostname()}_{Rng().uid()}"
         self._client = client
         self._lease = lease
+        self._views = world.views
         self._recorder = EventRecorder(client, world, lease)
         self._elector = LeaderElector(
             client, world, name=lease, identity=self._identity, lead=self._lead, yield_=self._yield
         )
 
     async def start(self) -> None:
+        self._views.offer(self._metrics_view, lambda _: self._metrics())
         self._elector.start()
 
     async def stop(self) -> None:
+        self._views.withdraw(self._metrics_view)
         await self._elector.stop()
         await self._recorder.close()
+
+    @property
+    def _metrics_view(self) -> str:
+        return f"leader-election/{self._lease}/metrics"
+
+    def _metrics(self) -> list[dict[str, Any]]:
+        """component-base metrics/prometheus/clientgo/leaderelection."""
+        master = Gauge(
+            "leader_election_master_status",
+            "[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates "
+            "master. 'name' is the string used to identify the lease. Please make sure to group by name.",
+            "name",
+        )
+        master.set(self._lease, to=int(self._elector.is_leader))
+        return [master.to_json()]
 
     async def _lead(self) -> None:
         self._part = self._make()

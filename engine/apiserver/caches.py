@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.api.resources import ResourceInfo
+from engine.api.types import GVR
 from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import Store
 from engine.tasks import Supervisor
@@ -24,9 +25,14 @@ class WatchCaches:
         self._size = size
         self._sizes = sizes or {}
         self._caches: dict[str, WatchCache] = {}
+        self._resources: dict[str, GVR] = {}
 
     def __iter__(self) -> Iterator[WatchCache]:
         return iter(self._caches.values())
+
+    def by_resource(self) -> Iterator[tuple[GVR, WatchCache]]:
+        """Each cache with the resource that it was first needed for: several share the place of storage of Events."""
+        return ((self._resources[prefix], cache) for prefix, cache in self._caches.items())
 
     def of(self, info: ResourceInfo) -> WatchCache | None:
         """The cache of a resource if it is filled."""
@@ -43,6 +49,7 @@ class WatchCaches:
     def make(self, info: ResourceInfo) -> WatchCache:
         cache = self._caches.get(info.storage_prefix)
         if cache is None:
+            self._resources[info.storage_prefix] = info.gvr
             cache = self._caches[info.storage_prefix] = WatchCache(
                 self._world,
                 self._store,

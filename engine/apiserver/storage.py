@@ -16,6 +16,7 @@ from engine.apiserver.caches import WatchCaches
 from engine.apiserver.changes import decode_stored
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.registry.conversion import from_storage, to_storage
+from engine.apiserver.storage_metrics import StorageMetrics
 from engine.store.types import (
     Compare,
     DeleteRange,
@@ -57,6 +58,7 @@ class Storage:
 
     def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases) -> None:
         self.store = store
+        self.metrics = StorageMetrics()
         self._caches = caches
         self._leases = leases
 
@@ -64,7 +66,7 @@ class Storage:
 
     async def get(self, info: ResourceInfo, namespace: str, name: str) -> Stored | None:
         key = info.key(namespace, name)
-        response = await self._range(info, Range(key.encode()))
+        response = await self._range(info, Range(key.encode()), operation="get")
         if not response.kvs:
             return None
         kv = response.kvs[0]
@@ -111,10 +113,11 @@ class Storage:
         if info.custom and self.converter is not None:
             await self.converter.prepare(info, stored)
 
-    async def _range(self, info: ResourceInfo, request: Range) -> RangeResponse:
+    async def _range(self, info: ResourceInfo, request: Range, *, operation: str = "list") -> RangeResponse:
         """A range of the store; of the newest state also while the store is away, as the watch cache last saw it."""
         try:
-            return await self.store.range(request)
+            with self.metrics.request(operation, info.gvr):
+                return await self.store.range(request)
         except StoreUnavailableError:
             cache = self._caches.of(info)
             if cache is None or request.revision not in (0, cache.revision):
@@ -132,7 +135,8 @@ class Storage:
         """The object as it was stored; None if there is one of that name already."""
         key = info.key(namespace, name).encode()
         put = Put(key, await self._encode(info, obj), await self._lease(info))
-        response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
+        with self.metrics.request("create", info.gvr):
+            response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
         return _at(obj, response.revision) if response.succeeded else None
 
     async def replace(
@@ -141,13 +145,15 @@ class Storage:
         """The object as it was stored; None if the stored one is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
         put = Put(key, await self._encode(info, obj), await self._lease(info))
-        response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
+        with self.metrics.request("update", info.gvr):
+            response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
         return _at(obj, response.revision) if response.succeeded else None
 
     async def remove(self, info: ResourceInfo, namespace: str, name: str, *, expected: int, cause: str) -> int | None:
         """The revision of the deletion; None if the stored object is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
-        response = await self.store.txn([Compare(key, "mod", "=", expected)], [DeleteRange(key)], cause=cause)
+        with self.metrics.request("delete", info.gvr):
+            response = await self.store.txn([Compare(key, "mod", "=", expected)], [DeleteRange(key)], cause=cause)
         return response.revision if response.succeeded else None
 
     async def create_all(self, objects: Sequence[tuple[ResourceInfo, str, str, Object]]) -> None:

@@ -81,7 +81,7 @@ class WatchCache:
         self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
-        self._fillings = 0
+        self.fillings = 0  # how often the whole state was listed
         self._forgot = False  # whether the ring has dropped an event since the list
         self._watchers = FanOut()
         self._waking = Waking()
@@ -130,7 +130,7 @@ class WatchCache:
             self._entries.clear()
             self._ring.clear()
             self._forgot = False
-            self._fillings += 1
+            self.fillings += 1
             self._ordered = None
             for index in self._indexed.values():
                 index.clear()
@@ -337,10 +337,10 @@ class WatchCache:
         async with self._reaching:
             if after >= self.oldest or self._forgot:
                 return
-            edge, generation = self._listed_at, self._fillings
+            edge, generation = self._listed_at, self.fillings
             room = self.size - len(self._ring)
             found = await changes_between(self._store, self._first, after=after, until=edge, limit=room)
-            if found is None or generation != self._fillings or self._forgot:
+            if found is None or generation != self.fillings or self._forgot:
                 return
             if len(found) + len(self._ring) <= self.size:
                 self._ring.extendleft(reversed(found))

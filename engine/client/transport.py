@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from engine.api.wire import ClientCertificate, Handler, Request, Response
+from engine.client.request_metrics import RequestMetrics
+from engine.clock import wall
 
 
 class Transport(Protocol):
@@ -39,14 +41,21 @@ class InProcessTransport:
     Skips sockets and byte encoding and nothing else: the handler runs the whole chain.
     """
 
-    def __init__(self, handler: Handler, certificate: ClientCertificate) -> None:
+    def __init__(
+        self, handler: Handler, certificate: ClientCertificate, *, metrics: RequestMetrics | None = None
+    ) -> None:
         self._handler = handler
         self._certificate = certificate
+        self._metrics = metrics
 
     async def send(self, request: Request) -> Response:
         request.certificate = self._certificate
         request.in_process = True
-        return await self._handler.handle(request)
+        began = wall()
+        response = await self._handler.handle(request)
+        if self._metrics is not None:
+            self._metrics.count(request, response.status, began=began)
+        return response
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 from engine.client.origin import Origin
+from engine.client.queue_metrics import QueueMetrics
 from engine.client.ratelimiter import RateLimiter, default_controller_rate_limiter
 from engine.clock import Clock, Timer
 
@@ -44,8 +45,7 @@ class WorkQueue(Generic[K]):
         self._getters: deque[asyncio.Future[None]] = deque()
         self._drained: asyncio.Event = asyncio.Event()
         self._shutting_down = False
-        self.adds = 0
-        self.retries = 0
+        self.metrics = QueueMetrics(clock)
 
     # -- adding
 
@@ -56,7 +56,7 @@ class WorkQueue(Generic[K]):
         self._note(key, origins)
         if key in self._dirty:
             return
-        self.adds += 1
+        self.metrics.add(key)
         self._dirty.add(key)
         if key not in self._processing:
             self._queue.append(key)
@@ -66,6 +66,7 @@ class WorkQueue(Generic[K]):
         """Add a key after a while; of several such, the earliest stands."""
         if self._shutting_down:
             return
+        self.metrics.retry()
         if seconds <= 0:
             self.add(key, *origins)
             return
@@ -80,7 +81,6 @@ class WorkQueue(Generic[K]):
 
     def add_rate_limited(self, key: K, *origins: Origin | None) -> None:
         """Add a key that failed, when the rate limiter lets it."""
-        self.retries += 1
         self.add_after(key, self._limiter.when(key), *origins)
 
     def forget(self, key: K) -> None:
@@ -116,12 +116,14 @@ class WorkQueue(Generic[K]):
                     self._getters.remove(getter)
                 raise
         key = self._queue.popleft()
+        self.metrics.get(key)
         self._processing[key] = None
         self._dirty.discard(key)
         return key, self._origins.pop(key, [])
 
     def done(self, key: K) -> None:
         """The key is processed. If it was added meanwhile, it goes into the queue now."""
+        self.metrics.done(key)
         self._processing.pop(key, None)
         if key in self._dirty:
             self._queue.append(key)

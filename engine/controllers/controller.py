@@ -30,6 +30,7 @@ from engine.client import (
     woken_by,
 )
 from engine.config import ClusterConfig
+from engine.controllers.queue_names import queue_name
 from engine.tasks import Supervisor
 from engine.trace import Hop, Span, current_span
 from engine.world import World
@@ -120,6 +121,10 @@ class Controller:
     def title(self) -> str:
         return self.view or self.name
 
+    @property
+    def _metrics_view(self) -> str:
+        return f"workqueue/{self.title}/metrics"
+
     def lister(self, resource: GVR) -> Lister:
         """Read a resource from the cache; it is synced before the first reconcile."""
         return self._informer(resource).lister
@@ -132,7 +137,10 @@ class Controller:
 
         def handler(old: Object | None, new: Object | None, origin: Origin) -> None:
             for key in mapper(old, new):
-                self.queue.add_after(key, delay(key, old, new) if delay is not None else 0.0, origin)
+                if delay is None:
+                    self.queue.add(key, origin)
+                else:
+                    self.queue.add_after(key, delay(key, old, new), origin)
 
         self._informer(resource).add_handler(handler)
 
@@ -164,6 +172,7 @@ class Controller:
     def start(self) -> None:
         """Work as soon as the caches are synced, until `stop`."""
         self.world.views.offer(f"controllers/{self.title}", self._look)
+        self.world.views.offer(self._metrics_view, lambda _: self.queue.metrics.families(queue_name(self.title)))
         Context().run(self._spawn)
 
     def _spawn(self) -> None:
@@ -173,6 +182,7 @@ class Controller:
 
     async def stop(self) -> None:
         self.world.views.withdraw(f"controllers/{self.title}")
+        self.world.views.withdraw(self._metrics_view)
         self.queue.shut_down()
         await self._tasks.close()
         await self.recorder.close()
@@ -270,8 +280,8 @@ class Controller:
             "queue": {
                 "depth": len(self.queue),
                 "inFlight": len(self.queue.processing()),
-                "adds": self.queue.adds,
-                "retries": self.queue.retries,
+                "adds": self.queue.metrics.adds,
+                "retries": self.queue.metrics.retries,
                 "queued": self.queue.queued()[:SHOWN_KEYS],
                 "processing": self.queue.processing(),
                 "waiting": [

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, PODS
 from engine.client import Client
+from engine.world import World
 from tests.apiserver.conftest import ClientFor, config_map
 
+CONFIGMAP_LABELS = 'group="",resource="configmaps"'
 _LINE = re.compile(r'^[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+$')
 
 
@@ -79,9 +82,74 @@ async def test_what_is_under_way_is_shown(client: Client) -> None:
     assert found['apiserver_current_inflight_requests{request_kind="readOnly"}'] == 1  # the page itself
     assert found['apiserver_current_inflight_requests{request_kind="mutating"}'] == 0
     open_ = (
-        'apiserver_longrunning_requests{component="apiserver",resource="configmaps",scope="namespace",subresource="",'
-        'verb="WATCH"}'
+        'apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="namespace",'
+        'subresource="",verb="WATCH",version="v1"}'
     )
     assert found[open_] == 1
     await watch.events.aclose()
     assert open_ not in await page(client)
+
+
+async def test_what_the_store_is_asked_for_is_counted(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    await client.create(CONFIGMAPS, config_map("b"), namespace="default")
+    await client.patch(CONFIGMAPS, "a", {"data": {"x": "1"}}, namespace="default")
+    await client.list(CONFIGMAPS, namespace="default")
+    await client.delete(CONFIGMAPS, "b", namespace="default")
+    found = await page(client)
+    for operation in ("create", "delete", "get", "list", "update"):
+        labels = f"{CONFIGMAP_LABELS.replace('resource', f'operation=@{operation}@,resource')}".replace("@", '"')
+        assert found[f"etcd_requests_total{{{labels}}}"] >= 1, operation
+        assert found[f"etcd_request_duration_seconds_count{{{labels}}}"] >= 1, operation
+        assert found[f'etcd_request_duration_seconds_bucket{{{labels},le="+Inf"}}'] >= 1, operation
+    assert found['etcd_requests_total{group="",operation="create",resource="configmaps"}'] == 2
+
+
+async def test_the_cost_of_lists_is_told_by_where_they_were_answered(client: Client) -> None:
+    for name in ("a", "b", "c"):
+        await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    before = await page(client)
+    await client.list(CONFIGMAPS, namespace="default", field_selector="metadata.name!=a")
+    await client.list(CONFIGMAPS, namespace="default", field_selector="metadata.name!=a", resource_version="0")
+    found = await page(client)
+
+    def more(name: str, labels: str = CONFIGMAP_LABELS) -> float:
+        return found[f"{name}{{{labels}}}"] - before.get(f"{name}{{{labels}}}", 0)
+
+    for kind, expected in (("total", 1), ("fetched_objects_total", 3), ("returned_objects_total", 2)):
+        assert more(f"apiserver_storage_list_{kind}") == expected
+    assert more("apiserver_storage_list_evaluated_objects_total") == 3
+    indexed = 'group="",index="",resource="configmaps"'
+    assert more("apiserver_cache_list_total", indexed) == 1
+    assert more("apiserver_cache_list_fetched_objects_total", indexed) == 3
+    assert more("apiserver_cache_list_returned_objects_total") == 2
+
+
+async def test_watch_caches_are_told_by_group_and_resource(client: Client) -> None:
+    await client.list(CONFIGMAPS, resource_version="0")
+    made = await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    await client.list(CONFIGMAPS, resource_version=made["metadata"]["resourceVersion"])
+    found = await page(client)
+    assert found[f"apiserver_watch_cache_initializations_total{{{CONFIGMAP_LABELS}}}"] == 1
+    assert found[f"watch_cache_capacity{{{CONFIGMAP_LABELS}}}"] == 1000
+    assert found[f"apiserver_storage_events_received_total{{{CONFIGMAP_LABELS}}}"] >= 0
+    objects = found[f"apiserver_resource_objects{{{CONFIGMAP_LABELS}}}"]
+    assert objects == found['apiserver_storage_objects{resource="configmaps"}'] >= 0
+
+
+async def test_each_family_is_written_once_whoever_keeps_it(client: Client, world: World) -> None:
+    def family(value: int, name: str) -> list[dict[str, Any]]:
+        sample = {"labels": {"name": name}, "value": value, "suffix": ""}
+        return [{"name": "workqueue_adds_total", "type": "counter", "help": "Adds", "samples": [sample]}]
+
+    for number, name in enumerate(("job", "certificate", "certificate"), 1):
+        world.views.offer(f"workqueue/{number}/metrics", lambda _, value=number, name=name: family(value, name))
+    body = (await client.send("GET", "/metrics")).body.decode().splitlines()
+    assert [line for line in body if "workqueue" in line] == [
+        "# HELP workqueue_adds_total Adds",
+        "# TYPE workqueue_adds_total counter",
+        'workqueue_adds_total{name="job"} 1',
+        'workqueue_adds_total{name="certificate"} 5',
+    ]
+    heads = [line for line in body if line.startswith("# TYPE")]
+    assert len(heads) == len(set(heads))

@@ -74,23 +74,27 @@ class Reader:
     async def _from_cache(self, selection: Selection) -> Object:
         cache = await self._backend.caches.started(selection.info)
         revision = cache.revision
-        state = selection.candidates(cache)
+        state = list(selection.candidates(cache))
         if selection.info.custom:
-            state = list(state)
             await self._backend.storage.prepare(selection.info, state)
             state = [from_storage(selection.info, obj) for obj in state]
         found = [from_storage(selection.info, obj) for obj in state if selection.contains(obj)]
+        self._backend.storage.metrics.listed_from_cache(
+            selection.info.gvr, index=selection.index, fetched=len(state), returned=len(found)
+        )
         return list_object(selection.info, found, revision=revision)
 
     async def _from_store(self, selection: Selection, options: ListOptions) -> Object:
         revision, after = self._start(options)
         found: list[Object] = []
-        left = 0
+        left = fetched = evaluated = 0
         while True:
             page = await self._page(selection, revision=revision, after=after, options=options)
             revision = page.revision
+            fetched += len(page.items)
             for number, (key, obj) in enumerate(page.items):
                 after = key
+                evaluated += 1
                 if selection.wants(obj):
                     found.append(obj)
                     if len(found) == options.limit:
@@ -102,6 +106,9 @@ class Reader:
                 left = 0
                 break
             await self._backend.world.clock.sleep(0)
+        self._backend.storage.metrics.listed(
+            selection.info.gvr, fetched=fetched, evaluated=evaluated, returned=len(found)
+        )
         if not left:
             return list_object(selection.info, found, revision=revision)
         token = Continue(revision, after).encode()

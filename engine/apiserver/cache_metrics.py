@@ -1,0 +1,116 @@
+"""What /metrics says of watch caches and of those who watch (apiserver pkg/storage/cacher/metrics, etcd3/metrics)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from engine.api.types import GVR
+from engine.apiserver.caches import WatchCaches
+from engine.apiserver.metric_text import metric
+from engine.apiserver.watch_cache import WatchCache
+from engine.metrics import Sample
+
+_VERSION_DIGITS = 10**15  # a version is shown without what a floating point number would lose
+
+# Name, kind, help and value of what is told of each cache by its group and resource.
+_FIGURES: tuple[tuple[str, str, str, Callable[[WatchCache], float]], ...] = (
+    (
+        "apiserver_resource_objects",
+        "gauge",
+        "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the "
+        "value will be -1.",
+        len,
+    ),
+    (
+        "apiserver_storage_events_received_total",
+        "counter",
+        "[BETA] Number of etcd events received split by kind.",
+        lambda cache: cache.received,
+    ),
+    (
+        "apiserver_terminated_watchers_total",
+        "counter",
+        "[ALPHA] Counter of watchers closed due to unresponsiveness broken by resource type.",
+        lambda cache: cache.cut_off,
+    ),
+    (
+        "apiserver_watch_cache_events_dispatched_total",
+        "counter",
+        "[ALPHA] Counter of events dispatched in watch cache broken by resource type.",
+        lambda cache: cache.received,
+    ),
+    (
+        "apiserver_watch_cache_events_received_total",
+        "counter",
+        "[ALPHA] Counter of events received in watch cache broken by resource type.",
+        lambda cache: cache.received,
+    ),
+    (
+        "apiserver_watch_cache_initializations_total",
+        "counter",
+        "[ALPHA] Counter of watch cache initializations broken by resource type.",
+        lambda cache: cache.fillings,
+    ),
+    (
+        "apiserver_watch_cache_resource_version",
+        "gauge",
+        "[ALPHA] Current resource version of watch cache broken by resource type. This is truncated to the 15 least "
+        "significant digits.",
+        lambda cache: cache.revision % _VERSION_DIGITS,
+    ),
+    (
+        "watch_cache_capacity",
+        "gauge",
+        "[ALPHA] Total capacity of watch cache broken by resource type.",
+        lambda cache: cache.size,
+    ),
+)
+
+
+def cache_lines(caches: WatchCaches) -> Iterator[str]:
+    known = list(caches.by_resource())
+    yield from metric(
+        "apiserver_storage_objects",
+        "gauge",
+        [Sample({"resource": resource.group_resource}, len(cache)) for resource, cache in known],
+        "[STABLE] [DEPRECATED, consider using apiserver_resource_objects instead] Number of stored objects at the time "
+        "of last check split by kind. In case of a fetching error, the value will be -1.",
+    )
+    for name, kind, help, value in _FIGURES:
+        yield from metric(name, kind, [Sample(_labels(resource), value(cache)) for resource, cache in known], help)
+    yield from metric(
+        "apiserver_registered_watchers",
+        "gauge",
+        [Sample({"kind": cache.kind}, cache.watcher_count) for _, cache in known],
+        "[ALPHA] Number of currently registered watchers for a given resource",
+    )
+    yield from metric(
+        "apiserver_longrunning_requests",
+        "gauge",
+        [sample for resource, cache in known for sample in _open_watches(resource, cache)],
+        "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, "
+        "scope and component. Not all requests are tracked this way.",
+    )
+
+
+def _labels(resource: GVR) -> dict[str, str]:
+    return {"group": resource.group, "resource": resource.resource}
+
+
+def _open_watches(resource: GVR, cache: WatchCache) -> Iterator[Sample]:
+    scopes: dict[str, int] = {}
+    for watcher in cache.watchers:
+        interest = watcher.interest
+        scope = "resource" if interest.name else "namespace" if interest.namespace else "cluster"
+        scopes[scope] = scopes.get(scope, 0) + 1
+    for scope, count in sorted(scopes.items()):
+        labels = {
+            "component": "apiserver",
+            "group": resource.group,
+            "resource": resource.resource,
+            "scope": scope,
+            "subresource": "",
+            "verb": "WATCH",
+            "version": resource.version,
+        }
+        yield Sample(labels, count)

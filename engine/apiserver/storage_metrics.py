@@ -1,0 +1,109 @@
+"""What /metrics says of the store as the API server uses it (apiserver pkg/storage/etcd3/metrics, cacher/metrics): how
+often each operation was asked for and how long it took, and what lists cost.
+
+Durations are this machine's, as those of requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.api.types import GVR
+from engine.clock import wall
+from engine.metrics import Counter, Family, Histogram
+
+_BUCKETS = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+)  # fmt: skip
+_OPERATION = ("operation", "group", "resource")
+_RESOURCE = ("group", "resource")
+
+
+class StorageMetrics:
+    def __init__(self) -> None:
+        self._durations = Histogram(
+            "etcd_request_duration_seconds",
+            "[ALPHA] Etcd request latency in seconds for each operation and object type.",
+            *_OPERATION,
+            buckets=_BUCKETS,
+        )
+        self._requests = Counter(
+            "etcd_requests_total", "[ALPHA] Etcd request counts for each operation and object type.", *_OPERATION
+        )
+        self._errors = Counter(
+            "etcd_request_errors_total",
+            "[ALPHA] Etcd failed request counts for each operation and object type.",
+            *_OPERATION,
+        )
+        self._lists = _counter("apiserver_storage_list_total", "Number of LIST requests served from storage")
+        self._fetched = _counter(
+            "apiserver_storage_list_fetched_objects_total",
+            "Number of objects read from storage in the course of serving a LIST request",
+        )
+        self._evaluated = _counter(
+            "apiserver_storage_list_evaluated_objects_total",
+            "Number of objects tested in the course of serving a LIST request from storage",
+        )
+        self._returned = _counter(
+            "apiserver_storage_list_returned_objects_total",
+            "Number of objects returned for a LIST request from storage",
+        )
+        self._cache_lists = _counter(
+            "apiserver_cache_list_total", "Number of LIST requests served from watch cache", "index"
+        )
+        self._cache_fetched = _counter(
+            "apiserver_cache_list_fetched_objects_total",
+            "Number of objects read from watch cache in the course of serving a LIST request",
+            "index",
+        )
+        self._cache_returned = _counter(
+            "apiserver_cache_list_returned_objects_total",
+            "Number of objects returned for a LIST request from watch cache",
+        )
+
+    @contextmanager
+    def request(self, operation: str, resource: GVR) -> Iterator[None]:
+        """Measures what the store is asked for; one that fails is counted as such."""
+        began = wall()
+        labels = (operation, resource.group, resource.resource)
+        try:
+            yield
+        except Exception:
+            self._errors.add(*labels)
+            raise
+        finally:
+            self._requests.add(*labels)
+            self._durations.observe(wall() - began, *labels)
+
+    def listed(self, resource: GVR, *, fetched: int, evaluated: int, returned: int) -> None:
+        """A list, or a page of one, that the store answered."""
+        labels = (resource.group, resource.resource)
+        self._lists.add(*labels)
+        self._fetched.add(*labels, by=fetched)
+        self._evaluated.add(*labels, by=evaluated)
+        self._returned.add(*labels, by=returned)
+
+    def listed_from_cache(self, resource: GVR, *, index: str, fetched: int, returned: int) -> None:
+        labels = (resource.group, resource.resource)
+        self._cache_lists.add(*labels, index)
+        self._cache_fetched.add(*labels, index, by=fetched)
+        self._cache_returned.add(*labels, by=returned)
+
+    def families(self) -> tuple[Family, ...]:
+        return (
+            self._durations,
+            self._requests,
+            self._errors,
+            self._lists,
+            self._fetched,
+            self._evaluated,
+            self._returned,
+            self._cache_lists,
+            self._cache_fetched,
+            self._cache_returned,
+        )
+
+
+def _counter(name: str, help: str, *labels: str) -> Counter:
+    return Counter(name, f"[ALPHA] {help}", *_RESOURCE, *labels)
