@@ -11,9 +11,10 @@ from engine.api.resource_table import ADMISSION, APIEXTENSIONS, APIREGISTRATION,
 from engine.api.resources import ResourceInfo
 from engine.api.turns import Work, at_once
 from engine.api.types import Object
-from engine.api.validation.metadata import object_meta, object_meta_update, own_finalizers
+from engine.api.validation import text
+from engine.api.validation.metadata import NameRule, object_meta, object_meta_update, own_finalizers
 from engine.api.validation.problems import Problems
-from engine.api.validation.rules import rules_for
+from engine.api.validation.rules import Metadata, rules_for
 
 __all__ = [
     "Problems",
@@ -35,6 +36,8 @@ def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
 
 
 def validate_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
+    """In upstream's order, which looks at the metadata more than once: the REST layer for all kinds alike, then the
+    strategy of the kind (rest.BeforeUpdate)."""
     return at_once(check_update(info, new, old))
 
 
@@ -50,7 +53,7 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
     rules = rules_for(info)
     if info.stored:
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
-        _finalizers(info, obj, problems)
+        _finalizers(info, obj.get("metadata", {}), problems)
     if info.extension is not None:
         problems += yield from info.extension.problems(obj, None, problems.warned)
     elif rules.create is not None:
@@ -59,23 +62,31 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
 
 
 def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]:
-    problems = Problems()
-    rules = rules_for(info)
-    object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
-    _finalizers(info, new, problems)
+    problems, rules, metadata = Problems(), rules_for(info), _Metadata(info, new, old)
+    problems += metadata.common()
     if info.extension is not None:
+        problems += metadata.changed()
         problems += yield from info.extension.problems(new, old, problems.warned)
-    elif rules.update is not None:
+        return problems
+    for step in rules.steps or (Metadata.CHANGED,):
+        match step:
+            case Metadata.CHANGED:
+                problems += metadata.changed()
+            case Metadata.WHOLE:
+                problems += metadata.whole()
+            case check:
+                check(new, old, problems)
+    if rules.update is not None:
         rules.update(new, old, problems)
-    elif rules.create is not None:
+    elif rules.create is not None and not rules.steps:
         rules.create(new, problems)
     return problems
 
 
 def check_status_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]:
-    problems = Problems()
-    rules = rules_for(info)
-    object_meta_update(new.get("metadata", {}), old.get("metadata", {}), problems)
+    problems, rules, metadata = Problems(), rules_for(info), _Metadata(info, new, old)
+    problems += metadata.common()
+    problems += metadata.changed()
     if info.extension is not None:
         problems += yield from info.extension.problems(new, old, problems.warned)
     elif rules.status is not None:
@@ -83,6 +94,37 @@ def check_status_update(info: ResourceInfo, new: Object, old: Object) -> Work[Pr
     return problems
 
 
-def _finalizers(info: ResourceInfo, obj: Object, problems: Problems) -> None:
+class _Metadata:
+    """What is wrong with the metadata of an updated object, looked for once, however often it is told."""
+
+    def __init__(self, info: ResourceInfo, new: Object, old: Object) -> None:
+        self._info, self._new = info, new.get("metadata", {})
+        self._changed = Problems()
+        object_meta_update(self._new, old.get("metadata", {}), self._changed)
+
+    def common(self) -> Problems:
+        """As the REST layer has it: any name that fits into a path, any finalizers (validateCommonFields)."""
+        problems = self._all(text.path_segment)
+        problems += self._changed
+        return problems
+
+    def whole(self) -> Problems:
+        problems = self._all(rules_for(self._info).name)
+        _finalizers(self._info, self._new, problems)
+        return problems
+
+    def changed(self) -> Problems:
+        problems = Problems()
+        problems += self._changed
+        _finalizers(self._info, self._new, problems)
+        return problems
+
+    def _all(self, name_rule: NameRule) -> Problems:
+        problems = Problems()
+        object_meta(self._new, namespaced=self._info.namespaced, name_rule=name_rule, problems=problems)
+        return problems
+
+
+def _finalizers(info: ResourceInfo, metadata: Object, problems: Problems) -> None:
     if not info.custom and info.gvr.group not in _ANY_FINALIZERS:
-        own_finalizers(obj.get("metadata", {}), problems)
+        own_finalizers(metadata, problems)

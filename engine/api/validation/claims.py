@@ -12,7 +12,13 @@ ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOnce
 VOLUME_MODES = ("Block", "Filesystem")
 _EXCLUSIVE = "may not use ReadWriteOncePod with other access modes"
 _DEFAULT_GROUP = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-_TEMPLATE_METADATA = ("annotations", "labels", "creationTimestamp")
+# What of metadata a template may not have, in Go's order and with the names of the errors.
+_TEMPLATE_METADATA = {
+    **{field: field for field in ("name", "generateName", "namespace", "selfLink")},
+    "uid": "uID",
+    **{field: field for field in ("resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")},
+    **{field: field for field in ("ownerReferences", "finalizers", "managedFields")},
+}
 
 
 def claim_spec(spec: Object, path: str, problems: Problems) -> None:
@@ -73,7 +79,7 @@ def claim_template(template: Object, path: str, problems: Problems) -> None:
     metadata = template.get("metadata", {})
     annotation_map(metadata.get("annotations"), f"{path}.metadata.annotations", problems)
     label_map(metadata.get("labels"), f"{path}.metadata.labels", problems)
-    for field, value in metadata.items():
-        if value and field not in _TEMPLATE_METADATA:
-            problems.forbidden(f"{path}.metadata.{field}", "cannot be set")
+    for field, shown in _TEMPLATE_METADATA.items():
+        if metadata.get(field):
+            problems.forbidden(f"{path}.metadata.{shown}", "cannot be set")
     claim_spec(template.get("spec", {}), f"{path}.spec", problems)

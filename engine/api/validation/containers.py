@@ -30,6 +30,7 @@ _EPHEMERAL_FORBIDDEN = (
     "startupProbe",
     "lifecycle",
 )
+_POINTERS = (*PROBES, "lifecycle")  # there, though empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _ephemeral(spec: Object, path: str, context: PodContext, problems: Problems)
         if target and target not in others:
             problems.not_found(f"{at}.targetContainerName", target)
         for forbidden in _EPHEMERAL_FORBIDDEN:
-            if container.get(forbidden):
+            if container.get(forbidden) or (forbidden in _POINTERS and forbidden in container):
                 problems.forbidden(f"{at}.{forbidden}", _NOT_FOR_EPHEMERAL)
         for number, mount in enumerate(container.get("volumeMounts", ())):
             for forbidden in ("subPath", "subPathExpr"):

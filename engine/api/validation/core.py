@@ -44,9 +44,8 @@ def config_map(obj: Object, problems: Problems) -> None:
         problems.too_long("", _SIZE_LIMIT)
 
 
-def config_map_update(new: Object, old: Object, problems: Problems) -> None:
+def frozen_config_map(new: Object, old: Object, problems: Problems) -> None:
     _frozen(new, old, ("data", "binaryData"), problems)
-    config_map(new, problems)
 
 
 def secret(obj: Object, problems: Problems) -> None:
@@ -68,10 +67,9 @@ def secret(obj: Object, problems: Problems) -> None:
         problems.required(f"metadata.annotations[{_TOKEN_ANNOTATION}]")
 
 
-def secret_update(new: Object, old: Object, problems: Problems) -> None:
+def frozen_secret(new: Object, old: Object, problems: Problems) -> None:
     problems.immutable("type", new.get("type"), old.get("type"))
     _frozen(new, old, ("data",), problems)
-    secret(new, problems)
 
 
 def _frozen(new: Object, old: Object, fields: tuple[str, ...], problems: Problems) -> None:
@@ -106,10 +104,6 @@ def namespace(obj: Object, problems: Problems) -> None:
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             problems.invalid("spec.finalizers", finalizer, detail)
-
-
-def namespace_update(new: Object, old: Object, problems: Problems) -> None:
-    """Finalizers change by another way, and there is nothing else."""
 
 
 def namespace_status_update(new: Object, old: Object, problems: Problems) -> None:

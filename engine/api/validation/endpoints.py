@@ -9,7 +9,7 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_map
 from engine.api.validation.problems import Problems
-from engine.api.validation.services import PROTOCOLS, plain_address
+from engine.api.validation.services import PROTOCOLS, plain_address, special_address
 
 _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MAX_ENDPOINTS, _MAX_PORTS, _MAX_ADDRESSES = 1000, 20000, 100
@@ -30,16 +30,13 @@ def endpoints(obj: Object, problems: Problems) -> None:
 
 
 def _address(address: Object, path: str, problems: Problems) -> None:
-    value, wrong = address.get("ip", ""), text.ip_address(address.get("ip", ""))
-    problems.all_invalid(f"{path}.ip", value, wrong)
+    value = address.get("ip", "")
+    problems.all_invalid(f"{path}.ip", value, text.ip_address(value))
     if address.get("hostname"):
         problems.all_invalid(f"{path}.hostname", address["hostname"], text.dns_label(address["hostname"]))
     if "nodeName" in address:
         problems.all_invalid(f"{path}.nodeName", address["nodeName"], text.dns_subdomain(address["nodeName"]))
-    if wrong:
-        problems.invalid(f"{path}.ip", value, "must be a valid IP address")
-    else:
-        plain_address(value, f"{path}.ip", problems)
+    special_address(value, f"{path}.ip", problems)
 
 
 def _endpoint_port(port: Object, path: str, problems: Problems, *, name_required: bool) -> None:

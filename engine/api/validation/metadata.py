@@ -31,7 +31,10 @@ def object_meta(metadata: Object, *, namespaced: bool, name_rule: NameRule, prob
         problems.all_invalid("metadata.name", name, name_rule(name))
     _namespace(metadata.get("namespace", ""), namespaced=namespaced, problems=problems)
     problems.not_negative("metadata.generation", metadata.get("generation"))
-    _common(metadata, problems)
+    _labels_annotations_owners(metadata, problems)
+    if metadata.get("finalizers"):
+        _finalizers(metadata["finalizers"], problems)
+    _managed_fields(metadata, problems)
 
 
 def _namespace(namespace: str, *, namespaced: bool, problems: Problems) -> None:
@@ -54,7 +57,8 @@ def object_meta_update(new: Object, old: Object, problems: Problems) -> None:
     for field in _IMMUTABLE:
         zero = _ZERO.get(field)
         problems.immutable(f"metadata.{field}", new.get(field, zero), old.get(field, zero))
-    _common(new, problems)
+    _labels_annotations_owners(new, problems)
+    _managed_fields(new, problems)
 
 
 def own_finalizers(metadata: Object, problems: Problems) -> None:
@@ -78,13 +82,14 @@ def _no_new_finalizers(new: Sequence[str], old: Sequence[str], problems: Problem
         )
 
 
-def _common(metadata: Object, problems: Problems) -> None:
+def _labels_annotations_owners(metadata: Object, problems: Problems) -> None:
     labels.label_map(metadata.get("labels"), "metadata.labels", problems)
     labels.annotation_map(metadata.get("annotations"), "metadata.annotations", problems)
     if metadata.get("ownerReferences"):
         _owner_references(metadata["ownerReferences"], problems)
-    if metadata.get("finalizers"):
-        _finalizers(metadata["finalizers"], problems)
+
+
+def _managed_fields(metadata: Object, problems: Problems) -> None:
     for index, entry in enumerate(metadata.get("managedFields") or ()):
         _owner_of_fields(entry, f"metadata.managedFields[{index}]", problems)
 
@@ -93,22 +98,28 @@ def _owner_references(references: list[Object], problems: Problems) -> None:
     path, first = "metadata.ownerReferences", ""
     for reference in references:
         api_version, kind, name = (reference.get(field, "") for field in ("apiVersion", "kind", "name"))
-        if not api_version.rpartition("/")[2]:
+        if api_version.count("/") > 1 or not api_version.rpartition("/")[2]:
             problems.invalid(f"{path}.apiVersion", api_version, "version must not be empty")
         for field in ("kind", "name", "uid"):
             if not reference.get(field):
                 problems.invalid(f"{path}.{field}", "", "must not be empty")
         if (api_version, kind) == _FORBIDDEN_OWNER:
-            problems.invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")
+            problems.invalid(path, _shown(reference), "/v1, Kind=Event is disallowed from being an owner")
         if reference.get("controller"):
             if first:
                 detail = (
                     "Only one reference can have Controller set to true. "
                     f'Found "true" in references for {first} and {kind}/{name}'
                 )
-                problems.invalid(path, references, detail)
+                problems.invalid(path, [_shown(each) for each in references], detail)
             else:
                 first = f"{kind}/{name}"
+
+
+def _shown(reference: Object) -> Object:
+    """In the order of Go's fields, of which four are written whatever they hold."""
+    always = {field: reference.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
+    return always | {field: reference[field] for field in ("controller", "blockOwnerDeletion") if field in reference}
 
 
 def _owner_of_fields(entry: Object, path: str, problems: Problems) -> None:

@@ -15,9 +15,8 @@ _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral 
 
 
 def volume_mounts(container: Object, path: str, volumes: Mapping[str, Object], problems: Problems) -> None:
-    devices = container.get("volumeDevices", ())
-    device_names = {device.get("name") for device in devices}
-    device_paths = {device.get("devicePath") for device in devices}
+    # Of several with one name, the last one's path is what others are compared with.
+    devices = {each.get("name", ""): each.get("devicePath", "") for each in container.get("volumeDevices", ())}
     places = set()
     for index, mount in enumerate(container["volumeMounts"]):
         at = f"{path}[{index}]"
@@ -31,9 +30,9 @@ def volume_mounts(container: Object, path: str, volumes: Mapping[str, Object], p
         if place in places:
             problems.invalid(f"{at}.mountPath", place, "must be unique")
         places.add(place)
-        if name in device_names:
+        if name in devices:
             problems.invalid(f"{at}.name", name, "must not already exist in volumeDevices")
-        if place in device_paths:
+        if place in devices.values():
             problems.invalid(f"{at}.mountPath", place, "must not already exist as a path in volumeDevices")
         _options(mount, at, path, container=container, problems=problems)
 
@@ -65,9 +64,7 @@ def _options(mount: Object, at: str, path: str, *, container: Object, problems: 
 
 
 def volume_devices(container: Object, path: str, volumes: Mapping[str, Object], problems: Problems) -> None:
-    mounts = container.get("volumeMounts", ())
-    mount_names = {mount.get("name") for mount in mounts}
-    mount_paths = {mount.get("mountPath") for mount in mounts}
+    mounts = {each.get("name", ""): each.get("mountPath", "") for each in container.get("volumeMounts", ())}
     names, places = set[str](), set[str]()
     for index, device in enumerate(container["volumeDevices"]):
         at = f"{path}[{index}]"
@@ -89,9 +86,9 @@ def volume_devices(container: Object, path: str, volumes: Mapping[str, Object], 
             problems.invalid(f"{at}.devicePath", place, "can not contain backsteps ('..')")
         else:
             places.add(place)
-        if name in mount_names:
+        if name in mounts:
             problems.invalid(f"{at}.name", name, "must not already exist in volumeMounts")
-        if place in mount_paths:
+        if place in mounts.values():
             problems.invalid(f"{at}.devicePath", place, "must not already exist as a path in volumeMounts")
         if name:
             names.add(name)

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 
 from engine.api.types import Object
 from engine.api.validation import placement, text
+from engine.api.validation.annotated_json import Struct, decoded
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_map
 from engine.api.validation.placement import taints
 from engine.api.validation.problems import Problems
 from engine.api.validation.resources import quantity, requirements
 
+_TAINTS, _AVOID_PODS = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
+_ANNOTATIONS = "metadata.annotations"
+_TAINT = Struct("v1", "Taint", {"key": "string", "value": "string", "effect": "v1.TaintEffect"})
+_OWNER = Struct("v1", "OwnerReference", {"controller": "bool"})
+_SIGNATURE = Struct("v1", "PodSignature", {"podController": _OWNER})
+_AVOIDED = Struct("v1", "PreferAvoidPodsEntry", {"podSignature": _SIGNATURE})
+_AVOIDS = Struct("v1", "AvoidPods", {"preferAvoidPods": _AVOIDED}, many=("preferAvoidPods",))
+
 
 def node(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
+    _annotations(obj, problems)
     taints(spec.get("taints", ()), "metadata.taints", problems)
     _resources(obj, problems)
     ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
@@ -35,7 +46,35 @@ def _resources(obj: Object, problems: Problems) -> None:
             quantity(name, amount, f"status.{field}.{name}", problems)
 
 
+def _annotations(obj: Object, problems: Problems) -> None:
+    """Of before there were fields (ValidateNodeSpecificAnnotations)."""
+    annotations = obj["metadata"].get("annotations", {})
+    if annotations.get(_TAINTS):
+        found = decoded(annotations[_TAINTS], _TAINT, many=True)
+        if isinstance(found, str):
+            problems.invalid(_ANNOTATIONS, _TAINTS, found)
+        else:
+            taints(found, f"{_ANNOTATIONS}.{_TAINTS}", problems)
+    if annotations.get(_AVOID_PODS):
+        avoided = decoded(annotations[_AVOID_PODS], _AVOIDS)
+        if isinstance(avoided, str):
+            problems.invalid(f"{_ANNOTATIONS}.AvoidPods", _AVOID_PODS, avoided)
+        else:
+            _avoided(avoided.get("preferAvoidPods") or (), problems)
+
+
+def _avoided(entries: Sequence[Object], problems: Problems) -> None:
+    for index, entry in enumerate(entries):
+        path = f"{_ANNOTATIONS}.{_AVOID_PODS}[{index}].PodSignature"
+        owner = entry.get("podSignature", {}).get("podController")
+        if owner is None:
+            problems.required(path)
+        elif not owner.get("controller"):
+            problems.invalid(f"{path}.PodController.Controller", False, "must point to a controller")
+
+
 def node_update(new: Object, old: Object, problems: Problems) -> None:
+    _annotations(new, problems)
     _resources(new, problems)
     addresses: list[Object] = []
     for index, address in enumerate(new.get("status", {}).get("addresses", ())):
@@ -43,13 +82,19 @@ def node_update(new: Object, old: Object, problems: Problems) -> None:
             problems.duplicate(f"status.addresses[{index}]", internal("NodeAddress", address))
         addresses.append(address)
     after, before = new.get("spec", {}), old.get("spec", {})
-    for field, shown in (("podCIDRs", "podCIDR"), ("providerID", "providerID")):
-        if before.get(field) and before[field] != after.get(field):
-            detail = f'node updates may not change {shown} except from "" to valid'
-            problems.forbidden(f"spec.{field}", detail)
+    _kept_ranges(after.get("podCIDRs", ()), before.get("podCIDRs", ()), problems)
+    if before.get("providerID") and before["providerID"] != after.get("providerID"):
+        problems.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
     taints(after.get("taints", ()), "metadata.taints", problems)
     if after.get("externalID", "") != before.get("externalID", ""):
         problems.forbidden("spec.externalID", "may not be updated")
+
+
+def _kept_ranges(new: Sequence[str], old: Sequence[str], problems: Problems) -> None:
+    """Told once for each range that is another, or once if there are more or fewer."""
+    changed = 1 if len(new) != len(old) else sum(one != other for one, other in zip(new, old, strict=True))
+    for _ in range(changed if old else 0):
+        problems.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid')
 
 
 def runtime_class(obj: Object, problems: Problems) -> None:

@@ -28,8 +28,7 @@ def persistent_volume_claim(obj: Object, problems: Problems) -> None:
     claim_spec(obj.get("spec", {}), "spec", problems)
 
 
-def persistent_volume_claim_update(new: Object, old: Object, problems: Problems) -> None:
-    persistent_volume_claim(new, problems)
+def changed_persistent_volume_claim(new: Object, old: Object, problems: Problems) -> None:
     after, before = _comparable(new, old, problems)
     if after != before:
         problems.forbidden("spec", _CHANGED + difference("core.PersistentVolumeClaimSpec", before, after))

@@ -231,8 +231,7 @@ SOURCES: Mapping[str, Callable[[Object, str, Problems], None]] = {
 # -- updates
 
 
-def persistent_volume_update(new: Object, old: Object, problems: Problems) -> None:
-    persistent_volume(new, problems)
+def changed_persistent_volume(new: Object, old: Object, problems: Problems) -> None:
     after, before = new.get("spec", {}), old.get("spec", {})
     source, source_before = _source(after), _source(before)
     if "controllerExpandSecretRef" not in source_before.get("csi", {"controllerExpandSecretRef": {}}):

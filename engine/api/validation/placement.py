@@ -197,7 +197,7 @@ def spread_constraints(found: Sequence[Object], path: str, problems: Problems) -
 
 
 def _spread_options(constraint: Object, path: str, problems: Problems) -> None:
-    least, when = constraint.get("minDomains"), constraint.get("whenUnsatisfiable")
+    least, when = constraint.get("minDomains"), constraint.get("whenUnsatisfiable", "")
     if least is not None:
         if least <= 0:
             problems.invalid(f"{path}.minDomains", least, "must be greater than zero")

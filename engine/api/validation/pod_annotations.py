@@ -9,17 +9,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from engine.api.go_json import syntax_error
 from engine.api.types import Object
 from engine.api.validation import placement
+from engine.api.validation.annotated_json import Struct, decoded
 from engine.api.validation.files import descending_path
 from engine.api.validation.problems import Problems
 from engine.api.validation.windows import containers_with_path
 
 MIRROR = "kubernetes.io/config.mirror"
 _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
+# Of the internal type, whose fields have no names of their own in JSON.
+_TOLERATION = Struct(
+    "core",
+    "Toleration",
+    {
+        "Key": "string",
+        "Operator": "core.TolerationOperator",
+        "Value": "string",
+        "Effect": "core.TaintEffect",
+        "TolerationSeconds": "int64",
+    },
+)
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
@@ -58,12 +68,11 @@ def _is_int32(value: str) -> bool:
 
 
 def _tolerations(value: str, path: str, problems: Problems) -> None:
-    try:
-        found: Any = orjson.loads(value)
-    except ValueError as error:
-        problems.invalid(path, _TOLERATIONS, syntax_error(value.encode()) or str(error))
-        return
-    if isinstance(found, list):
+    found = decoded(value, _TOLERATION, many=True)
+    if isinstance(found, str):
+        problems.invalid(path, _TOLERATIONS, found)
+    else:
+        found = [{name[0].lower() + name[1:]: item for name, item in each.items()} for each in found]
         placement.tolerations(found, f"{path}.{_TOLERATIONS}", problems)
 
 

@@ -90,7 +90,7 @@ def _pod_addresses(entries: Sequence[Object], problems: Problems) -> None:
     for index, address in enumerate(addresses):
         problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
     if len(addresses) > 1:
-        if not dual_stack(addresses):
+        if len(addresses) > 2 or not dual_stack(addresses):
             problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
         for index, address in enumerate(addresses):
             if address in addresses[:index]:
@@ -109,14 +109,13 @@ def _host_addresses(status: Object, problems: Problems) -> None:
         for index, address in enumerate(addresses):
             if address in addresses[:index]:
                 problems.duplicate(f"{path}[{index}]", {"IP": address})
-        if not dual_stack(addresses):
+        if len(addresses) > 2 or not dual_stack(addresses):
             problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
 
 
 def dual_stack(addresses: Sequence[str]) -> bool:
-    """One address of each family."""
-    versions = {ipaddress.ip_address(address).version for address in addresses if not text.ip_address(address)}
-    return len(addresses) == 2 and versions == {4, 6}
+    """Whether there are addresses of each family."""
+    return {ipaddress.ip_address(address).version for address in addresses if not text.ip_address(address)} == {4, 6}
 
 
 def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems) -> None:

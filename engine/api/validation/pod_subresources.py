@@ -13,6 +13,7 @@ from engine.api.validation.problems import Problems
 
 _MIRROR = "kubernetes.io/config.mirror"
 _RESIZABLE = ("cpu", "memory")
+_ONLY = "only cpu and memory resources are mutable"
 
 
 def validate_ephemeral_containers(new: Object, old: Object) -> Problems:
@@ -44,16 +45,44 @@ def validate_resize(new: Object, old: Object) -> Problems:
         problems.invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
     if not _node_resizes(old):
         problems.forbidden("spec", "Pod running on node without support for resize")
-    for field in ("initContainers", "containers"):
-        for index, (after, before) in enumerate(
-            zip(new["spec"].get(field, ()), old["spec"].get(field, ()), strict=False)
-        ):
-            path = f"spec.{field}[{index}].resources"
-            if field == "containers" or before.get("restartPolicy") == "Always":
-                _resized(after, before, path, problems, sidecar=field == "initContainers")
-            elif after != before:
-                problems.forbidden("spec", "resources for non-sidecar init containers are immutable")
+    if _same_containers(new, old, problems):
+        _resizes(new["spec"], old["spec"], problems)
     return problems
+
+
+def _same_containers(new: Object, old: Object, problems: Problems) -> bool:
+    """All are still there, in their places (validatePodResizeContainerOrdering)."""
+    count = len(problems)
+    for field in ("containers", "initContainers"):
+        after, before = ([each.get("name") for each in pod["spec"].get(field, ())] for pod in (new, old))
+        if len(after) != len(before):
+            problems.forbidden(f"spec.{field}", f"{field} may not be added or removed on resize")
+            continue
+        for index, (name, known) in enumerate(zip(after, before, strict=True)):
+            if name != known:
+                problems.forbidden(f"spec.{field}[{index}].name", f"{field} may not be renamed or reordered on resize")
+    return len(problems) == count
+
+
+def _resizes(after: Object, before: Object, problems: Problems) -> None:
+    fields = ("initContainers", "containers")
+    pairs = {field: list(zip(after.get(field, ()), before.get(field, ()), strict=True)) for field in fields}
+    for field in fields:
+        for index, (new, old) in enumerate(pairs[field]):
+            if field == "containers" or old.get("restartPolicy") == "Always":
+                _none_removed(new, old, f"spec.{field}[{index}].resources", problems)
+    found = len(problems)
+    for new, old in pairs["containers"]:
+        if _fixed(new, old) != old:
+            problems.forbidden("spec", _ONLY)
+    for new, old in pairs["initContainers"]:
+        if old.get("restartPolicy") != "Always":
+            if new != old:
+                problems.forbidden("spec", "resources for non-sidecar init containers are immutable")
+        elif _fixed(new, old) != old:
+            problems.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
+    if len(problems) == found == 0 and {**after, **dict.fromkeys(fields)} != {**before, **dict.fromkeys(fields)}:
+        problems.forbidden("spec", _ONLY)
 
 
 def _is_static(pod: Object) -> bool:
@@ -81,15 +110,30 @@ def _node_resizes(pod: Object) -> bool:
     return True
 
 
-def _resized(after: Object, before: Object, path: str, problems: Problems, *, sidecar: bool) -> None:
+def _none_removed(after: Object, before: Object, path: str, problems: Problems) -> None:
     new, old = after.get("resources", {}), before.get("resources", {})
     for field, words in (("requests", "resource requests"), ("limits", "resource limits")):
         if any(name not in new.get(field, {}) for name in old.get(field, {})):
             problems.forbidden(f"{path}.{field}", f"{words} cannot be removed")
-        if _others(new.get(field, {})) != _others(old.get(field, {})):
-            which = "cpu and memory resources for sidecar containers" if sidecar else "cpu and memory resources"
-            problems.forbidden("spec", f"only {which} are mutable")
 
 
-def _others(amounts: Mapping[str, str]) -> dict[str, str]:
-    return {name: amount for name, amount in amounts.items() if name not in _RESIZABLE}
+def _fixed(new: Object, old: Object) -> Object:
+    """The new container with what may change put back (dropCPUMemoryResourcesFromContainer)."""
+    resources = dict(new.get("resources", {}))
+    before = old.get("resources", {})
+    for field in ("limits", "requests"):
+        amounts = _put_back(resources.pop(field, {}), before.get(field))
+        if amounts or field in before:
+            resources[field] = amounts
+    fixed = {**new, "resources": resources}
+    if not resources and "resources" not in old:
+        del fixed["resources"]
+    return fixed
+
+
+def _put_back(new: Mapping[str, str], old: Mapping[str, str] | None) -> dict[str, str]:
+    """Where there was nothing, upstream looks no further."""
+    if old is None:
+        return {}
+    kept = {name: amount for name, amount in new.items() if name not in _RESIZABLE}
+    return kept | {name: old[name] for name in _RESIZABLE if name in old}

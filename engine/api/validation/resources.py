@@ -197,8 +197,7 @@ def quantity(name: str, amount: str, path: str, problems: Problems) -> None:
     value = Quantity.parse(amount)
     if value < Quantity():
         problems.invalid(path, amount, NOT_NEGATIVE)
-    whole = name in _WHOLE or not native(name)
-    if whole and value.milli % 1000:
+    if (name in _WHOLE or is_extended_resource(name)) and value.milli % 1000:
         problems.invalid(path, amount, _WHOLE_TEXT)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from engine.api.resource_table import (
@@ -67,6 +68,13 @@ Create = Callable[[Object, Problems], None]
 Update = Callable[[Object, Object, Problems], None]
 
 
+class Metadata(Enum):
+    """Where the check of an update looks at the metadata: as a whole, or at what may not change of it."""
+
+    WHOLE = "whole"
+    CHANGED = "changed"
+
+
 class Rules(NamedTuple):
     """Without an `update` of its own, an updated object is checked like a new one."""
 
@@ -74,6 +82,16 @@ class Rules(NamedTuple):
     update: Update | None = None
     status: Update | None = None
     name: NameRule = text.dns_subdomain
+    steps: Sequence[Update | Metadata] = ()
+    """Instead of `update`, where upstream looks at parts several times: an error is told as often as it is found."""
+
+
+def _as_new(create: Create) -> Update:
+    """A step that looks at the new object alone."""
+    return lambda new, old, problems: create(new, problems)
+
+
+_WHOLE, _CHANGED = Metadata.WHOLE, Metadata.CHANGED
 
 
 def _template_of_pod_template(obj: Object, problems: Problems) -> None:
@@ -81,9 +99,16 @@ def _template_of_pod_template(obj: Object, problems: Problems) -> None:
 
 
 _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
-    ("", "Pod"): Rules(pods.pod, pod_update.pod_update, pod_status.pod_status_update),
+    ("", "Pod"): Rules(pods.pod, status=pod_status.pod_status_update, steps=(_CHANGED, _WHOLE, pod_update.pod_update)),
     ("", "PodTemplate"): Rules(_template_of_pod_template),
-    ("", "ReplicationController"): Rules(workloads.replication_controller, status=workload_status.replica_set_status),
+    ("", "ReplicationController"): Rules(
+        workloads.replication_controller,
+        status=workload_status.replica_set_status,
+        steps=(
+            *(_WHOLE, _as_new(workloads.replication_controller)),
+            *(_CHANGED, _as_new(workloads.replication_controller)),
+        ),
+    ),
     ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
     ("apps", "DaemonSet"): Rules(workloads.daemon_set, workloads.daemon_set_update, workload_status.daemon_set_status),
     ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workload_status.deployment_status),
@@ -109,13 +134,23 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
 }
 _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "Binding"): Rules(core.binding),
-    ("", "ConfigMap"): Rules(core.config_map, core.config_map_update),
+    ("", "ConfigMap"): Rules(
+        core.config_map, steps=(_CHANGED, core.frozen_config_map, _WHOLE, _as_new(core.config_map))
+    ),
     ("", "Event"): Rules(events.event, events.event_update),
-    ("", "LimitRange"): Rules(quotas.limit_range),
-    ("", "Namespace"): Rules(core.namespace, core.namespace_update, core.namespace_status_update, name=text.dns_label),
-    ("", "Node"): Rules(nodes.node, nodes.node_update, nodes.node_update),
+    ("", "LimitRange"): Rules(quotas.limit_range, steps=(_WHOLE, _as_new(quotas.limit_range))),
+    ("", "Namespace"): Rules(
+        core.namespace,
+        status=core.namespace_status_update,
+        name=text.dns_label,
+        steps=(_WHOLE, _as_new(core.namespace), _CHANGED),
+    ),
+    ("", "Node"): Rules(
+        nodes.node, status=nodes.node_update, steps=(_WHOLE, _as_new(nodes.node), _CHANGED, nodes.node_update)
+    ),
     ("", "ResourceQuota"): Rules(quotas.resource_quota, quotas.resource_quota_update, quotas.resource_quota_status),
-    ("", "Secret"): Rules(core.secret, core.secret_update),
+    ("", "Secret"): Rules(core.secret, steps=(_CHANGED, core.frozen_secret, _WHOLE, _as_new(core.secret))),
+    ("", "ServiceAccount"): Rules(steps=(_CHANGED, _WHOLE)),
     (CERTIFICATES, "CertificateSigningRequest"): Rules(
         certificates.signing_request,
         certificates.signing_request_update,
@@ -147,15 +182,28 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     (SCHEDULING, "PriorityClass"): Rules(policies.priority_class, policies.priority_class_update),
 }
 _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
-    ("", "Endpoints"): Rules(endpoints.endpoints),
-    ("", "PersistentVolume"): Rules(persistent_volumes.persistent_volume, persistent_volumes.persistent_volume_update),
+    ("", "Endpoints"): Rules(endpoints.endpoints, steps=(_CHANGED, _WHOLE, _as_new(endpoints.endpoints))),
+    ("", "PersistentVolume"): Rules(
+        persistent_volumes.persistent_volume,
+        steps=(
+            *(_WHOLE, _as_new(persistent_volumes.persistent_volume)) * 2,
+            persistent_volumes.changed_persistent_volume,
+        ),
+    ),
     ("", "PersistentVolumeClaim"): Rules(
         persistent_volume_claims.persistent_volume_claim,
-        persistent_volume_claims.persistent_volume_claim_update,
-        persistent_volume_claims.persistent_volume_claim_status,
+        status=persistent_volume_claims.persistent_volume_claim_status,
+        steps=(
+            *(_WHOLE, _as_new(persistent_volume_claims.persistent_volume_claim)),
+            *(_CHANGED, _WHOLE, _as_new(persistent_volume_claims.persistent_volume_claim)),
+            persistent_volume_claims.changed_persistent_volume_claim,
+        ),
     ),
     ("", "Service"): Rules(
-        services.service, services.service_update, services.service_status, name=text.dns_1035_label
+        services.service,
+        status=services.service_status,
+        name=text.dns_1035_label,
+        steps=(_CHANGED, services.changed_service, _WHOLE, _as_new(services.service)),
     ),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(

@@ -166,7 +166,7 @@ def cluster_addresses(spec: Object, problems: Problems) -> None:
         problems.invalid(path, addresses, "may only hold up to 2 values")
     if wrong:
         return
-    if len(addresses) > 1 and not dual_stack(addresses[:2]):
+    if len(addresses) > 1 and not dual_stack(addresses):
         problems.invalid(path, addresses, "may specify no more than one IP for each IP family")
     _families_of(addresses, spec.get("ipFamilies") or [], problems)
 
@@ -191,9 +191,18 @@ def _families_of(addresses: Sequence[str], families: Sequence[str], problems: Pr
 def plain_address(address: str, path: str, problems: Problems) -> None:
     wrong = text.ip_address(address)
     problems.all_invalid(path, address, wrong)
-    if wrong:
+    if not wrong:
+        special_address(address, path, problems)
+
+
+def special_address(address: str, path: str, problems: Problems) -> None:
+    """What an endpoint cannot have (ValidateNonSpecialIP)."""
+    parsed = text.sloppy_address(address)
+    if parsed is None:
+        problems.invalid(path, address, "must be a valid IP address")
         return
-    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
     if parsed.is_unspecified:
         problems.invalid(path, address, f"may not be unspecified ({address})")
     if parsed.is_loopback:
@@ -222,18 +231,22 @@ def _source_ranges(spec: Object, annotations: Object, problems: Problems) -> Non
 
 
 def _load_balancer(spec: Object, problems: Problems) -> None:
-    balanced = spec.get("type") == "LoadBalancer"
-    if not balanced:
-        for field in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
-            if field in spec:
-                problems.forbidden(f"spec.{field}", _LOAD_BALANCER_ONLY)
-        return
-    if "allocateLoadBalancerNodePorts" not in spec:
+    balanced, given = spec.get("type") == "LoadBalancer", "allocateLoadBalancerNodePorts" in spec
+    if given and not balanced:
+        problems.forbidden("spec.allocateLoadBalancerNodePorts", _LOAD_BALANCER_ONLY)
+    elif balanced and not given:
         problems.required("allocateLoadBalancerNodePorts")
-    if "loadBalancerClass" in spec:
-        problems.all_invalid(
-            "spec.loadBalancerClass", spec["loadBalancerClass"], text.qualified_name(spec["loadBalancerClass"])
-        )
+    _load_balancer_class(spec, problems)
+
+
+def _load_balancer_class(spec: Object, problems: Problems) -> None:
+    name = spec.get("loadBalancerClass")
+    if name is None:
+        return
+    if spec.get("type") == "LoadBalancer":
+        problems.all_invalid("spec.loadBalancerClass", name, text.qualified_name(name))
+    else:
+        problems.forbidden("spec.loadBalancerClass", _LOAD_BALANCER_ONLY)
 
 
 def _traffic(spec: Object, problems: Problems) -> None:
@@ -262,7 +275,7 @@ def _traffic(spec: Object, problems: Problems) -> None:
         problems.not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)
 
 
-def service_update(new: Object, old: Object, problems: Problems) -> None:
+def changed_service(new: Object, old: Object, problems: Problems) -> None:
     after, before = new.get("spec", {}), old.get("spec", {})
     if "ExternalName" not in (after.get("type"), before.get("type")):
         _kept_addresses(after, before, problems)
@@ -271,11 +284,11 @@ def service_update(new: Object, old: Object, problems: Problems) -> None:
         new_class = after.get("loadBalancerClass")
         if new_class != before.get("loadBalancerClass"):
             problems.invalid("spec.loadBalancerClass", new_class, _ONCE)
+    _load_balancer_class(after, problems)
     if needs_health_check(before) and needs_health_check(after):
         node_port = after.get("healthCheckNodePort")
         if node_port != before.get("healthCheckNodePort"):
             problems.forbidden("spec.healthCheckNodePort", IMMUTABLE)
-    service(new, problems)
 
 
 def _kept_addresses(after: Object, before: Object, problems: Problems) -> None:

@@ -47,6 +47,7 @@ def _no_causes(new: Object, old: Object) -> list[Cause]:
 # -- scale
 
 _REPLICAS = ("spec", "replicas")
+_RESIZED = ("containers", "initContainers")
 _WITH_REPLICAS = frozenset({"v1", "apps/v1", "apps/v1beta1", "apps/v1beta2"})
 
 
@@ -113,15 +114,27 @@ def _ephemeral_containers(info: ResourceInfo) -> Facet:
 
 def _resize(info: ResourceInfo) -> Facet:
     def take(new: Object, view: Object) -> None:
-        for field in ("containers", "initContainers"):
-            wanted = {container["name"]: container for container in (view.get("spec") or {}).get(field) or ()}
-            for container in new["spec"].get(field) or ():
-                source = wanted.get(container["name"], {})
+        """Containers that were renamed, moved, added or left out are taken as they are, and refused then."""
+        spec = view.get("spec") or {}
+        if any(len(_names(spec, field)) != len(_names(new["spec"], field)) for field in _RESIZED):
+            new["spec"] = spec
+            return
+        for field in _RESIZED:
+            if _names(spec, field) != _names(new["spec"], field):
+                new["spec"][field] = spec[field]
+                continue
+            for container, source in zip(new["spec"].get(field) or (), spec.get(field) or (), strict=True):
                 for part in ("resources", "resizePolicy"):
                     if part in source:
                         container[part] = source[part]
+                    else:
+                        container.pop(part, None)
 
     return _part(info, take, validate_resize)
+
+
+def _names(spec: Object, field: str) -> list[str]:
+    return [container.get("name", "") for container in spec.get(field) or ()]
 
 
 def _finalize(info: ResourceInfo) -> Facet:
