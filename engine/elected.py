@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from engine.api.errors import ApiError
 from engine.api.types import LEASES
 from engine.client import NORMAL, Client, EventRecorder, LeaderElector
-from engine.metrics import Gauge
+from engine.metrics import Counter, Gauge
 from engine.rng import Rng
 from engine.world import World
 
@@ -63,7 +63,14 @@ class ElectedPart:
             "name",
         )
         master.set(self._lease, to=int(self._elector.is_leader))
-        return [master.to_json()]
+        slow = Counter(
+            "leader_election_slowpath_total",
+            "[ALPHA] Total number of slow path exercised in renewing leader leases. 'name' is the string used to "
+            "identify the lease. Please make sure to group by name.",
+            "name",
+        )
+        slow.set(self._lease, to=self._elector.slow_paths)
+        return [master.to_json(), slow.to_json()]
 
     async def _lead(self) -> None:
         self._part = self._make()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.api.types import LEASES
+import pytest
+
+from engine.api.types import LEASES, Object
 from engine.client.leader_election import LeaderElector
 from engine.world import World
 from tests.client.server import Server, serving
@@ -109,3 +111,65 @@ async def test_one_that_loses_the_lead_while_it_starts_never_leads(world: World)
         assert terms == ["first yields", "second leads"]
         await second.elector.stop()
         await first.elector.stop()
+
+
+SPEC = {"holderIdentity": "bing", "leaseDurationSeconds": 3, "leaseTransitions": 4}
+
+
+@pytest.mark.parametrize(
+    ("spec", "seconds", "transitions"),
+    [
+        pytest.param(None, 0.0, 0, id="there is none"),
+        pytest.param({}, 0.0, 1, id="nobody has ever held it"),
+        pytest.param({"holderIdentity": "", "leaseDurationSeconds": 1, "leaseTransitions": 4}, 0.0, 5, id="given back"),
+        pytest.param({"holderIdentity": "bing"}, 0.0, 1, id="held for no time"),
+        pytest.param(SPEC, 3.0, 5, id="held, and not renewed for as long as its holder said"),
+    ],
+)
+async def test_a_lease_is_taken(world: World, spec: Object | None, seconds: float, transitions: int) -> None:
+    """client-go TestTryAcquireOrRenewLeases."""
+    async with serving(world) as server:
+        metadata = {"name": "kube-scheduler", "namespace": "kube-system"}
+        if spec is not None:
+            lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+            await server.admin.create(LEASES, lease, namespace="kube-system")
+        candidate = Candidate(server, "baz", [])
+        began = world.clock.monotonic()
+        await server.eventually("it leads", lambda: candidate.elector.is_leader)
+        assert seconds <= world.clock.monotonic() - began <= seconds + 4.5
+        found = (await server.admin.get(LEASES, "kube-scheduler", namespace="kube-system"))["spec"]
+        assert (found["holderIdentity"], found["leaseTransitions"]) == ("baz", transitions)
+        assert found["acquireTime"] <= found["renewTime"]
+        await candidate.elector.stop()
+
+
+async def test_a_lease_is_renewed_without_reading_it_until_somebody_else_writes_it(world: World) -> None:
+    """client-go's fast path (TestTryAcquireOrRenewLeases, "renew already acquired object")."""
+    async with serving(world) as server:
+        candidate = Candidate(server, "baz", [], faulty=True)
+        await world.clock.sleep(1)
+        server.transport.requests.clear()
+        await world.clock.sleep(8)
+        assert {request.method for request in server.transport.requests} == {"PUT"}
+        before = await server.admin.get(LEASES, "kube-scheduler", namespace="kube-system")
+        labels = {"metadata": {"labels": {"touched": "yes"}}}
+        await server.admin.patch(LEASES, "kube-scheduler", labels, namespace="kube-system")
+        server.transport.requests.clear()
+        await world.clock.sleep(4)
+        assert [request.method for request in server.transport.requests] == ["PUT", "GET", "PUT", "PUT"]
+        after = await server.admin.get(LEASES, "kube-scheduler", namespace="kube-system")
+        assert after["metadata"]["labels"] == {"touched": "yes"}
+        assert after["spec"]["acquireTime"] == before["spec"]["acquireTime"] < after["spec"]["renewTime"]
+        assert (candidate.elector.slow_paths, candidate.elector.is_leader) == (1, True)
+        await candidate.elector.stop()
+
+
+async def test_one_that_cannot_renew_leads_on_for_the_renew_deadline_of_its_last_try(world: World) -> None:
+    async with serving(world) as server:
+        candidate = Candidate(server, "baz", [], faulty=True)
+        await world.clock.sleep(0.5)
+        assert candidate.elector.is_leader
+        server.transport.fail = lambda request: ConnectionRefusedError("cut off")
+        await server.eventually("it yields", lambda: not candidate.elector.is_leader)
+        assert 11.9 <= world.clock.monotonic() <= 12.2, "the next try begins two seconds after the last, for ten"
+        await candidate.elector.stop()
