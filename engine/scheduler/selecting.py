@@ -12,11 +12,11 @@ from typing import Any
 
 import orjson
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, Cause
 from engine.api.kept_json import kept_json
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
-from engine.api.validation.text import label_value, qualified_name
+from engine.scheduler.node_selector_terms import term_problems
 
 _SORTED = orjson.OPT_SORT_KEYS
 
@@ -75,26 +75,13 @@ def _integer(text: str | None) -> int | None:
 class _Requirement:
     """One expression over labels, or over the one field that there is."""
 
-    __slots__ = ("_bound", "_key", "_operator", "_values", "sound")
+    __slots__ = ("_bound", "_key", "_operator", "_values")
 
-    def __init__(self, obj: Object, *, of_field: bool) -> None:
+    def __init__(self, obj: Object) -> None:
         self._key: str = obj.get("key", "")
         self._operator: str = obj.get("operator", "")
         self._values: list[str] = obj.get("values") or []
         self._bound = _integer(self._values[0]) if len(self._values) == 1 else None
-        self.sound = self._sound_field() if of_field else self._sound_label()
-
-    def _sound_field(self) -> bool:
-        return self._key == "metadata.name" and self._operator in ("In", "NotIn") and len(self._values) == 1
-
-    def _sound_label(self) -> bool:
-        if qualified_name(self._key):
-            return False
-        if self._operator in ("In", "NotIn"):
-            return bool(self._values) and not any(map(label_value, self._values))
-        if self._operator in ("Exists", "DoesNotExist"):
-            return not self._values
-        return self._operator in ("Gt", "Lt") and self._bound is not None
 
     def matches(self, values: Mapping[str, str]) -> bool:
         present = self._key in values
@@ -113,16 +100,19 @@ class _Requirement:
         return actual > self._bound if self._operator == "Gt" else actual < self._bound
 
 
+def is_empty_term(term: Object) -> bool:
+    return not term.get("matchExpressions") and not term.get("matchFields")
+
+
 class _Term:
     """A nodeSelectorTerm: all its expressions and fields. One that is empty, or not sound, matches no node."""
 
     __slots__ = ("_expressions", "_fields", "_sound")
 
     def __init__(self, obj: Object) -> None:
-        self._expressions = [_Requirement(e, of_field=False) for e in obj.get("matchExpressions") or ()]
-        self._fields = [_Requirement(f, of_field=True) for f in obj.get("matchFields") or ()]
-        listed = [*self._expressions, *self._fields]
-        self._sound = bool(listed) and all(requirement.sound for requirement in listed)
+        self._expressions = [_Requirement(expression) for expression in obj.get("matchExpressions") or ()]
+        self._fields = [_Requirement(field) for field in obj.get("matchFields") or ()]
+        self._sound = not is_empty_term(obj) and not term_problems(obj, "")
 
     def matches(self, node: Object) -> bool:
         if not self._sound:
@@ -169,6 +159,16 @@ def node_matches_pod(pod: Object, node: Object) -> bool:
             return False
     required = required_node_affinity(pod)
     return required is None or node_selector_matches(required, node)
+
+
+def preferred_problems(terms: list[Object]) -> list[Cause]:
+    """What is wrong with preferred terms; those that count for nothing are not looked at."""
+    return [
+        cause
+        for i, term in enumerate(terms)
+        if term.get("weight") and not is_empty_term(term["preference"])
+        for cause in term_problems(term["preference"], f"preferredDuringSchedulingIgnoredDuringExecution[{i}]")
+    ]
 
 
 def preferred_score(terms: list[Object], node: Object) -> int:

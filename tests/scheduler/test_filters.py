@@ -121,10 +121,12 @@ AFFINITY_CASES: dict[str, tuple[dict[str, Any], bool]] = {
         required({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n", "x"]}]}),
         False,
     ),
-    "another field": (
+    "a field that nodes are not asked for": (
         required({"matchFields": [{"key": "metadata.uid", "operator": "NotIn", "values": ["n"]}]}),
-        False,
+        True,
     ),
+    "gt of what is no label's value": (required(expression("cores", "Gt", "-1")), False),
+    "gt with a sign": (required(expression("cores", "Gt", "+1")), False),
     "field not in": (
         required({"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}),
         False,

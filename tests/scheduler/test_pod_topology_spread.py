@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engine.api.types import Object
 from engine.scheduler.framework.status import Code
 from engine.scheduler.plugins.pod_topology_spread import PodTopologySpread
@@ -71,6 +73,12 @@ def test_terminating_pods_and_other_namespaces_do_not_count() -> None:
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     foreign = pod("foreign", node_name="a", labels=FOO, namespace="other")
     assert reasons(spread(ZONE, FOO), there=[going, foreign]) == ["", "", "", ""]
+
+
+@pytest.mark.parametrize("selector", [{}, None])
+def test_a_selector_that_names_nothing_counts_nobody(selector: Object | None) -> None:
+    there = placed(a=3)
+    assert reasons({**spread(ZONE, FOO), "labelSelector": selector}, there=there) == ["", "", "", ""]
 
 
 def test_min_domains_treats_the_minimum_as_zero() -> None:
@@ -144,9 +152,10 @@ REPLICA_SET = {
 }
 
 
-def owned(name: str, **fields: Any) -> Object:
+def owned(name: str, version: str = "apps/v1", **fields: Any) -> Object:
     made = pod(name, **fields)
-    made["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "rs", "controller": True}]
+    owner = {"apiVersion": version, "kind": "ReplicaSet", "name": "rs", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
     return made
 
 
@@ -158,6 +167,8 @@ def test_system_defaults_spread_the_pods_of_a_service_or_replica_set() -> None:
         # By host alone, as no node has the zone label: 2 * log(6) + 2 for a, 2 for the others, rounded to 6 and 2.
         assert found == {"a": 33, "b": 100, "x": 100, "y": 100}
     assert Bench(NODES, there).scores(PodTopologySpread, pod("p", labels=FOO)) is None
+    foreign = owned("p", "apps.example.com/v1", labels=FOO)
+    assert Bench(NODES, there, others=[REPLICA_SET]).scores(PodTopologySpread, foreign) is None
 
 
 def test_list_defaults_take_the_place_of_the_systems() -> None:

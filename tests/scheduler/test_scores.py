@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import Object
+from engine.scheduler.framework.status import Code
 from engine.scheduler.plugins.image_locality import ImageLocality
 from engine.scheduler.plugins.node_affinity import NodeAffinity
 from engine.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
@@ -141,3 +142,28 @@ def test_node_affinity_adds_the_weights_of_matching_preferences() -> None:
     wanted = pod("p", **preferred((6, "a", "1"), (2, "b", "1")))
     assert bench.scores(NodeAffinity, wanted) == {"both": 100, "a": 75, "none": 0}
     assert bench.scores(NodeAffinity, pod("p")) is None
+
+
+@pytest.mark.parametrize(
+    ("term", "problem"),
+    [
+        pytest.param(
+            {"key": "cores", "operator": "Gt", "values": ["few"]},
+            'preferredDuringSchedulingIgnoredDuringExecution[0].matchExpressions[0].values[0]: Invalid value: "few": '
+            "for 'Gt', 'Lt' operators, the value must be an integer",
+            id="no number",
+        ),
+        pytest.param({"key": "disk", "operator": "Exists"}, "", id="sound"),
+    ],
+)
+def test_a_preference_that_cannot_be_read_ends_the_attempt(term: dict[str, Any], problem: str) -> None:
+    bench = Bench([node("n1"), node("n2")])
+    terms = [{"weight": 1, "preference": {"matchExpressions": [term]}}]
+    wanted = pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
+    placed = bench.schedule(wanted)
+    if problem:
+        assert placed.status is not None
+        assert placed.status.message == f'running PreScore plugin "NodeAffinity": {problem}'
+        assert placed.status.code is Code.ERROR
+    else:
+        assert placed.status is None

@@ -21,7 +21,7 @@ from engine.scheduler.framework.plugin import (
     Scores,
     default_normalize,
 )
-from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable
+from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
@@ -30,6 +30,7 @@ from engine.scheduler.selecting import (
     node_matches_pod,
     node_selector_matches,
     preferred_node_affinity,
+    preferred_problems,
     preferred_score,
     required_node_affinity,
 )
@@ -98,7 +99,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return Verdicts(table[rows].astype(np.intp), [SUCCESS, NOT_ENFORCED, NOT_MATCHED])
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
-        return SUCCESS if self._added_preferred or preferred_node_affinity(pod.pod) else SKIP
+        preferred = preferred_node_affinity(pod.pod)
+        if problems := preferred_problems(preferred):
+            # The API lets such terms pass. A required one matches no node; a preferred one ends the attempt.
+            told = [f"{cause.field}: {cause.message}" for cause in problems]
+            return error(told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+        return SUCCESS if self._added_preferred or preferred else SKIP
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         if node.node is None:

@@ -32,6 +32,13 @@ HOSTNAME = "kubernetes.io/hostname"
 STATEFUL_SETS = GVR("apps", "v1", "statefulsets")
 REPLICATION_CONTROLLERS = GVR("", "v1", "replicationcontrollers")
 
+# The controllers whose selectors are asked for, by apiVersion and kind: others may have kinds of the same names.
+_OWNERS = {
+    ("apps/v1", "ReplicaSet"): REPLICA_SETS,
+    ("apps/v1", "StatefulSet"): STATEFUL_SETS,
+    ("v1", "ReplicationController"): REPLICATION_CONTROLLERS,
+}
+
 # What pods are spread by that say nothing of it themselves.
 SYSTEM_DEFAULTS: list[Object] = [
     {"topologyKey": HOSTNAME, "whenUnsatisfiable": SCHEDULE_ANYWAY, "maxSkew": 3},
@@ -67,8 +74,11 @@ class Constraint:
         return included
 
     def matching(self, pod: PodInfo, snapshot: Snapshot) -> NDArray[np.int64]:
-        """Per node, the pods of the pod's namespace that the selector matches and that are not terminating."""
+        """Per node, the pods of the pod's namespace that the selector matches and that are not terminating. A selector
+        that asks for nothing counts none (countPodsMatchSelector), though it matches the pod itself."""
         namespace, selector = pod.namespace, self.selector
+        if selector.empty:
+            return np.zeros(len(snapshot), np.int64)
 
         def accepts(group: LabelGroup) -> bool:
             return group.namespace == namespace and not group.terminating and selector.matches(dict(group.labels))
@@ -104,12 +114,7 @@ def _owner_selector(pod: PodInfo, handle: Handle) -> Object | None:
     """The label selector of the controller that owns the pod."""
     owners = pod.pod["metadata"].get("ownerReferences") or ()
     owner = next((o for o in owners if o.get("controller")), None)
-    resources = {
-        "ReplicaSet": REPLICA_SETS,
-        "StatefulSet": STATEFUL_SETS,
-        "ReplicationController": REPLICATION_CONTROLLERS,
-    }
-    resource = resources.get(owner["kind"]) if owner is not None else None
+    resource = _OWNERS.get((owner.get("apiVersion", ""), owner["kind"])) if owner is not None else None
     if owner is None or resource is None:
         return None
     found = handle.lister(resource).get(owner["name"], pod.namespace)
