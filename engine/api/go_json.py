@@ -21,7 +21,8 @@ _NUMBER_STATES = {
 
 def syntax_error(data: bytes | str) -> str:
     """What is wrong with a text that is no JSON; empty for one that is."""
-    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    encoded = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    text = encoded.decode("latin-1")  # Go's scanner looks at single bytes, and shows them as characters
     scanner = _Scanner(text)
     try:
         scanner.document()

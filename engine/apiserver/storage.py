@@ -14,6 +14,7 @@ from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.changes import decode_stored
+from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_metrics import StorageMetrics
@@ -65,12 +66,16 @@ class Storage:
     # -- reading
 
     async def get(self, info: ResourceInfo, namespace: str, name: str) -> Stored | None:
+        """Raises CorruptObjectError."""
         key = info.key(namespace, name)
         response = await self._range(info, Range(key.encode()), operation="get")
         if not response.kvs:
             return None
         kv = response.kvs[0]
-        obj = self._decode(info, key, kv)
+        try:
+            obj = self._decode(info, key, kv)
+        except CorruptObject as corrupt:
+            raise CorruptObjectError(key, corrupt) from None
         await self.prepare(info, [obj])
         return Stored(from_storage(info, obj), kv.mod_revision)
 
@@ -87,14 +92,15 @@ class Storage:
         """Objects of a namespace ("" for all), in the order of their keys; revision 0 is the newest.
 
         `after` is a key below the prefix that the namespace makes, so that no page reaches beyond it. `stored` leaves
-        the objects in the stored version. Raises CompactedError or FutureRevisionError.
+        the objects in the stored version. Raises CompactedError or FutureRevisionError, and ApiError 500 for objects
+        that cannot be read.
         """
         root = f"{info.storage_prefix}/"
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
         start = f"{prefix}{after}".encode() + b"\0" if after else prefix.encode()
         end = prefix_end(prefix.encode())
         response = await self._range(info, Range(start, end, revision=revision, limit=limit))
-        found = [(key, self._decode(info, key, kv)) for kv in response.kvs for key in (kv.key.decode(),)]
+        found = self._decode_all(info, response.kvs)
         if not stored:
             await self.prepare(info, [obj for _, obj in found])
         items = [(key[len(prefix) :], obj if stored else from_storage(info, obj)) for key, obj in found]
@@ -103,9 +109,9 @@ class Storage:
     async def page_of(self, info: ResourceInfo, key: str, *, revision: int = 0) -> Page:
         """The page that has the object of one key alone. Raises CompactedError or FutureRevisionError."""
         response = await self._range(info, Range(key.encode(), revision=revision))
-        found = [self._decode(info, key, kv) for kv in response.kvs]
-        await self.prepare(info, found)
-        items = [(key, from_storage(info, obj)) for obj in found]
+        found = self._decode_all(info, response.kvs)
+        await self.prepare(info, [obj for _, obj in found])
+        items = [(key, from_storage(info, obj)) for _, obj in found]
         return Page(items, revision or response.revision, 0)
 
     async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
@@ -123,6 +129,19 @@ class Storage:
             if cache is None or request.revision not in (0, cache.revision):
                 raise
             return cache.range(request)
+
+    def _decode_all(self, info: ResourceInfo, kvs: Sequence[KeyValue]) -> list[tuple[str, Object]]:
+        found: list[tuple[str, Object]] = []
+        corrupt: list[tuple[str, CorruptObject]] = []
+        for kv in kvs:
+            key = kv.key.decode()
+            try:
+                found.append((key, self._decode(info, key, kv)))
+            except CorruptObject as error:
+                corrupt.append((key, error))
+        if corrupt:
+            raise unreadable(info, corrupt)
+        return found
 
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:
         cache = self._caches.of(info)

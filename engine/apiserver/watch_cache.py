@@ -16,6 +16,7 @@ from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.corrupt_objects import CorruptObject
 from engine.apiserver.fan_out import FanOut, node_name
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
@@ -74,6 +75,7 @@ class WatchCache:
         self._store = store
         self._first = prefix.encode() + b"/"
         self._entries: dict[str, tuple[int, Object]] = {}
+        self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
         self._ordered: list[str] | None = None
         self._indexes: dict[str, Index] = {"namespace": _namespace}
         if index_by_node:
@@ -128,6 +130,7 @@ class WatchCache:
         while True:
             response = await self._store.range(Range(self._first, end))
             self._entries.clear()
+            self.corrupt.clear()
             self._ring.clear()
             self._forgot = False
             self.fillings += 1
@@ -136,7 +139,11 @@ class WatchCache:
                 index.clear()
             for kv in response.kvs:
                 key = kv.key.decode()
-                obj = decode_stored(kv.value, kv.mod_revision)
+                try:
+                    obj = decode_stored(kv.value, kv.mod_revision)
+                except CorruptObject as corrupt:
+                    self.corrupt[key] = corrupt
+                    continue
                 self._entries[key] = (kv.mod_revision, obj)
                 self._enter(key, obj)
             self._listed_at = self.revision = response.revision
@@ -201,7 +208,11 @@ class WatchCache:
 
     async def _apply(self, events: list[Event]) -> None:
         for number, event in enumerate(events):
-            change = self._change(event)
+            try:
+                change = self._change(event)
+            except CorruptObject as corrupt:
+                self._spoil(event, corrupt)
+                continue
             if change is None:
                 continue
             with self._world.tracer.span(
@@ -226,10 +237,35 @@ class WatchCache:
         old = known[1] if known is not None else None
         if event.type == "DELETE":
             if old is None:
+                self._mend(key, revision)
                 return None
             return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
         obj = decode_stored(event.kv.value, revision)
+        self._mend(key, revision)
         return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)
+
+    def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
+        """An object became unreadable: who watches cannot be told how it changed, and must list again."""
+        key = event.kv.key.decode()
+        if (known := self._entries.pop(key, None)) is not None:
+            self._leave(key, known[1])
+            self._ordered = None
+        self.corrupt[key] = corrupt
+        self._begin_anew(event.kv.mod_revision)
+
+    def _mend(self, key: str, revision: int) -> None:
+        """An unreadable object is gone, or readable again."""
+        if self.corrupt.pop(key, None) is not None:
+            self._begin_anew(revision)
+
+    def _begin_anew(self, revision: int) -> None:
+        for watcher in self._watchers:
+            watcher.end()
+        self._ring.clear()
+        self._forgot = False
+        self.fillings += 1
+        self._listed_at = self.revision = revision
+        self.generation += 1
 
     def _keep(self, change: Change) -> None:
         key = change.key

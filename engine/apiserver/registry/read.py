@@ -11,6 +11,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.corrupt_objects import unreadable
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.resource_versions import (
@@ -73,6 +74,8 @@ class Reader:
 
     async def _from_cache(self, selection: Selection) -> Object:
         cache = await self._backend.caches.started(selection.info)
+        if corrupt := [(key, each) for key, each in cache.corrupt.items() if key.startswith(selection.prefix)]:
+            raise unreadable(selection.info, corrupt)
         revision = cache.revision
         state = list(selection.candidates(cache))
         if selection.info.custom:

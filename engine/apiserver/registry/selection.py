@@ -58,11 +58,6 @@ class Selection:
         """What upstream calls the index that is looked into, "" for none."""
         return "" if self.key is not None or self.node is None else "f:spec.nodeName"
 
-    @property
-    def index(self) -> str:
-        """What upstream calls the index that is looked into, "" for none."""
-        return "" if self.key is not None or self.node is None else "f:spec.nodeName"
-
     def candidates(self, cache: WatchCache) -> Iterable[Object]:
         """What of a cache has to be looked at."""
         if (key := self.key) is None:

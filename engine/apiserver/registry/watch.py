@@ -14,6 +14,7 @@ from engine.api.wire import EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.causes import name_causes
+from engine.apiserver.corrupt_objects import initializing
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
@@ -32,10 +33,13 @@ class WatchOpener:
         self._backend = backend
 
     async def open(self, call: Call) -> EventStream:
+        """Raises ApiError 400, 422, 500, and 429 while there are objects that cannot be read."""
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=True)
         selection = select(info, call.info.namespace, call.request, name=call.info.name)
         cache = await self._backend.caches.started(info)
+        if cache.corrupt:
+            raise initializing()
         interest = _interest(call, selection, options)
         try:
             initial, after = await self._begin(cache, selection, options, interest)

@@ -1,0 +1,203 @@
+"""Objects that the store has and nobody can read: what reads, watches and deletes make of them (KEP-3926; the cases of
+upstream's TestDeleteResourceWithUnsafeDeleter, TestAllowUnsafeMalformedObjectDeletion and TestListCorruptObjects)."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, ROLE_BINDINGS, ROLES, Object
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.store.sqlite import SqliteStore
+from engine.store.types import Put, Range
+from engine.world import World
+from tests.apiserver.conftest import ADMIN, ClientFor, config_map, make_namespace
+from tests.apiserver.test_authorization import binding, role, user
+from tests.apiserver.test_list import names
+from tests.apiserver.test_watch import next_event
+
+OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential"
+UNSAFE: Object = {"kind": "DeleteOptions", "apiVersion": "v1", OPTION: True}
+PATH = "/api/v1/namespaces/default/configmaps"
+
+
+async def damage(store: SqliteStore, name: str, value: bytes = b'{"kind":', namespace: str = "default") -> int:
+    """Store what is no object; the revision that did."""
+    put = await store.txn([], [Put(f"/registry/configmaps/{namespace}/{name}".encode(), value)])
+    return put.revision
+
+
+def text(name: str, revision: int, why: str = "unexpected end of JSON input") -> str:
+    key = f"/registry/configmaps/default/{name}"
+    return (
+        f"StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"object not decodable revision={revision}: couldn't get version/kind; json parse error: {why}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [
+        ("GET", None),
+        ("DELETE", None),
+        ("PUT", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}}),
+        ("PATCH", {"data": {"x": "y"}}),
+    ],
+    ids=["get", "delete", "update", "patch"],
+)
+async def test_one_is_a_failure_that_names_its_key(
+    client: Client, store: SqliteStore, method: str, body: Object | None
+) -> None:
+    revision = await damage(store, "a")
+    headers = {"content-type": "application/merge-patch+json"} if method == "PATCH" else {}
+    answer = await client.send(method, f"{PATH}/a", body=body, headers=headers)
+    assert (answer.status, answer.body["reason"]) == (500, "InternalError")
+    assert answer.body["message"] == f"Internal error occurred: {text('a', revision)}"
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_a_list_tells_of_all_that_it_met(client: Client, store: SqliteStore, version: str) -> None:
+    await make_namespace(client, "other")
+    await client.create(CONFIGMAPS, config_map("fine"), namespace="other")
+    await client.create(CONFIGMAPS, config_map("fine"), namespace="default")
+    revisions = [await damage(store, name) for name in ("a", "b")]
+    answer = await client.send("GET", PATH, query={"resourceVersion": [version]})
+    assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
+    assert answer.body["message"] == "failed to read one or more configmaps from the storage"
+    assert answer.body["details"] == {
+        "name": "/configmaps",
+        "kind": "configmaps",
+        "causes": [
+            {
+                "reason": "UnexpectedServerResponse",
+                "message": text(name, revision),
+                "field": f"/registry/configmaps/default/{name}",
+            }
+            for name, revision in zip(("a", "b"), revisions, strict=True)
+        ],
+    }
+    assert names((await client.list(CONFIGMAPS, namespace="other", resource_version=version or None)).items) == ["fine"]
+
+
+async def test_who_watches_must_list_again_and_can_once_it_is_gone(client: Client, store: SqliteStore) -> None:
+    listed = await client.list(CONFIGMAPS)
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        assert (await next_event(watch)).type == "ADDED"
+        await damage(store, "a")
+        with pytest.raises(StopAsyncIteration):
+            await next_event(watch)
+    answer = await client.send("GET", PATH, query={"watch": ["1"]})
+    assert (answer.status, answer.body["reason"]) == (429, "TooManyRequests")
+    assert (answer.body["message"], answer.headers["retry-after"]) == ("storage is (re)initializing", "1")
+    await client.request("DELETE", f"{PATH}/a", body=UNSAFE)
+    assert names((await client.list(CONFIGMAPS, namespace="default")).items) == []
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        gone = await next_event(watch)
+    assert (gone.type, gone.object["reason"]) == ("ERROR", "Expired")
+
+
+async def test_one_that_is_mended_is_there_again(client: Client, store: SqliteStore) -> None:
+    made = await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    kept = (await store.range(Range(b"/registry/configmaps/default/a"))).kvs[0].value
+    await damage(store, "a")
+    with pytest.raises(ApiError):
+        await client.list(CONFIGMAPS)
+    await damage(store, "a", kept)
+    assert (await client.get(CONFIGMAPS, "a", namespace="default"))["metadata"]["uid"] == made["metadata"]["uid"]
+    assert names((await client.list(CONFIGMAPS, namespace="default")).items) == ["a"]
+
+
+async def test_a_server_starts_with_what_it_cannot_read(client: Client, store: SqliteStore, world: World) -> None:
+    await damage(store, "a")
+    second = ApiServer(world, store)
+    await second.start()
+    try:
+        other = Client(InProcessTransport(second, ADMIN), user_agent="test")
+        assert (await other.send("GET", PATH)).body["reason"] == "StoreReadError"
+        await other.request("DELETE", f"{PATH}/a", body=UNSAFE)
+        assert (await other.list(CONFIGMAPS, namespace="default")).items == []
+    finally:
+        await second.stop()
+
+
+VALUES: dict[str, tuple[bytes, str]] = {
+    "cut off": (b'{"kind":', "unexpected end of JSON input"),
+    "a flipped bit": (b'{"kind":"ConfigMap",\xfd}', "invalid character 'ý' looking for beginning of object key string"),
+    "no object": (b"[1]", "json: the value is no object with metadata"),
+    "no metadata": (b'{"kind":"ConfigMap"}', "json: the value is no object with metadata"),
+}
+
+
+@pytest.mark.parametrize("row", VALUES.values(), ids=VALUES.keys())
+async def test_what_is_no_object(client: Client, store: SqliteStore, row: tuple[bytes, str]) -> None:
+    value, why = row
+    revision = await damage(store, "a", value)
+    answer = await client.send("GET", f"{PATH}/a")
+    assert answer.body["message"] == f"Internal error occurred: {text('a', revision, why)}"
+
+
+# -- the delete that takes it away
+
+NEEDLESS = (
+    'configmaps "a" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is exclusively '
+    "used to delete corrupt object(s), try again by removing this option"
+)
+FORBIDDEN = 'configmaps "a" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: '
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["not there", "readable"])
+async def test_what_is_not_deleted_so(client: Client, there: bool) -> None:
+    if there:
+        await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    answer = await client.send("DELETE", f"{PATH}/a", body=UNSAFE)
+    assert (answer.status, answer.body["message"]) == (422, NEEDLESS)
+    assert answer.body["details"]["kind"] == "configmaps"
+
+
+async def test_it_needs_a_right_of_its_own(client: Client, client_for: ClientFor, store: SqliteStore) -> None:
+    rules = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "delete"]}
+    await client.create(ROLES, role("r", rules), namespace="default")
+    await client.create(ROLE_BINDINGS, binding("r", "r", user("croc")), namespace="default")
+    croc = client_for("croc")
+    held = config_map("a")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await client.create(CONFIGMAPS, held, namespace="default")
+    await damage(store, "a")
+    refused = await croc.send("DELETE", f"{PATH}/a", body=UNSAFE)
+    assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
+    assert refused.body["message"] == FORBIDDEN
+    wider = {**rules, "verbs": ["get", "delete", "unsafe-delete-ignore-read-errors"]}
+    await client.patch(ROLES, "r", {"rules": [wider]}, namespace="default")
+    done = await croc.send("DELETE", f"{PATH}/a", query={OPTION: ["true"]})
+    assert (done.status, done.body["status"]) == (200, "Success")
+    assert (done.body["details"], done.body["code"]) == ({"name": "a", "kind": "ConfigMap"}, 200)
+    assert (await croc.send("GET", f"{PATH}/a")).status == 404
+
+
+OTHERS: dict[str, Object] = {
+    "dryRun": {"dryRun": ["All"]},
+    "propagationPolicy": {"propagationPolicy": "Background"},
+    "orphanDependents": {"orphanDependents": True},
+    "gracePeriodSeconds": {"gracePeriodSeconds": 0},
+    "preconditions": {"preconditions": {}},
+}
+
+
+@pytest.mark.parametrize("field", OTHERS)
+async def test_it_goes_with_no_other_option(client: Client, field: str) -> None:
+    answer = await client.send("DELETE", f"{PATH}/a", body={**UNSAFE, **OTHERS[field]})
+    assert (answer.status, answer.body["message"]) == (
+        422,
+        f'DeleteOptions.meta.k8s.io "" is invalid: {OPTION}: Invalid value: true: cannot be set together with .{field}',
+    )
+
+
+async def test_it_is_for_one_object(client: Client) -> None:
+    answer = await client.send("DELETE", PATH, body=UNSAFE)
+    assert (answer.status, answer.body["message"]) == (
+        422,
+        f'DeleteOptions.meta.k8s.io "" is invalid: {OPTION}: Invalid value: true: is not allowed with '
+        "DELETECOLLECTION, try again after removing the option",
+    )
