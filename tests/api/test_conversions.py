@@ -7,7 +7,7 @@ import pytest
 from engine.api.conversions import CONVERSIONS
 from engine.api.decoding import decode
 from engine.api.types import GVK, Object
-from tests.api.objects import DEFINITIONS
+from tests.api.objects import DEFINITIONS, defaulted
 
 EVENT, NEW_EVENT = GVK("", "v1", "Event"), GVK("events.k8s.io", "v1", "Event")
 SCALER = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
@@ -43,13 +43,21 @@ def event() -> Object:
     }
 
 
+_CURRENT = {"averageUtilization": 7, "averageValue": "70m"}
+
+
 def scaler(*metrics: Object) -> Object:
     return {
         "metadata": {"name": "web"},
-        "spec": {"maxReplicas": 3, "minReplicas": 1, "metrics": list(metrics), "behavior": {"scaleDown": {}}},
+        "spec": {
+            "maxReplicas": 3,
+            "minReplicas": 1,
+            "metrics": list(metrics),
+            "behavior": {"scaleDown": {"selectPolicy": "Min"}},
+        },
         "status": {
             "desiredReplicas": 1,
-            "currentMetrics": [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 7}}}],
+            "currentMetrics": [{"type": "Resource", "resource": {"name": "cpu", "current": _CURRENT}}],
         },
     }
 
@@ -70,24 +78,82 @@ def test_an_autoscaler_survives_the_way_to_v1_and_back(metrics: list[Object]) ->
     assert old["status"]["currentCPUUtilizationPercentage"] == 7
     assert decode(DEFINITIONS, OLD_SCALER, old).unknown == []
     back = CONVERSIONS[OLD_SCALER, SCALER](old)
-    assert back == scaler(*metrics)
+    cpu, *others = metrics
+    assert back == scaler(*others, cpu)
     assert decode(DEFINITIONS, SCALER, back).unknown == []
 
 
-def test_what_v1_has_no_field_for_is_in_annotations() -> None:
-    annotations = CONVERSIONS[SCALER, OLD_SCALER](scaler(CPU, MEMORY))["metadata"]["annotations"]
-    assert annotations["autoscaling.alpha.kubernetes.io/metrics"] == (
-        '[{"type":"Resource","resource":{"targetAverageValue":"100Mi","name":"memory"}}]'
+ANNOTATION = "autoscaling.alpha.kubernetes.io/"
+_UTILIZATION = {"type": "Utilization", "averageUtilization": 60}
+_AVERAGE = {"type": "AverageValue", "averageValue": "2"}
+KEPT: dict[str, tuple[Object, str]] = {
+    "memory": (MEMORY, '{"type":"Resource","resource":{"name":"memory","targetAverageValue":"100Mi"}}'),
+    "an object's average": (
+        {"type": "Object", "object": {**REQUESTS["object"], "target": _AVERAGE}},
+        '{"type":"Object","object":{"target":{"kind":"Service","name":"web"},"metricName":"requests",'
+        '"targetValue":"0","averageValue":"2"}}',
+    ),
+    "Pods": (
+        {
+            "type": "Pods",
+            "pods": {"metric": {"name": "a", "selector": {"matchLabels": {"b": "c"}}}, "target": _AVERAGE},
+        },
+        '{"type":"Pods","pods":{"metricName":"a","targetAverageValue":"2","selector":{"matchLabels":{"b":"c"}}}}',
+    ),
+    "a container": (
+        {"type": "ContainerResource", "containerResource": {"name": "cpu", "container": "web", "target": _UTILIZATION}},
+        '{"type":"ContainerResource","containerResource":{"name":"cpu","targetAverageUtilization":60,'
+        '"container":"web"}}',
+    ),
+    "something else": (
+        {"type": "External", "external": {"metric": {"name": "a", "selector": {}}, "target": _AVERAGE}},
+        '{"type":"External","external":{"metricName":"a","metricSelector":{},"targetAverageValue":"2"}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_v1_has_no_field_for_is_in_annotations(name: str) -> None:
+    metric, text = KEPT[name]
+    old = CONVERSIONS[SCALER, OLD_SCALER](scaler(metric))
+    assert old["metadata"]["annotations"][f"{ANNOTATION}metrics"] == f"[{text}]"
+    (back,) = CONVERSIONS[OLD_SCALER, SCALER](old)["spec"]["metrics"]
+    if name == "an object's average":  # v1 always has a value: so it is upstream
+        back["object"]["target"].pop("value")
+    assert back == metric
+
+
+def test_behavior_is_kept_by_its_names_in_go() -> None:
+    behavior: Object = {"scaleDown": {"selectPolicy": "Max", "policies": [{"type": "Pods", "value": 1}]}}
+    obj = scaler(CPU)
+    obj["spec"]["behavior"] = behavior
+    obj["metadata"]["annotations"] = {f"{ANNOTATION}metrics": "stale"}
+    old = CONVERSIONS[SCALER, OLD_SCALER](obj)
+    annotations = old["metadata"]["annotations"]
+    assert annotations[f"{ANNOTATION}behavior"] == (
+        '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":"Max",'
+        '"Policies":[{"Type":"Pods","Value":1,"PeriodSeconds":0}],"Tolerance":null}}'
     )
-    assert annotations["autoscaling.alpha.kubernetes.io/behavior"] == '{"scaleDown":{}}'
+    assert f"{ANNOTATION}metrics" not in annotations
+    behavior["scaleDown"]["policies"][0]["periodSeconds"] = 0
+    assert CONVERSIONS[OLD_SCALER, SCALER](old)["spec"]["behavior"] == behavior
+
+
+def test_annotations_of_v1_are_nobodys_own() -> None:
+    spec = {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "web"}}
+    annotations = {f"{ANNOTATION}metrics": "[]", "a": "b"}
+    obj = defaulted(SCALER, {"metadata": {"name": "web", "annotations": annotations}, "spec": spec})
+    assert obj["metadata"]["annotations"] == {"a": "b"}
 
 
 def test_broken_annotations_count_as_none() -> None:
     old: Object = {
-        "metadata": {"name": "web", "annotations": {"autoscaling.alpha.kubernetes.io/metrics": "{"}},
+        "metadata": {"name": "web", "annotations": {f"{ANNOTATION}metrics": "{"}},
         "spec": {"maxReplicas": 3},
     }
-    assert CONVERSIONS[OLD_SCALER, SCALER](old)["spec"] == {"maxReplicas": 3}
+    new = CONVERSIONS[OLD_SCALER, SCALER](old)
+    assert new["spec"] == {"maxReplicas": 3, "metrics": [CPU]}
+    assert new["metadata"] == {"name": "web"}
 
 
 @pytest.mark.parametrize("pair", CONVERSIONS, ids=lambda pair: f"{pair[0].api_version} to {pair[1].api_version}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.autoscaler_versions import without_kept
 from engine.api.types import Object
 
 _CPU_PERCENT = 80
@@ -12,6 +13,8 @@ def horizontal_pod_autoscaler(obj: Object) -> None:
     spec.setdefault("minReplicas", 1)
     if obj.get("apiVersion") == "autoscaling/v1":
         return
+    if "metadata" in obj:
+        obj["metadata"] = without_kept(obj["metadata"])
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": _CPU_PERCENT}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
