@@ -20,6 +20,11 @@ from datetime import UTC, datetime, timedelta
 # Where a virtual clock starts, so that two runs give the same timestamps.
 VIRTUAL_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
+# What a step lets happen before it goes on: turns of the loop, then waits for threads, all within so many seconds.
+LOOP_TURNS, MOST_TURNS = 200, 220
+THREAD_SECONDS, SETTLED_SECONDS = 0.001, 0.01
+STEP_PATIENCE_SECONDS = 2.0
+
 
 def wall() -> float:
     """Seconds of this machine's monotonic clock: for measuring, never for deciding."""
@@ -163,6 +168,33 @@ class Clock:
         self._anchor_model = max(due, self._anchor_model)
         self._fire_due()
         return True
+
+    async def step_until(self, is_there: Callable[[], bool], *, within: float) -> bool:
+        """Pause and jump from timer to timer until `is_there()`, but no further than `within` model seconds.
+
+        Between two timers all that the first one woke is let run. Says whether it is there; gives up where this machine
+        takes too long for it.
+        """
+        self.pause()
+        last, patience = self.monotonic() + within, wall() + STEP_PATIENCE_SECONDS
+        if await self._settles(is_there):
+            return True
+        while (due := self._next_due()) is not None and due <= last and wall() < patience:
+            self.step()
+            if await self._settles(is_there):
+                return True
+        return False
+
+    async def _settles(self, is_there: Callable[[], bool]) -> bool:
+        """Whether it is there once the loop has had its turns, and threads such as the store's their time."""
+        began = wall()
+        for turn in range(MOST_TURNS):
+            if is_there():
+                return True
+            await asyncio.sleep(0 if turn < LOOP_TURNS else THREAD_SECONDS)
+            if turn >= LOOP_TURNS and wall() > began + SETTLED_SECONDS:
+                break
+        return is_there()
 
     # -- the timers
 

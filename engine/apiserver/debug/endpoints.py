@@ -3,7 +3,7 @@
 | path | answer |
 | --- | --- |
 | status | name, versions, revision, profile, seed, clock, counts of nodes and pods by state |
-| clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} |
+| clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} (see `debug.stepping`) |
 | trace | {"spans", "ended"}; with follow=true a stream of spans, the kept ones after `after` first |
 | traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
@@ -26,6 +26,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.debug.census import Census
 from engine.apiserver.debug.node_map import NodeMap
 from engine.apiserver.debug.payloads import Payloads
+from engine.apiserver.debug.stepping import step
 from engine.apiserver.debug.store import StoreEndpoints
 from engine.apiserver.debug.streams import SpanStream
 from engine.clock import Clock
@@ -51,7 +52,7 @@ class DebugEndpoints:
         request = call.request
         parts = request.path.removeprefix(PREFIX).strip("/").split("/")
         if parts[0] == "clock":
-            return self._clock(request)
+            return await self._clock(request)
         if parts[0] == "store" and len(parts) == 2:
             return await self._store.answer(parts[1], request)
         if request.method not in ("GET", "HEAD"):
@@ -135,10 +136,14 @@ class DebugEndpoints:
                 404, "NotFound", f'view "{name}" not found', details={"kind": "views", "name": name}
             ) from None
 
-    def _clock(self, request: Request) -> Response:
+    async def _clock(self, request: Request) -> Response:
         clock = self._backend.world.clock
         if request.method == "PUT":
-            _steer(clock, _body(request))
+            wanted = _body(request)
+            if wanted.get("action") == "step" and "speed" not in wanted:
+                hop = await step(self._backend.world, wanted.get("over"))
+                return Response(200, {**_clock(clock), "hop": hop})
+            _steer(clock, wanted)
         elif request.method not in ("GET", "HEAD"):
             raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         return Response(200, _clock(clock))
@@ -199,8 +204,6 @@ def _steer(clock: Clock, wanted: dict[str, Any]) -> None:
             clock.pause()
         elif action == "resume":
             clock.resume()
-        elif action == "step":
-            clock.step()
         else:
             raise bad_request('give a "speed", or an "action" of pause, resume or step')
     except ValueError as error:
