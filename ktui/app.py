@@ -18,7 +18,7 @@ from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.feeds.names import Names
 from ktui.forwards import Forwards
-from ktui.guard import Guarded
+from ktui.guard import Guarded, told
 from ktui.keymap import unknown_names
 from ktui.models.completion import complete
 from ktui.models.flow import FlowModel
@@ -77,8 +77,7 @@ class KtuiApp(Guarded, Steered, Forwards):
             "s,full_stop",
             "step",
             "Step",
-            show=False,
-            tooltip="pause and jump to the next thing that is due",
+            tooltip="pause, and go on to the next hop",
             id="clock.step",
         ),
         Binding("plus", "faster", "Faster", key_display="+", show=False, id="clock.faster"),
@@ -88,7 +87,6 @@ class KtuiApp(Guarded, Steered, Forwards):
             "split",
             "Split",
             key_display="|",
-            show=False,
             tooltip="two screens, or one again",
             id="frame.split",
         ),
@@ -183,10 +181,10 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     def _handle_exception(self, error: Exception) -> None:
         """What goes wrong in a widget is said, once at a time, and the screen stays; tests get to see it."""
-        words = f"{type(error).__name__}: {error}"
+        words = told(error)
         if self.is_headless or not self.is_running:
             super()._handle_exception(error)
-        elif not any(told.message == words for told in self._notifications):
+        elif not any(note.message == words for note in self._notifications):
             self.notify(words, severity="error", title="ktui erred", markup=False)
 
     # -- what the engine tells
@@ -333,7 +331,7 @@ class KtuiApp(Guarded, Steered, Forwards):
                 return
             at = max(0, at + step)
 
-    @work(exclusive=True, group="open", exit_on_error=False)
+    @work(exclusive=True, group="edit", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:
         """`edit deployment/web` or `edit deployment web`, in the default namespace."""
         from ktui.screens.editor import Editor

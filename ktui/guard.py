@@ -16,6 +16,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
+from engine.api.errors import ApiError
+
 
 class Guarded(MessagePump):
     """For screens and widgets of ours, and for whatever starts workers with `exit_on_error=False`."""
@@ -29,8 +31,13 @@ class Guarded(MessagePump):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is WorkerState.ERROR and error is not None:
-            title = f"{event.worker.name or 'a task'} failed"
-            self.app.notify(f"{type(error).__name__}: {error}", severity="error", title=title, markup=False)
+            self.app.notify(told(error), severity="error", title="ktui erred", markup=False)
+
+
+def told(error: BaseException) -> str:
+    """What the engine or the machine said as it is; of our own errors also what they are, for who mends them."""
+    is_said = isinstance(error, ApiError | OSError) or type(error).__module__.startswith("engine.")
+    return str(error) if is_said and str(error) else f"{type(error).__name__}: {error}"
 
 
 def drawn(widget: Widget, crop: Region, draw: Callable[[Region], list[Strip]]) -> list[Strip]:

@@ -10,10 +10,10 @@ from textual import work
 from engine.api.errors import ApiError
 from ktui.models.halves import refusal
 from ktui.models.link import Link
-from ktui.pace import Paced
 from ktui.screens.frame import FrameScreen
 from ktui.screens.window import Window
 from ktui.session import Session
+from ktui.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from engine.kubectl.discovery import Discovery, Resource
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SPLIT_WITH = {"flow": "objects"}  # what the key shows beside a screen; Flow beside all others
 
 
-class Places(Paced):
+class Places(TypedAhead):
     """The part of the app that goes from screen to screen; Backspace walks back, in each half of the window."""
 
     session: Session
@@ -49,11 +49,11 @@ class Places(Paced):
 
     async def resolve(self, word: str) -> Resource | None:
         """The resource of a name, a short name or a kind; None, and said, if there is none."""
-        from engine.kubectl.discovery import NoMatchError
+        from engine.kubectl.errors import CommandError
 
         try:
             return await self.discovery.resolve(self.session.client, word)
-        except (NoMatchError, ApiError, ConnectionError) as error:
+        except (CommandError, ApiError, ConnectionError) as error:
             self.complain(error, word)
             return None
 
@@ -92,10 +92,14 @@ class Places(Paced):
     async def unsplit(self) -> None:
         await self.window.unsplit()
 
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def close_second(self) -> None:
+        await self.window.close_second()
+
     def action_split(self) -> None:
-        """Two screens, or one again."""
+        """Two screens, or the one that was there before."""
         if self.window.is_split:
-            self.unsplit()
+            self.close_second()
         else:
             self.split("")
 

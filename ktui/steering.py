@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from engine.client import Client
+from ktui.models.words import name_of
+from ktui.trace_tree import LAMPS, verb_of
 
 PATH = "/debug/ktui/clock"
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
@@ -23,9 +26,15 @@ async def toggle_pause(client: Client) -> str:
     return await _steer(client, {"action": "resume" if clock["mode"] == "paused" else "pause"})
 
 
-async def step(client: Client) -> str:
-    """Pause and jump to the next thing that is due."""
-    return await _steer(client, {"action": "step"})
+async def step(client: Client, over: Collection[str] = ()) -> str:
+    """Pause and go on to the next hop, but for those on kinds, or with verbs, that are passed `over`; says which."""
+    clock = await client.request("PUT", PATH, body={"action": "step", "over": sorted(over)})
+    hop = clock["hop"]
+    if hop is None:
+        return "nothing in the next seconds: the clock is paused"
+    name = f" {name_of(hop['object'])}" if hop["object"] else ""
+    kind = hop["object"].partition("/")[0]
+    return f"{LAMPS[hop['hop'] - 1]} {hop['component']} {verb_of(hop)} {kind}{name}"
 
 
 async def change_speed(client: Client, by: int) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from engine.api.go_duration import parse_duration
 from engine.api.schema import UnknownVersionError, resolve_version
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
-from engine.kubectl.flags import parse_duration
 from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError

@@ -31,7 +31,7 @@ class Names:
 
     async def names(self, kind: str, namespace: str) -> list[str]:
         """Of the namespace that is given, else of the one that is shown, else of `default`."""
-        from engine.kubectl.discovery import NoMatchError
+        from engine.kubectl.errors import CommandError
 
         try:
             resource = await self._discovery.resolve(self._client, kind)
@@ -39,6 +39,6 @@ class Names:
             listed: dict[str, Any] = await self._client.request(
                 "GET", resource.gvr.path(place), query={"limit": [str(MOST)]}, headers={"accept": METADATA}
             )
-        except (NoMatchError, ApiError, ConnectionError):
+        except (CommandError, ApiError, ConnectionError):
             return []
         return [item["metadata"]["name"] for item in listed.get("items") or ()]

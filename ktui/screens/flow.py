@@ -34,9 +34,7 @@ class FlowScreen(FrameScreen):
     mode = "flow"
     purpose = "Flow: each request, watch event and step of the control plane as it happens. One line is one thing."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "p", "pin", "Pin trace", tooltip="show the trace of the row alone, and again all of them", id="flow.pin"
-        ),
+        Binding("p", "pin", "Pin", tooltip="show the trace of the row alone, and again all of them", id="flow.pin"),
         Binding(
             "left_square_bracket",
             "replay(-1)",

@@ -54,14 +54,14 @@ class TreeScreen(PolledScreen):
 
         Where listing them is forbidden, the refusal.
         """
-        from engine.kubectl.discovery import NoMatchError
+        from engine.kubectl.errors import CommandError
 
         client = self.ktui.session.client
         try:
             resource = await self.ktui.discovery.resolve(client, kind)
             query = {"limit": [str(MOST)]}
             listed = await client.request("GET", resource.gvr.path(self.ktui.namespace or None), query=query)
-        except NoMatchError:
+        except CommandError:
             return [], 0
         except ApiError as error:
             if error.code == 403:

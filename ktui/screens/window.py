@@ -103,10 +103,18 @@ class Window(Guarded, Screen[None]):
     async def unsplit(self) -> None:
         """What has the keys alone."""
         if self.is_split:
-            other = self._other
-            self._halves.remove(other)
-            self._arrange()
-            await other.remove()
+            await self._close(self._other)
+
+    async def close_second(self) -> None:
+        """The screen alone that there was before it was split."""
+        if self.is_split:
+            await self._close(self._halves[1])
+
+    async def _close(self, half: Half) -> None:
+        self._halves.remove(half)
+        self._activate(self._halves[0])
+        self.shown.focus_body()
+        await half.remove()
 
     @property
     def _other(self) -> Half:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from textual import events
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -46,6 +47,12 @@ class Driver:
     async def type(self, text: str) -> None:
         names = {" ": "space", "/": "slash", "-": "minus", ".": "full_stop", "=": "equals_sign", ":": "colon"}
         await self.press(*(names.get(character, character) for character in text))
+
+    def all_at_once(self, *keys: str) -> None:
+        """Faster than they can be handled, as over a slow line."""
+        named = {"space": " ", "slash": "/", "colon": ":"}
+        for key in keys:
+            self.app.post_message(events.Key(key, named.get(key, key if len(key) == 1 else None)))
 
     async def command(self, text: str) -> None:
         """Type a line after `:`."""

@@ -117,6 +117,23 @@ async def test_history_and_the_ways_out_of_the_line(show: Show) -> None:
         assert isinstance(driver.shown, FlowScreen)
 
 
+async def test_a_line_that_comes_at_once_goes_to_the_command_line(show: Show) -> None:
+    async with show() as driver:
+        driver.all_at_once("2", "colon", *"theme", "space", *"light", "enter", "3")
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        assert driver.app.theme == "ktui-light"
+        driver.all_at_once("2", "slash", *"web", "enter")
+        await driver.sees("pods  0", "/web")
+
+
+async def test_a_word_that_names_nothing_is_said_in_kubectl_s_words(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("foo")
+        await driver.sees('the server doesn\'t have a resource type "foo"')
+        await driver.misses("open_resource")
+        assert "Error" not in driver.picture
+
+
 # -- the clock
 
 

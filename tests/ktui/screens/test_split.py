@@ -77,13 +77,13 @@ async def test_one_screen_again(show: Show) -> None:
         await driver.press("vertical_line")
         await driver.until(lambda: len(driver.app.window.query("Half")) == 1)
         await driver.misses("▶ 2 Objects")
-        assert shows(driver, ObjectsScreen)
+        assert shows(driver, FlowScreen)  # that it was split from
         await driver.press("ctrl+w")
         await driver.sees("there is one screen")
-        await driver.command("split flow")
-        await driver.sees("▶ 1 Flow")
+        await driver.command("split store")
+        await driver.sees("▶ 3 Store")
         await driver.command("only")
-        await driver.until(lambda: shows(driver, FlowScreen) and not driver.app.window.is_split)
+        await driver.until(lambda: shows(driver, StoreScreen) and not driver.app.window.is_split)
 
 
 async def test_a_tall_terminal_has_them_one_above_the_other(show: Show) -> None:

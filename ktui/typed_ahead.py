@@ -1,0 +1,92 @@
+"""Keys that come faster than they are handled: each waits until the one before has done what it does.
+
+Textual hands a key to what has the focus as soon as it is read, and the focus moves only when a key has been handled.
+Of `:get pods` typed at once, pasted without brackets, or sent over a slow line, the letters would go to the screen
+below the command line, as its keys. Here a marker goes the way of each key behind it; where it arrives, the key has.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from textual import events
+from textual.message import Message
+from textual.widgets import Input, TextArea
+from textual.worker import WorkerState
+
+from ktui.pace import Paced
+
+LAPS = 2  # a key may set off a message that goes the same way, such as what was typed after `:`
+PATIENCE_SECONDS = 0.5  # for a key whose widget has gone with it
+LOOK_SECONDS = 0.01
+
+
+class Handled(Message, bubble=True):
+    """Comes behind a key, from widget to widget."""
+
+    def __init__(self, number: int, laps: int) -> None:
+        super().__init__()
+        self.number = number
+        self.laps = laps
+
+
+class TypedAhead(Paced):
+    """The part of the app that takes keys one by one; a screen that is on its way is waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ahead: deque[events.Key | events.Paste] = deque()
+        self._key_number = 0
+        self._is_key_out = False
+        self._out_since = 0.0
+
+    async def on_event(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif self._is_key_out:
+            self._ahead.append(event)
+        else:
+            await self._hand_out(event)
+
+    async def _hand_out(self, event: events.Key | events.Paste) -> None:
+        if self._is_letter(event):  # stays where it is, in its order
+            await super().on_event(event)
+            return
+        self._is_key_out, self._out_since = True, self.session.world.clock.monotonic()
+        self._key_number += 1
+        number = self._key_number
+        await super().on_event(event)
+        self._mark(number, LAPS)
+        self.set_timer(PATIENCE_SECONDS, lambda: self._give_up(number))
+
+    def _is_letter(self, event: events.Key | events.Paste) -> bool:
+        is_text = isinstance(event, events.Paste) or event.is_printable
+        return is_text and isinstance(self.focused, Input | TextArea)
+
+    def _mark(self, number: int, laps: int) -> None:
+        (self.focused or self.screen).post_message(Handled(number, laps))
+
+    def on_handled(self, message: Handled) -> None:
+        if message.laps > 1:
+            self._mark(message.number, message.laps - 1)
+        elif message.number == self._key_number:
+            self.call_later(self._go_on, message.number)
+
+    async def _go_on(self, number: int) -> None:
+        """The next key, unless one of them has gone on by itself meanwhile."""
+        if number != self._key_number or not self._is_key_out:
+            return
+        if self._is_on_its_way() and self.session.world.clock.monotonic() < self._out_since + PATIENCE_SECONDS:
+            self.set_timer(LOOK_SECONDS, lambda: self.call_later(self._go_on, number))
+            return
+        self._is_key_out = False
+        while self._ahead and not self._is_key_out:
+            await self._hand_out(self._ahead.popleft())
+
+    def _is_on_its_way(self) -> bool:
+        """Whether a screen is about to be shown: the next key is for it."""
+        going = (WorkerState.PENDING, WorkerState.RUNNING)
+        return any(worker.group == "open" and worker.state in going for worker in self.workers)
+
+    def _give_up(self, number: int) -> None:
+        self.call_later(self._go_on, number)
