@@ -24,6 +24,7 @@ from engine.apiserver.authentication.union import Authentication
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
+from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.nonresource import NonResource
@@ -62,6 +63,7 @@ class Chain:
         flows: FlowClassifier,
         metrics: RequestMetrics,
         audit_ids: Rng,
+        deadlines: Deadlines,
         auditor: Auditor | None = None,
     ) -> None:
         self._world = world
@@ -73,6 +75,7 @@ class Chain:
         self._flows = flows
         self._metrics = metrics
         self._audit_ids = audit_ids
+        self._deadlines = deadlines
         self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
@@ -83,7 +86,7 @@ class Chain:
         began = wall()
         self._metrics.began(info)
         try:
-            response = await self._answer(call)
+            response = await self._timely(call)
         finally:
             self._metrics.ended(info)
         if call.trail is not None and self._auditor is not None:
@@ -95,6 +98,12 @@ class Chain:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
         return response
+
+    async def _timely(self, call: Call) -> Response:
+        try:
+            return await self._deadlines.keep(call.request, call.info, self._answer(call))
+        except ApiError as error:
+            return _failed(error)
 
     async def _answer(self, call: Call) -> Response:
         request = call.request

@@ -51,6 +51,7 @@ from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.controller import CustomResourceDefinitions
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.customresources.webhook import WebhookConverter
+from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
@@ -205,6 +206,7 @@ class ApiServer:
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
             audit_ids=rng.stream("audit-ids"),
+            deadlines=Deadlines(world, self._tasks),
             auditor=self._auditor,
         )
 

@@ -1,0 +1,74 @@
+"""How long a request may take, and what who waited too long is told.
+
+Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go and
+pkg/endpoints/handlers/finisher. A request that is out of time goes on where it is, as upstream's does: whether a write
+came to be, only a read can tell. Components of this process, which name no time, are not waited out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from engine.api.errors import ApiError, bad_request, unavailable
+from engine.api.go_duration import parse_duration
+from engine.api.wire import Request, Response
+from engine.apiserver.request_info import RequestInfo
+from engine.tasks import Supervisor
+from engine.world import World
+
+LONGEST = 60.0  # --request-timeout
+LONGEST_WRITE = 34.0  # handlers/rest.go requestTimeoutUpperBound
+_WRITES = frozenset(("create", "update", "patch", "delete"))
+_OF_WRITES = "request did not complete within requested timeout - context deadline exceeded"
+_OF_OTHERS = "request did not complete within the allotted timeout"
+
+
+class Deadlines:
+    def __init__(self, world: World, tasks: Supervisor) -> None:
+        self._world = world
+        self._tasks = tasks
+
+    async def keep(self, request: Request, info: RequestInfo, answer: Coroutine[Any, Any, Response]) -> Response:
+        """The answer, if it comes in time. Raises ApiError 400 for a time that is none, and 504."""
+        try:
+            seconds = _seconds(request, info)
+        except ApiError:
+            answer.close()
+            raise
+        if seconds is None:
+            return await answer
+        task = self._tasks.spawn(answer, f"{request.method} {request.path}")
+        try:
+            async with self._world.clock.timeout(seconds):
+                return await asyncio.shield(task)
+        except TimeoutError:
+            why = _OF_WRITES if info.verb in _WRITES else _OF_OTHERS
+            raise ApiError(504, "Timeout", f"Timeout: {why}", details={}) from None
+        except asyncio.CancelledError:
+            if task.cancelled() and not _cancelled():
+                raise unavailable("the server is stopping") from None
+            task.cancel()
+            raise
+
+
+def _cancelled() -> bool:
+    """Whether it is the caller who waits no more."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _seconds(request: Request, info: RequestInfo) -> float | None:
+    """None for what may stay open, and for who does not care."""
+    if info.long_running:
+        return None
+    text = request.parameter("timeout")
+    if not text and request.in_process:
+        return None
+    try:
+        asked = parse_duration(text or "0")
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
+    longest = LONGEST_WRITE if info.is_resource and info.verb in _WRITES else LONGEST
+    return min(asked, longest) if asked > 0 else longest
