@@ -33,9 +33,10 @@ from engine.scheduler.plugins.resource_claims import (
     RESOURCE_SLICES,
 )
 from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.hints import Hints
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.queue.queued_pod import QueuedPod
-from engine.scheduler.queue.scheduling_queue import Hints, SchedulingQueue
+from engine.scheduler.queue.scheduling_queue import SchedulingQueue
 from engine.scheduler.views import SchedulerViews
 from engine.tasks import Supervisor
 from engine.trace import Hop, Span, SpanContext

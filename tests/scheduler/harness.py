@@ -17,8 +17,8 @@ from engine.scheduler.cycle.scheduling import Placement, SchedulingCycle
 from engine.scheduler.decisions import Decision
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
-from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
-from engine.scheduler.framework.profile import DEFAULT_PLUGINS, Profile
+from engine.scheduler.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from engine.scheduler.framework.profile import DEFAULT_PLUGINS, EnabledPlugin, Profile
 from engine.scheduler.framework.runtime import Framework
 from engine.scheduler.framework.status import SUCCESS, Code, Status
 from engine.scheduler.plugins.registry import REGISTRY
@@ -72,7 +72,9 @@ class Bench:
         percentage: int = 0,
         seed: int = 1,
         version: str = "",
+        plugins: Sequence[type[Plugin]] = (),
     ) -> None:
+        """`plugins` are further ones, after those of the default profile."""
         self.cache = Cache()
         for node in nodes:
             self.cache.add_node(node)
@@ -97,9 +99,11 @@ class Bench:
         )
         handle.note = self.notes.__setitem__
         profile = Profile(
-            plugins=DEFAULT_PLUGINS, plugin_args=dict(args or {}), percentage_of_nodes_to_score=percentage
+            plugins=(*DEFAULT_PLUGINS, *(EnabledPlugin(each.name) for each in plugins)),
+            plugin_args=dict(args or {}),
+            percentage_of_nodes_to_score=percentage,
         )
-        self.framework = Framework(profile, REGISTRY, handle)
+        self.framework = Framework(profile, REGISTRY | {each.name: each for each in plugins}, handle)
         self.cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, Rng(seed, "scheduler"))
         self.last: Decision | None = None
 

@@ -18,12 +18,15 @@ from engine.scheduler.framework.events import (
     EventResource,
     QueueingHint,
 )
+from engine.scheduler.framework.plugin import PreEnqueuePlugin
+from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.plugins.priority_sort import PrioritySort
 from engine.scheduler.plugins.scheduling_gates import SchedulingGates
 from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME, PodInfo
 from engine.scheduler.queue.backoff import backoff_seconds
+from engine.scheduler.queue.hints import Hints
 from engine.scheduler.queue.queued_pod import QueuedPod
-from engine.scheduler.queue.scheduling_queue import Hints, SchedulingQueue
+from engine.scheduler.queue.scheduling_queue import SchedulingQueue
 from tests.scheduler.harness import Bench
 from tests.scheduler.objects import pod
 
@@ -246,6 +249,99 @@ async def test_activate_reaches_pods_wherever_they_are(queue: SchedulingQueue) -
     flying.unschedulable_plugins = {"Fit": None}
     queue.add_unschedulable(flying)
     assert place(queue, "resting") == "backoff"
+
+
+@pytest.mark.parametrize(
+    ("plugins", "words"),
+    [((), "the backoff queue"), (("Fit",), "unschedulable queue"), (None, "the active queue")],
+)
+async def test_a_pod_that_waits_already_is_not_put_back(
+    queue: SchedulingQueue, plugins: tuple[str, ...] | None, words: str
+) -> None:
+    queue.add(waiting("p"))
+    queued = await queue.pop()
+    queued.unschedulable_plugins = dict.fromkeys(plugins or ())
+    if plugins is None:
+        queue.active.add(queued.pod.key, queued)
+    else:
+        queue.add_unschedulable(queued)
+    with pytest.raises(ValueError, match=f"^Pod default/p is already present in {words}$"):
+        queue.add_unschedulable(queued)
+    assert len(queue.in_flight) == 0
+
+
+async def test_a_pod_in_flight_is_not_taken_out_a_second_time(queue: SchedulingQueue, caplog: Any) -> None:
+    queue.add(waiting("p"))
+    flying = await queue.pop()
+    queue.active.add("default/p", flying)
+    queue.add(waiting("q"))
+    assert (await queue.pop()).pod.name == "q"
+    assert place(queue, "p") == ""
+    assert "default/p" in caplog.text
+
+
+class Shut(PreEnqueuePlugin):
+    """A gate that can be shut later."""
+
+    name = "Shut"
+    open = True
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        return SUCCESS if self.open else unresolvable("shut")
+
+
+@pytest.fixture
+def gated_queue(virtual_clock: VirtualClock) -> tuple[SchedulingQueue, Shut]:
+    bench = Bench()
+    gate = Shut({}, bench.framework.handle)
+    made = SchedulingQueue(
+        virtual_clock,
+        bench.plugin(PrioritySort).less,
+        hints={DEFAULT_SCHEDULER_NAME: HINTS},
+        pre_enqueue={DEFAULT_SCHEDULER_NAME: [gate]},
+    )
+    made.run()
+    return made, gate
+
+
+async def test_gates_are_not_asked_again_on_the_way_out_of_backoff(gated_queue: tuple[SchedulingQueue, Shut]) -> None:
+    queue, gate = gated_queue
+    queue.add(waiting("p"))
+    await fail(queue, "Fit")
+    queue.move_all(NODE_ADD, None, None)
+    gate.open = False
+    queue.activate(waiting("p"))
+    assert place(queue, "p") == "active"
+
+
+async def test_a_pod_is_gated_wherever_an_event_would_bring_it(gated_queue: tuple[SchedulingQueue, Shut]) -> None:
+    queue, gate = gated_queue
+    queue.add(waiting("p"))
+    queued = await fail(queue, "Fit")
+    gate.open = False
+    queue.move_all(NODE_ADD, None, None)
+    assert (place(queue, "p"), queued.gating_plugin) == ("unschedulable", "Shut")
+    # From now on it is the gate that events are for.
+    queue.move_all(ASSIGNED_POD_DELETE, None, None)
+    gate.open = True
+    queue.move_all(ASSIGNED_POD_DELETE, None, None)
+    assert place(queue, "p") == "unschedulable"
+    queue.activate(waiting("p"))
+    assert place(queue, "p") == "active"
+
+
+async def test_what_is_left_over_is_an_event_for_pods_in_flight(
+    queue: SchedulingQueue, virtual_clock: VirtualClock
+) -> None:
+    queue.add(waiting("old"))
+    await fail(queue, "Fit")
+    queue.add(waiting("flying"))
+    flying = await queue.pop()
+    await virtual_clock.sleep(400)
+    assert place(queue, "old") == "active"
+    flying.unschedulable_plugins = {"Fit": None}
+    queue.add_unschedulable(flying)
+    assert place(queue, "flying") == "backoff"
 
 
 async def test_a_deleted_pod_is_gone_from_everywhere(queue: SchedulingQueue) -> None:

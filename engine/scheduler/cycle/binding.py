@@ -12,7 +12,7 @@ from engine.scheduler.extenders.consulting import bind_by_extender
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import ASSIGNED_POD_DELETE
 from engine.scheduler.framework.runtime import Framework
-from engine.scheduler.framework.status import SUCCESS, Status
+from engine.scheduler.framework.status import SUCCESS, Code, Status
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.pod_status import patch_pod_status
 from engine.scheduler.queue.scheduling_queue import SchedulingQueue
@@ -33,11 +33,7 @@ class BindingCycle:
     async def run(self, framework: Framework, state: CycleState, pod: PodInfo) -> Placement:
         """Bind an assumed pod; the placement has a status where that failed."""
         node = pod.node_name
-        if (
-            framework.run_pre_bind_pre_flights(state, pod, node) or framework.waiting.get(pod.uid) is not None
-        ) and self._announcing is not None:
-            await self._announce(self._announcing, pod)
-        status = await framework.wait_on_permit(pod)
+        status = await self._prepare(framework, state, pod)
         if not status.ok:
             return self._undo(framework, state, pod, status)
         # From here on nothing can make the pod unschedulable: what happens now need not be remembered for it.
@@ -53,6 +49,15 @@ class BindingCycle:
         self._recorder.event(pod.pod, NORMAL, "Scheduled", "Binding", message)
         framework.run_post_bind(state, pod, node)
         return Placement(node, pod, SUCCESS)
+
+    async def _prepare(self, framework: Framework, state: CycleState, pod: PodInfo) -> Status:
+        """Ask whether binding will take a while, say so, and wait at Permit."""
+        flight = framework.run_pre_bind_pre_flights(state, pod, pod.node_name)
+        if flight.code is Code.ERROR:
+            return flight
+        if (flight.ok or framework.waiting.get(pod.uid) is not None) and self._announcing is not None:
+            await self._announce(self._announcing, pod)
+        return await framework.wait_on_permit(pod)
 
     async def _announce(self, client: Client, pod: PodInfo) -> None:
         """Binding will take a while: tell others, such as an autoscaler, that the pod is about to go to its node."""

@@ -15,15 +15,25 @@ def failed(point: str, plugin: Plugin, status: Status) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
 
 
+def failed_pre_flight(plugin: Plugin, status: Status) -> Status:
+    if status.code is Code.ERROR:
+        return error(f'running PreBindPreFlight "{plugin.name}": {status.message}')
+    return error(
+        f'PreBindPreFlight {plugin.name} returned "{status.code.label}", which is unsupported. '
+        "It is supposed to return Success, Skip, or Error status"
+    )
+
+
 def raise_errors(plugin: FilterPlugin, verdicts: Verdicts) -> None:
     """Raises PluginError for the first node of which the plugin could not say whether it fits."""
-    broken = [i for i, status in enumerate(verdicts.statuses) if status.code is Code.ERROR]
+    broken = [i for i, status in enumerate(verdicts.statuses) if not (status.ok or status.rejected)]
     if broken and len(found := np.flatnonzero(np.isin(verdicts.codes, broken))):
         raise_error(plugin, verdicts.statuses[verdicts.codes[found[0]]])
 
 
 def raise_error(plugin: FilterPlugin, status: Status) -> None:
-    if status.code is Code.ERROR:
+    """A filter may let a pod pass or reject it: whatever else it says is an error."""
+    if not status.rejected:
         raise PluginError(f'running "{plugin.name}" filter plugin: {status.message}')
 
 

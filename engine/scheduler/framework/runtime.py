@@ -9,7 +9,7 @@ from engine.clock import wall
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
-from engine.scheduler.framework.failing import check_bounds, failed, raise_error, raise_errors
+from engine.scheduler.framework.failing import check_bounds, failed, failed_pre_flight, raise_error, raise_errors
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.measuring import Durations, Measuring, measured, measured_task
 from engine.scheduler.framework.plugin import (
@@ -32,6 +32,7 @@ from engine.scheduler.framework.plugin import (
 )
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.framework.status import (
+    SKIP,
     SUCCESS,
     Code,
     PluginError,
@@ -131,9 +132,9 @@ class Framework:
                 continue
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return PreFilterOutcome(status.by(plugin.name))
-            if status.rejected:
-                # The others still run: one of them may find that nothing can help.
-                rejected = rejected or status.by(plugin.name)
+            if status.code is Code.UNSCHEDULABLE:
+                # The others still run: one of them may find that nothing can help. The last one is told.
+                rejected = status.by(plugin.name)
                 continue
             if not status.ok:
                 return PreFilterOutcome(error(f'running PreFilter plugin "{plugin.name}": {status.message}'))
@@ -249,7 +250,7 @@ class Framework:
                 return PostFilterResult(error(result.status.message))
             rejections.append(result)
         reasons = [reason for result in rejections for reason in result.status.reasons]
-        nomination = next((r.nominated_node for r in rejections if r.nominated_node is not None), None)
+        nomination = next((r.nominated_node for r in reversed(rejections) if r.nominated_node is not None), None)
         return PostFilterResult(unschedulable(*reasons), nomination)
 
     # -- scoring
@@ -305,7 +306,7 @@ class Framework:
             status = plugin.reserve(state, pod, node_name)
             self.measuring.plugin(state, "Reserve", plugin, began=began, code=status.code)
             if not status.ok:
-                return status.by(plugin.name)
+                return failed("Reserve", plugin, status)
         return SUCCESS
 
     @measured("Unreserve")
@@ -325,7 +326,7 @@ class Framework:
             if status.code is Code.WAIT:
                 timeouts[plugin.name] = timeout
             elif not status.ok:
-                return status.by(plugin.name)
+                return failed("Permit", plugin, status)
         if not timeouts:
             return SUCCESS
         self.waiting.add(WaitingPod(pod, node_name, timeouts=timeouts, clock=self.handle.clock))
@@ -353,12 +354,18 @@ class Framework:
 
     # -- binding
 
-    def run_pre_bind_pre_flights(self, state: CycleState, pod: PodInfo, node_name: str) -> bool:
-        """Whether a PreBind plugin has something to do; those that have not are left out of `run_pre_bind`."""
+    def run_pre_bind_pre_flights(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Success if a PreBind plugin has something to do, SKIP if none has; those that have not are left out of
+        `run_pre_bind`. There is nothing to refuse here any more: anything else is an error."""
+        skipped: set[str] = set()
         for plugin in self.pre_bind:
-            if plugin.pre_bind_pre_flight(state, pod, node_name).code is Code.SKIP:
-                state.skip_pre_bind.add(plugin.name)
-        return len(state.skip_pre_bind) < len(self.pre_bind)
+            status = plugin.pre_bind_pre_flight(state, pod, node_name)
+            if status.code is Code.SKIP:
+                skipped.add(plugin.name)
+            elif not status.ok:
+                return failed_pre_flight(plugin, status)
+        state.skip_pre_bind |= skipped
+        return SUCCESS if len(skipped) < len(self.pre_bind) else SKIP
 
     @measured_task("PreBind")
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:

@@ -68,7 +68,7 @@ class BackoffQueue:
 
     def add(self, queued: QueuedPod) -> None:
         queued.backoff_expiration = self.expiration(queued)
-        heap = self._errors if queued.consecutive_errors else self._rejected
+        heap = self._rejected if queued.rejectors else self._errors
         heap.add(queued.pod.key, queued)
         self._arm()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from enum import IntEnum
 from typing import Any
 
 from engine.client import Origin
@@ -24,8 +23,6 @@ from engine.scheduler.framework.events import (
     UNSCHEDULED_POD_UPDATE,
     ClusterEvent,
     EventResource,
-    HintFunction,
-    QueueingHint,
     pod_events,
 )
 from engine.scheduler.framework.plugin import PreEnqueuePlugin
@@ -33,6 +30,7 @@ from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.backoff import INITIAL_BACKOFF, MAX_BACKOFF, BackoffQueue, Less
 from engine.scheduler.queue.heap import Heap
+from engine.scheduler.queue.hints import Hints, QueueingHints, Strategy
 from engine.scheduler.queue.in_flight import InFlight
 from engine.scheduler.queue.nominator import Nominator
 from engine.scheduler.queue.queued_pod import Move, QueuedPod
@@ -44,18 +42,9 @@ MAX_IN_UNSCHEDULABLE = 5 * 60.0
 FLUSH_PERIOD = 30.0
 
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
+_IN_WORDS = {ACTIVE: "the active", BACKOFF: "the backoff", UNSCHEDULABLE: "unschedulable"}
 
-# Of one profile: which plugins wait for an event, and whom to ask whether it helps a pod.
-Hints = list[tuple[ClusterEvent, str, HintFunction]]
 PreCheck = Callable[[PodInfo], bool]
-
-
-class Strategy(IntEnum):
-    """What an event is worth to a pod; the greater wins."""
-
-    SKIP = 0
-    AFTER_BACKOFF = 1
-    IMMEDIATELY = 2
 
 
 class SchedulingQueue:
@@ -79,10 +68,8 @@ class SchedulingQueue:
         self.in_flight = InFlight()
         self._clock = clock
         self._metrics = metrics or SchedulerMetrics()
-        self._hints = hints
+        self._hints = QueueingHints(hints)
         self._pre_enqueue = pre_enqueue
-        self._interested: dict[ClusterEvent, list[str]] = {}
-        self._asked: dict[tuple[ClusterEvent, str], list[tuple[str, HintFunction]]] = {}
         self._wake = asyncio.Event()
         self._flush: Timer | None = None
         self._running = False
@@ -109,16 +96,18 @@ class SchedulingQueue:
         self._metrics.rejected(queued.rejectors, queued.pod.scheduler_name, by=-1)
         queued.unschedulable_plugins, queued.pending_plugins = {}, {}
         queued.gating_plugin, queued.gating_events = "", []
-        if queued.initial_attempt is None:
-            queued.initial_attempt = self._clock.monotonic()
         self.in_flight.begin(queued.pod.uid)
         return queued
 
     def _next(self) -> QueuedPod | None:
-        queued = self.active.pop()
-        if queued is None and (queued := self.backoff.pop_early()) is not None:
-            self._moved(queued, POP_FROM_BACKOFF, ACTIVE)
-        return queued
+        while True:
+            queued = self.active.pop()
+            if queued is None and (queued := self.backoff.pop_early()) is not None:
+                self._moved(queued, POP_FROM_BACKOFF, ACTIVE)
+            if queued is None or queued.pod.uid not in self.in_flight:
+                return queued
+            # Only a bug puts a pod here that is being tried. Trying it twice at once would be worse than dropping it.
+            log.error("the same pod is tracked in multiple places in the scheduler: %s", queued.pod.key)
 
     def done(self, uid: str) -> None:
         """The attempt has ended, or has come to where nothing can make the pod unschedulable any more."""
@@ -169,15 +158,15 @@ class SchedulingQueue:
 
     def _requeue_updated(self, queued: QueuedPod, events: list[ClusterEvent], old: PodInfo, new: PodInfo) -> None:
         for event in events:
-            strategy, plugin = self._worth(queued, event, old, new)
+            strategy, plugin = self._hints.worth(queued, event, old, new)
             if self._requeue(queued, strategy, event.label, plugin) != UNSCHEDULABLE:
                 return
 
     def add_unschedulable(self, queued: QueuedPod) -> None:
         """A pod comes back from an attempt that failed. Raises ValueError if it waits already."""
         try:
-            if self.find(queued.pod.key) is not None:
-                raise ValueError(f"Pod {queued.pod.key} is already present in the queue")
+            if (found := self.find(queued.pod.key)) is not None:
+                raise ValueError(f"Pod {queued.pod.key} is already present in {_IN_WORDS[found[1]]} queue")
             self._metrics.rejected(queued.rejectors, queued.pod.scheduler_name)
             if queued.rejectors:
                 queued.unschedulable_count += 1
@@ -186,7 +175,7 @@ class SchedulingQueue:
                 # No plugin said no: something broke, such as a call to the API server.
                 queued.consecutive_errors += 1
             queued.timestamp = self._clock.monotonic()
-            strategy, plugin = self._worth_of_meanwhile(queued)
+            strategy, plugin = self._hints.worth_of_all(queued, self.in_flight.since(queued.pod.uid))
             self._requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE, plugin)
         finally:
             self.done(queued.pod.uid)
@@ -200,9 +189,11 @@ class SchedulingQueue:
 
     def activate(self, pod: PodInfo) -> None:
         """Put a pod into the active heap whatever it waits for, also if it is only coming back now."""
-        queued = self.unschedulable.get(pod.key) or self.backoff.remove(pod.key)
-        if queued is not None:
+        if (queued := self.unschedulable.get(pod.key)) is not None:
             self._to_active(queued, FORCE_ACTIVATE.label)
+        elif (queued := self.backoff.remove(pod.key)) is not None:
+            # It has passed the gates on its way there.
+            self._into_active(queued, FORCE_ACTIVATE.label)
         elif pod.uid in self.in_flight:
             self.in_flight.happened(FORCE_ACTIVATE, None, pod)
 
@@ -220,7 +211,7 @@ class SchedulingQueue:
         """Something happened in the cluster, by the write `origin`: move those pods that it may help."""
         if event.wildcard:
             candidates = self.unschedulable.items()
-        elif plugins := self._plugins_interested(event):
+        elif plugins := self._hints.interested(event):
             candidates = self.unschedulable.rejected_by(plugins) if len(self.unschedulable) else []
         else:
             return
@@ -234,64 +225,10 @@ class SchedulingQueue:
     ) -> None:
         if queued.gated and not any(asked.matches(event) for asked in queued.gating_events):
             return
-        strategy, plugin = self._worth(queued, event, old, new)
+        strategy, plugin = self._hints.worth(queued, event, old, new)
         if strategy is not Strategy.SKIP:
             queued.woken(origin)
             self._requeue(queued, strategy, event.label, plugin)
-
-    def _plugins_interested(self, event: ClusterEvent) -> list[str]:
-        known = self._interested.get(event)
-        if known is None:
-            known = self._interested[event] = list(
-                dict.fromkeys(
-                    plugin for hints in self._hints.values() for asked, plugin, _ in hints if asked.matches(event)
-                )
-            )
-        return known
-
-    def _asked_about(self, event: ClusterEvent, profile: str) -> list[tuple[str, HintFunction]]:
-        """The plugins of a profile that wait for an event, with their hints."""
-        known = self._asked.get((event, profile))
-        if known is None:
-            hints = self._hints.get(profile, ())
-            known = [(plugin, hint) for asked, plugin, hint in hints if asked.matches(event)]
-            self._asked[event, profile] = known
-        return known
-
-    def _worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> tuple[Strategy, str]:
-        """What the event is worth to the pod by the hints of the plugins that rejected it, and by whose hint."""
-        rejectors = queued.rejectors
-        if not rejectors:
-            return Strategy.AFTER_BACKOFF, ""
-        if event.wildcard:
-            meant = not isinstance(new, PodInfo) or new.uid == queued.pod.uid
-            return (Strategy.AFTER_BACKOFF if meant else Strategy.SKIP), ""
-        best, by = Strategy.SKIP, ""
-        for plugin, hint in self._asked_about(event, queued.pod.scheduler_name):
-            if plugin not in rejectors:
-                continue
-            if _ask(hint, plugin, queued.pod, old, new) is QueueingHint.SKIP:
-                continue
-            if plugin in queued.pending_plugins:
-                return Strategy.IMMEDIATELY, plugin
-            if best is Strategy.SKIP:
-                best, by = Strategy.AFTER_BACKOFF, plugin
-            if not queued.pending_plugins:
-                break
-        return best, by
-
-    def _worth_of_meanwhile(self, queued: QueuedPod) -> tuple[Strategy, str]:
-        """The same for all that happened while the pod was in flight."""
-        if not queued.rejectors:
-            return Strategy.AFTER_BACKOFF, ""
-        best, by = Strategy.SKIP, ""
-        for _, event, old, new in self.in_flight.since(queued.pod.uid):
-            strategy, plugin = self._worth(queued, event, old, new)
-            if strategy > best:
-                best, by = strategy, plugin
-            if best is Strategy.IMMEDIATELY or (best and not queued.pending_plugins):
-                break
-        return best, by
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, event: str, plugin: str = "") -> str:
         """Put a pod where the strategy says; returns where it is then."""
@@ -308,6 +245,11 @@ class SchedulingQueue:
     def _to_active(self, queued: QueuedPod, event: str, plugin: str = "") -> str:
         if not self._passes_gates(queued, event):
             return UNSCHEDULABLE
+        return self._into_active(queued, event, plugin)
+
+    def _into_active(self, queued: QueuedPod, event: str, plugin: str = "") -> str:
+        if queued.initial_attempt is None:
+            queued.initial_attempt = self._clock.monotonic()
         self.unschedulable.remove(queued.pod.key)
         self.backoff.remove(queued.pod.key)
         self.active.add(queued.pod.key, queued)
@@ -342,15 +284,20 @@ class SchedulingQueue:
                     self._metrics.rejected([plugin.name], queued.pod.scheduler_name)
                 queued.unschedulable_plugins[plugin.name] = None
                 queued.gating_plugin = plugin.name
-                queued.gating_events = [
-                    asked for asked, name, _ in self._hints.get(queued.pod.scheduler_name, ()) if name == plugin.name
-                ]
-                if queued.pod.key not in self.unschedulable:
-                    self._moved(queued, event, UNSCHEDULABLE, plugin.name)
-                self._to_unschedulable(queued)
+                queued.gating_events = self._hints.events_of(plugin.name, queued.pod.scheduler_name)
+                self._gate(queued, event)
                 return False
         queued.gating_plugin, queued.gating_events = "", []
         return True
+
+    def _gate(self, queued: QueuedPod, event: str) -> None:
+        """Put a pod that was turned away into the pool, unless it waits elsewhere already."""
+        key = queued.pod.key
+        if key in self.active or self.backoff.get(key) is not None:
+            return
+        if key not in self.unschedulable:
+            self._moved(queued, event, UNSCHEDULABLE, queued.gating_plugin)
+        self._to_unschedulable(queued)
 
     def _moved(self, queued: QueuedPod, event: str, to: str, plugin: str = "") -> None:
         queued.moves.append(Move(self._clock.micro_timestamp(), event, to, plugin))
@@ -360,9 +307,7 @@ class SchedulingQueue:
 
     def _backoff_complete(self) -> None:
         for queued in self.backoff.pop_due():
-            self.active.add(queued.pod.key, queued)
-            self._moved(queued, BACKOFF_COMPLETE, ACTIVE)
-            self._wake.set()
+            self._into_active(queued, BACKOFF_COMPLETE)
 
     def _arm_flush(self) -> None:
         """One timer while anything rests in the pool."""
@@ -373,8 +318,12 @@ class SchedulingQueue:
         """Nothing rests for ever: an event may have been missed, or a hint be wrong."""
         self._flush = None
         limit = self._clock.monotonic() - MAX_IN_UNSCHEDULABLE
-        for queued in [q for q in self.unschedulable.items() if q.timestamp < limit]:
+        leftovers = [queued for queued in self.unschedulable.items() if queued.timestamp < limit]
+        for queued in leftovers:
             self._move(queued, UNSCHEDULABLE_TIMEOUT, None, None)
+        if leftovers:
+            # Pods that are being tried are not left over; they count it for something that happened, all the same.
+            self.in_flight.happened(UNSCHEDULABLE_TIMEOUT, None, None)
         self._arm_flush()
 
     def counts(self) -> dict[str, int]:
@@ -385,12 +334,3 @@ class SchedulingQueue:
             UNSCHEDULABLE: len(self.unschedulable),
             "gated": sum(queued.gated for queued in self.unschedulable.items()),
         }
-
-
-def _ask(hint: HintFunction, plugin: str, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    """A hint that fails must neither keep the pod waiting nor stop what told of the event."""
-    try:
-        return hint(pod, old, new)
-    except Exception:
-        log.exception("queueing hint of %s for pod %s", plugin, pod.key)
-        return QueueingHint.QUEUE
