@@ -39,6 +39,7 @@ def csi_driver(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("attachRequired", True)
     spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
-    spec.setdefault("volumeLifecycleModes", ["Persistent"])
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
     for name in ("podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"):
         spec.setdefault(name, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.api.types import Object
 from engine.api.validation import text
-from engine.api.validation.go_values import internal
+from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.labels import label_key, label_selector
 from engine.api.validation.persistent_volumes import inline_volume_spec
@@ -27,11 +27,12 @@ def storage_class(obj: Object, problems: Problems) -> None:
     if "volumeBindingMode" not in obj:
         problems.required("volumeBindingMode")
     problems.unless_in("volumeBindingMode", obj.get("volumeBindingMode"), _BINDING)
-    seen: list[dict[str, set[str]]] = []
-    for index, term in enumerate(obj.get("allowedTopologies", ())):
+    terms = obj.get("allowedTopologies", ())
+    seen: list[dict[str, set[str]]] = [{} for _ in terms]  # so upstream begins: a term that asks nothing is one of them
+    for index, term in enumerate(terms):
         path = f"allowedTopologies[{index}].matchLabelExpressions"
         values = _topology(term, path, problems)
-        if values in seen:
+        for _ in range(seen.count(values)):
             problems.duplicate(path, "")
         seen.append(values)
 
@@ -43,14 +44,14 @@ def _provisioner(name: str, path: str, problems: Problems) -> None:
         problems.all_invalid(path, name.lower(), text.qualified_name(name.lower()))
 
 
-def _parameters(parameters: Object, problems: Problems) -> None:
+def _parameters(parameters: Object, problems: Problems, *, path: str = "parameters") -> None:
     if len(parameters) > _PARAMETERS:
-        problems.too_long("parameters", _PARAMETERS)
+        problems.too_long(path, _PARAMETERS)
         return
     if "" in parameters:
-        problems.invalid("parameters", "", "field can not be empty.")
+        problems.invalid(path, "", "field can not be empty.")
     if _size(parameters) > _PARAMETERS_SIZE:
-        problems.too_long("parameters", _PARAMETERS_SIZE)
+        problems.too_long(path, _PARAMETERS_SIZE)
 
 
 def _size(values: Object) -> int:
@@ -73,27 +74,26 @@ def _topology(term: Object, path: str, problems: Problems) -> dict[str, set[str]
     return found
 
 
-def _unchanged(new: Object, old: Object, problems: Problems, *fields: str) -> None:
-    for field in fields:
-        if new.get(field) != old.get(field):
-            problems.forbidden(field, f"updates to {field} are forbidden.")
-
-
 def storage_class_update(new: Object, old: Object, problems: Problems) -> None:
-    _unchanged(new, old, problems, "parameters", "provisioner", "reclaimPolicy")
-    problems.immutable("volumeBindingMode", new.get("volumeBindingMode"), old.get("volumeBindingMode"))
+    if new.get("parameters", {}) != old.get("parameters", {}):
+        problems.invalid("parameters", go_map(new.get("parameters")), IMMUTABLE)
+    for field in ("provisioner", "reclaimPolicy", "volumeBindingMode"):
+        problems.immutable(field, new.get(field), old.get(field))
 
 
 def volume_attributes_class(obj: Object, problems: Problems) -> None:
-    _provisioner(obj.get("driverName", ""), "driverName", problems)
-    _parameters(obj.get("parameters", {}), problems)
+    """Upstream tells of a spec, which the class has not."""
+    _provisioner(obj.get("driverName", ""), "spec.driverName", problems)
+    _parameters(obj.get("parameters", {}), problems, path="spec.parameters")
     if not obj.get("parameters"):
-        problems.required("parameters", "must contain at least one key/value pair")
+        problems.required("spec.parameters", "must contain at least one key/value pair")
 
 
 def volume_attributes_class_update(new: Object, old: Object, problems: Problems) -> None:
-    _unchanged(new, old, problems, "driverName", "parameters")
     volume_attributes_class(new, problems)
+    for field in ("driverName", "parameters"):
+        if new.get(field) != old.get(field):
+            problems.forbidden(field, f"updates to {field} are forbidden.")
 
 
 def csi_driver(obj: Object, problems: Problems) -> None:
@@ -112,6 +112,9 @@ def csi_driver(obj: Object, problems: Problems) -> None:
     if period is not None and period < 10:
         detail = "must be greater than or equal to 10 seconds"
         problems.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, detail)
+    if "serviceAccountTokenInSecrets" in spec and not spec.get("tokenRequests"):
+        detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        problems.invalid("spec.serviceAccountTokenInSecrets", spec["serviceAccountTokenInSecrets"], detail)
 
 
 def _token_requests(requests: list[Object], problems: Problems) -> None:
@@ -189,17 +192,15 @@ def csi_storage_capacity_update(new: Object, old: Object, problems: Problems) ->
 
 def volume_attachment(obj: Object, problems: Problems) -> None:
     spec, status = obj.get("spec", {}), obj.get("status", {})
-    attacher, source = spec.get("attacher", ""), spec.get("source", {})
-    if not attacher:
-        problems.required("spec.attacher")
+    source = spec.get("source", {})
+    csi_driver_name(spec.get("attacher", ""), "spec.attacher", problems)
     _attached(source, "spec.source", problems)
     name = spec.get("nodeName", "")
     problems.all_invalid("spec.nodeName", name, text.dns_subdomain(name))
-    _attachment_status(status, problems)
-    csi_driver_name(attacher, "spec.attacher", problems)
     if "persistentVolumeName" in source:
         volume = source["persistentVolumeName"]
         problems.all_invalid("spec.source.persistentVolumeName", volume, text.dns_subdomain(volume))
+    _attachment_status(status, problems)
 
 
 def _attached(source: Object, path: str, problems: Problems) -> None:
@@ -219,8 +220,8 @@ def _attachment_status(status: Object, problems: Problems) -> None:
         problems.too_long("status.attachmentMetadata", _PARAMETERS_SIZE)
     for field in ("attachError", "detachError"):
         error = status.get(field, {})
-        if len(error.get("message", "")) > _ERROR_SIZE:
-            problems.too_long(f"status.{field}.message", _PARAMETERS_SIZE)
+        if len(error.get("message", "").encode()) > _ERROR_SIZE:
+            problems.too_long(f"status.{field}.message", _ERROR_SIZE)
         if error.get("errorCode", 0) < 0:
             problems.invalid(f"status.{field}.errorCode", error["errorCode"], text.range_text(0, _MAX_INT32))
 

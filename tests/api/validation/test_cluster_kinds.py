@@ -12,6 +12,11 @@ from engine.api.validation import validate_update
 from tests.api.objects import defaulted, info, problems
 
 STORAGE = "storage.k8s.io"
+_SUBDOMAIN = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    r"end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
 QUOTA, LIMITS, NODE = (GVK("", "v1", kind) for kind in ("ResourceQuota", "LimitRange", "Node"))
 EVENT, NEW_EVENT = GVK("", "v1", "Event"), GVK("events.k8s.io", "v1", "Event")
 CLASS, DRIVER, CSI_NODE = (GVK(STORAGE, "v1", kind) for kind in ("StorageClass", "CSIDriver", "CSINode"))
@@ -179,8 +184,30 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ATTRIBUTES,
         {"driverName": "", "parameters": {}},
         [
-            "driverName: Required value",
-            "parameters: Required value: must contain at least one key/value pair",
+            "spec.driverName: Required value",
+            "spec.parameters: Required value: must contain at least one key/value pair",
+        ],
+    ),
+    "terms that ask nothing": (
+        CLASS,
+        {"provisioner": "a.io/b", "allowedTopologies": [{}]},
+        ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""'],
+    ),
+    "a driver whose tokens are secret, and who asks for none": (
+        DRIVER,
+        spec(serviceAccountTokenInSecrets=True, volumeLifecycleModes=[]),
+        [
+            "spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no "
+            "tokenRequests are specified"
+        ],
+    ),
+    "an attachment with much to say": (
+        ATTACHMENT,
+        spec(attacher="", nodeName="n", source={"persistentVolumeName": "A"}),
+        [
+            "spec.attacher: Required value",
+            f'spec.attacher: Invalid value: "": {_SUBDOMAIN}',
+            f'spec.source.persistentVolumeName: Invalid value: "A": {_SUBDOMAIN}',
         ],
     ),
     "a driver's tokens": (
@@ -217,11 +244,11 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ATTACHMENT,
         spec(attacher="a/b", nodeName="n", source={}),
         [
-            f"spec.source: Required value: {NEEDS_ONE}",
             'spec.attacher: Invalid value: "a/b": a lowercase RFC 1123 subdomain must consist of lower case '
             "alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
             "'example.com', regex used for validation is "
             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+            f"spec.source: Required value: {NEEDS_ONE}",
         ],
     ),
     "an attachment of an inline volume": (
@@ -494,7 +521,7 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
         {"provisioner": "a.io/b"},
         lambda obj: obj.update(provisioner="a.io/c", volumeBindingMode="WaitForFirstConsumer"),
         [
-            "provisioner: Forbidden: updates to provisioner are forbidden.",
+            'provisioner: Invalid value: "a.io/c": field is immutable',
             'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
         ],
     ),
