@@ -87,8 +87,32 @@ def test_what_does_not_fit_is_refused_in_gos_words(name: str) -> None:
     assert refusal(value) == f'Deployment in version "v1" cannot be handled as a Deployment: {text}'
 
 
-def test_base64_that_is_none() -> None:
-    assert refusal({"data": {"a": "Y*Q="}}, SECRET).endswith("illegal base64 data at input byte 1")
+@pytest.mark.parametrize(
+    ("text", "byte"),
+    [
+        ("Y*Q=", 1),
+        ("YQ==YQ==", 4),
+        ("YWE=YQ==", 4),
+        ("YQ=a", 2),
+        ("YQ=\na", 3),
+        ("YQ=", 3),
+        ("YQ", 0),
+        ("ABCD\nEF", 5),
+        ("A\nB", 1),
+        ("ABCD=", 4),
+        ("A=", 1),
+        ("AB\u00e9", 2),
+        ("AB==C", 4),
+    ],
+)
+def test_base64_that_is_none(text: str, byte: int) -> None:
+    """The bytes are those that the real kubectl names."""
+    assert refusal({"data": {"a": text}}, SECRET).endswith(f"illegal base64 data at input byte {byte}")
+
+
+@pytest.mark.parametrize("text", ["YQ\n==", "YQ=\n=", "YQ==\n", "ABC\n=\n", "AB\r\nCD"])
+def test_base64_may_be_broken_into_lines(text: str) -> None:
+    assert decode(DEFINITIONS, SECRET, {"data": {"a": text}}).object["data"] == {"a": text}
 
 
 TYPES = {

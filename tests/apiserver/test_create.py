@@ -3,6 +3,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
+import orjson
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -340,3 +341,34 @@ async def test_owners_that_are_named_twice(client: Client, method: str, when: st
         "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
         'u-a, u-b"'
     )
+
+
+NUMBERS = ("1e3", "1E+3", "10.0", "-0.0", "1.50", "99999999999")
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+async def test_a_number_that_is_refused_is_shown_as_it_was_written(client: Client, written: str) -> None:
+    body = b'{"metadata": {"name": "web"}, "spec": {"replicas": %s}}' % written.encode()
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    answer = await client.send("POST", path, body=body, headers={"content-type": "application/json"})
+    assert answer.status == 400
+    assert answer.body["message"] == (
+        'Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number '
+        f"{written} into Go struct field DeploymentSpec.spec.replicas of type int32"
+    )
+
+
+async def test_in_yaml_a_whole_number_may_be_written_in_any_way(client: Client) -> None:
+    body = b"metadata: {name: web, annotations: {at: 12:30}}\ndata: {a: '1e3'}\nbinaryData: null\nimmutable: off\n"
+    path = "/api/v1/namespaces/default/configmaps"
+    answer = await client.send("POST", path, body=body, headers={"content-type": "application/yaml"})
+    assert (answer.status, answer.body["metadata"]["annotations"], answer.body["immutable"]) == (
+        201,
+        {"at": "12:30"},
+        False,
+    )
+    made = orjson.dumps(deployment(replicas=1)).replace(b'"replicas":1', b'"replicas":1e0')
+    assert b"1e0" in made
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    answer = await client.send("POST", path, body=made, headers={"content-type": "application/yaml"})
+    assert (answer.status, answer.body["spec"]["replicas"]) == (201, 1)

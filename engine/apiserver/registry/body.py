@@ -5,11 +5,13 @@ Source of the texts: apiserver pkg/endpoints/handlers/create.go, rest.go and neg
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import orjson
 
+from engine.api.decoders import Mismatch, path_steps
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, bad_request, unsupported_media_type
 from engine.api.go_json import syntax_error
@@ -77,14 +79,27 @@ def decode_value(
         strict = [*found, *_twice_in_body(call.request, validation), *decoded.unknown]
         if strict and validation == "Strict":
             raise strict_error(gvk, strict)
-    except ApiError:
+    except ApiError as error:
         with call.span(Hop.SCHEMA):
-            raise
+            raise _as_written(error, call.request) from error.__cause__
     if strict and validation == "Warn":
         warn(call, [line.strip() for text in strict for line in text.removeprefix(_SEVERAL).split("\n")])
     if _forgets_owners(value):  # no other list tells an empty one from none
         decoded.object["metadata"]["managedFields"] = []
     return decoded.object
+
+
+def _as_written(error: ApiError, request: Request) -> ApiError:
+    """The error with a number that was refused as it stands in the body: `1e3`, where a float says 1000.0."""
+    mismatch = error.__cause__
+    if not isinstance(mismatch, Mismatch) or type(mismatch.value) is not float or media_type(request) not in ("", JSON):
+        return error
+    if not isinstance(request.body, bytes):
+        return error
+    found = json.loads(request.body, parse_float=str)
+    for step in path_steps(mismatch.path):
+        found = found[step]
+    return bad_request(error.message.replace(f"number {json.dumps(mismatch.value)}", f"number {found}", 1))
 
 
 def _twice_in_body(request: Request, validation: str) -> list[str]:

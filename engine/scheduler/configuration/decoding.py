@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
-import yaml
 
+from engine.api.go_yaml import YamlError, load
 from engine.api.types import Object
-from engine.api.yaml_text import CONVERTING, go_yaml_error, plain_yaml, twice_in_yaml, unmarshal_errors
+from engine.api.yaml_text import CONVERTING, twice_in_yaml, unmarshal_errors
 from engine.scheduler.configuration.arguments import FORMS, defaulted
 from engine.scheduler.configuration.extenders import EXTENDER
 from engine.scheduler.configuration.fields import (
@@ -106,11 +106,9 @@ def decode(text: str) -> tuple[Object, Arguments]:
 
 def _read(text: str) -> Object:
     try:
-        value = plain_yaml(text)
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{CONVERTING}{go_yaml_error(error)}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{CONVERTING}yaml: {error}") from error
+        value = load(text)
+    except YamlError as error:
+        raise ConfigurationError(f"{CONVERTING}{error}") from error
     return _object({} if value is None else value)
 
 

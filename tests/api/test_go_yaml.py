@@ -1,0 +1,33 @@
+"""Scalars of YAML as the real kubectl reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.go_yaml import YamlError, load
+
+SCALARS: dict[str, Any] = {
+    "1e3": 1000, "1E3": 1000, "1e+3": 1000, "1.0": 1, "1.": 1, ".5": 0.5, "-1.5e-7": -1.5e-7, "+.5": 0.5, "1e0": 1,
+    "1.5e30": 1.5e30, "1e400": "1e400", "5e": "5e", "5e+": "5e+", "1_000": 1000, "1_000.5": 1000.5, "1__0": 10,
+    "_1": "_1",
+    "0x10": 16, "0X1f": 31, "-0x10": -16, "010": 8, "0o10": 8, "0O7": 7, "0o8": "0o8", "08": 8, "09.5": 9.5, "0b1": 1,
+    "0b102": "0b102", "0x": "0x", "12:30": "12:30", "190:20:30": "190:20:30", "1.2.3": "1.2.3", "1,000": "1,000",
+    "y": True, "N": False, "yes": True, "Off": False, "tRue": "tRue", "~": None, "Null": None, "nULL": "nULL", "=": "=",
+    "2020-01-01": "2020-01-01", "100m": "100m", "infinity": "infinity",
+    "18446744073709551615": 2**64 - 1, "18446744073709551616": 18446744073709551616,
+    "123456789012345678901234567890": 1.2345678901234568e29,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SCALARS)
+def test_a_scalar(text: str) -> None:
+    found = load(f"a: {text}")["a"]
+    assert (type(found), found) == (type(SCALARS[text]), SCALARS[text])
+
+
+@pytest.mark.parametrize("text", [".inf", "-.INF", ".nan"])
+def test_what_json_has_no_number_for(text: str) -> None:
+    with pytest.raises(YamlError, match="json: unsupported value: "):
+        load(f"a: {text}")
