@@ -121,8 +121,8 @@ class _Term:
         labels = metadata.get("labels") or {}
         if not all(requirement.matches(labels) for requirement in self._expressions):
             return False
-        names = {"metadata.name": metadata["name"]}
-        return all(requirement.matches(names) for requirement in self._fields)
+        name = metadata.get("name")
+        return not name or all(requirement.matches({"metadata.name": name}) for requirement in self._fields)
 
 
 @lru_cache(maxsize=8192)

@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 
 from engine.api.types import Object
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.diagnosis import NodeToStatus
+from engine.scheduler.framework.measuring import Durations
+from engine.scheduler.framework.status import Code, unschedulable
+from engine.scheduler.plugins.default_preemption import DefaultPreemption
+from engine.scheduler.pod_info import PodInfo
 from tests.scheduler.harness import Bench
 from tests.scheduler.objects import affinity, near, node, pod, spread
 
@@ -154,9 +160,20 @@ def test_a_pod_whose_victims_are_going_waits() -> None:
 
 
 def test_nominated_pods_hold_their_place_against_lower_priorities() -> None:
-    from engine.scheduler.pod_info import PodInfo
-
     bench = Bench([node("n", cpu="1")])
     bench.nominator.add(PodInfo(pod("vip", cpu="1", priority=HIGH)), "n")
     assert bench.message(pod("p", cpu="1", priority=MID)).startswith("0/1 nodes are available: 1 Insufficient cpu.")
     assert bench.schedule(pod("boss", cpu="1", priority=HIGH + 1)).node_name == "n"
+
+
+async def test_a_node_that_has_room_is_an_error() -> None:
+    """Who says that the pod does not fit is none of the plugins: an extender."""
+    bench = Bench([node("n1"), node("n2")], [running("a", "n1"), running("b", "n2")])
+    statuses = NodeToStatus(absent=unschedulable("the extender says no"))
+    wanted = PodInfo(pod("p", cpu="1", priority=MID))
+    state = CycleState()
+    bench.framework.run_pre_filter(state, wanted, bench.snapshot, Durations())
+    result = await bench.plugin(DefaultPreemption).post_filter(state, wanted, statuses)
+    told = sorted(result.status.message.removeprefix("preemption: [").removesuffix("]").split(", "))
+    assert told == [f'expected at least one victim pod on node "{name}"' for name in ("n1", "n2")]
+    assert (result.status.code, result.nominated_node) == (Code.ERROR, None)

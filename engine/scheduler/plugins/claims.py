@@ -80,9 +80,11 @@ def volume_affinity(volume: Object) -> Object | None:
 
 
 def reachable_from(volume: Object, node: Object) -> bool:
-    """Whether the volume's node affinity admits the node."""
+    """Whether the volume's node affinity admits the node, by its labels alone (CheckNodeAffinity): what a term asks of
+    the node's name is not looked at."""
     affinity = volume_affinity(volume)
-    return affinity is None or node_selector_matches(affinity, node)
+    nameless = {"metadata": {"labels": node["metadata"].get("labels")}}
+    return affinity is None or node_selector_matches(affinity, nameless)
 
 
 def is_owned_by(claim: Object, pod: PodInfo) -> bool:

@@ -89,6 +89,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             return PostFilterResult(unschedulable(reason))
         dry_run, candidates = self._candidates(state, pod, statuses)
         if not len(candidates):
+            if broken := _errors(dry_run.statuses):
+                return PostFilterResult(error(broken[0] if len(broken) == 1 else f"[{', '.join(broken)}]"))
             return PostFilterResult(unschedulable(self._fit_error(dry_run)), "")
         if self.handle.extenders:
             try:
@@ -192,6 +194,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
                 raise
         note = f"Preempted by pod {pod.uid} on node {node}"
         self.handle.recorder.event(victim.pod, NORMAL, "Preempted", "Preempting", note, related=pod.pod)
+
+
+def _errors(statuses: NodeToStatus) -> list[str]:
+    """What broke on nodes in a dry run, each thing once."""
+    return list(dict.fromkeys(status.message for status, _ in statuses.counted() if status.code is Code.ERROR))
 
 
 def _going_by_preemption(pod: PodInfo) -> bool:

@@ -17,7 +17,7 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
 from engine.scheduler.framework.handle import Filters
-from engine.scheduler.framework.status import Status, error, unresolvable
+from engine.scheduler.framework.status import PluginError, Status, error, unresolvable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.candidates import Alike, Candidate, Candidates, Listed, Memo, Places, cost_of
 from engine.scheduler.pod_info import PodInfo
@@ -25,6 +25,7 @@ from engine.scheduler.selecting import pod_selector
 
 KEPT_SHAPES = 4096
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+NEEDLESS = error("expected at least one victim pod")  # as it fits already; told with the name of the node
 
 
 def by_importance(pods: Iterable[PodInfo]) -> list[PodInfo]:
@@ -79,7 +80,7 @@ class DryRun:
             node = snapshot.nodes[row]
             found = self._victims_on(node)
             if isinstance(found, Status):
-                self.statuses.set(node.name, found)
+                self._reject(node.name, found)
                 continue
             (violating if found.violations else clean).append(found)
             if clean and len(clean) + len(violating) >= wanted:
@@ -103,8 +104,12 @@ class DryRun:
         if not len(found):
             for rows, status in rejected:
                 for row in rows.tolist():
-                    self.statuses.set(snapshot.names[row], status)
+                    self._reject(snapshot.names[row], status)
         return found
+
+    def _reject(self, node: str, status: Status) -> None:
+        told = error(f'{status.message} on node "{node}"') if status is NEEDLESS else status
+        self.statuses.set(node, told)
 
     def answer(self, node: NodeInfo) -> Places | Status:
         """Whose going helps on a node, by their places among its pods; for where only room matters."""
@@ -116,6 +121,13 @@ class DryRun:
 
     def _victims_on(self, original: NodeInfo) -> Candidate | Status:
         """The fewest and least important pods of a node that make room, or why none do."""
+        try:
+            return self._fewest_on(original)
+        except PluginError as failure:
+            return error(str(failure))
+
+    def _fewest_on(self, original: NodeInfo) -> Candidate | Status:
+        """Raises PluginError."""
         trial = self._trial(original)
         potential = [other for other in original.pods.values() if other.priority < self.pod.priority]
         if not potential:
@@ -131,7 +143,7 @@ class DryRun:
         violations = len(lost)
         lost += [other for other in others if not trial.spare(other)]
         if not lost:
-            return error(f'expected at least one victim pod on node "{original.name}"')
+            return NEEDLESS
         return Candidate(original.name, tuple(by_importance(lost)), violations)
 
     def _trial(self, node: NodeInfo) -> Trial:

@@ -6,15 +6,14 @@ Source: upstream's plugins/volumebinding (volume_binding.go, binder.go); how nod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, NODES, PODS, Object
-from engine.client.origin import revision_of
+from engine.api.types import GVR, Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
@@ -34,7 +33,6 @@ from engine.scheduler.migrated_volumes import MIGRATED_PLUGINS
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claims import (
-    BOUND_BY_CONTROLLER,
     CLAIMS,
     NO_PROVISIONER,
     SELECTED_NODE,
@@ -48,7 +46,6 @@ from engine.scheduler.plugins.claims import (
     delays_binding,
     find_matching_volume,
     is_bound,
-    is_meant_for,
     is_owned_by,
     reachable_from,
     requested_size,
@@ -60,6 +57,7 @@ from engine.scheduler.plugins.storage_scoring import (
     usage_of_bindings,
     usage_of_provisions,
 )
+from engine.scheduler.plugins.volume_binder import BindingError, PodVolumes, VolumeBinder, bound_to, selected
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import whole
 from engine.scheduler.selecting import canonical, pod_selector
@@ -76,15 +74,6 @@ NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
 VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
 DEFAULT_BIND_TIMEOUT = 600.0
-POLL_PERIOD = 1.0
-
-
-@dataclass(slots=True)
-class PodVolumes:
-    """What has to be done for a pod's claims: bindings to volumes that are there, and claims to provision."""
-
-    bindings: list[tuple[Object, Object]] = field(default_factory=list)  # volume, claim
-    provisions: list[Object] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -105,6 +94,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._timeout = float(args.get("bindTimeoutSeconds", DEFAULT_BIND_TIMEOUT))
         self._claims = Assumptions(CLAIMS, handle)
         self._volumes = Assumptions(VOLUMES, handle)
+        self._binder = VolumeBinder(handle, self._claims, self._volumes)
         self._scorer = StorageScorer(args.get("shape")) if at_least(handle.version, 37) else None
 
     # -- the pod's claims
@@ -257,8 +247,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         found, reasons = self._find(kept, node.node or {})
         if reasons:
             return unresolvable(*reasons)
-        bindings = [(_bound_to(volume, claim), claim) for volume, claim in found.bindings]
-        provisions = [_selected(claim, node_name) for claim in found.provisions]
+        bindings = [(bound_to(volume, claim), claim) for volume, claim in found.bindings]
+        provisions = [selected(claim, node_name) for claim in found.provisions]
         for volume, _ in bindings:
             self._volumes.assume(volume)
         for claim in provisions:
@@ -284,62 +274,16 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if kept is None or kept.chosen is None:
             return SUCCESS
         try:
-            await self._write(kept.chosen)
-            async with self.handle.clock.timeout(self._timeout):
-                while not self._all_bound(kept.chosen, pod, node_name):
-                    await self.handle.clock.sleep(POLL_PERIOD)
+            await self._binder.write(kept.chosen)
+        except (ApiError, ConnectionError) as failure:
+            return error(str(failure))
+        try:
+            await self._binder.wait(kept.chosen, pod, node_name, self._timeout)
         except TimeoutError:
             return error("binding volumes: context deadline exceeded")
-        except (ApiError, ConnectionError, ValueError) as failure:
+        except BindingError as failure:
             return error(f"binding volumes: {failure}")
         return SUCCESS
-
-    async def _write(self, chosen: PodVolumes) -> None:
-        """Bind volumes to claims, and have the others provisioned; the volume controller does the rest."""
-        client = self.handle.client
-        chosen.bindings = [(await client.update(VOLUMES, volume), claim) for volume, claim in chosen.bindings]
-        chosen.provisions = [await client.update(CLAIMS, claim) for claim in chosen.provisions]
-
-    def _all_bound(self, chosen: PodVolumes, pod: PodInfo, node_name: str) -> bool:
-        """Raises ValueError where the binding has come to nothing."""
-        if self.handle.lister(PODS).get(pod.name, pod.namespace) is None:
-            raise ValueError(f'pod does not exist any more: pod "{pod.name}" not found')
-        node = self.handle.lister(NODES).get(node_name)
-        if node is None:
-            raise ValueError(f'failed to get node "{node_name}": node "{node_name}" not found')
-        bound = [self._is_bound(volume, claim, node) for volume, claim in chosen.bindings]
-        provisioned = [self._is_provisioned(claim, node) for claim in chosen.provisions]
-        return all(bound) and all(provisioned)
-
-    def _is_bound(self, written: Object, claim: Object, node: Object) -> bool:
-        name = written["metadata"]["name"]
-        volume = self._volumes.actual(name)
-        current = self._claims.actual(claim["metadata"]["name"], claim["metadata"]["namespace"])
-        if volume is None or current is None:
-            raise ValueError("failed to check binding: could not find the volume or its claim")
-        if revision_of(volume) < revision_of(written):
-            return False
-        if not reachable_from(volume, node):
-            raise ValueError(f'pv "{name}" node affinity doesn\'t match node "{node["metadata"]["name"]}"')
-        if not ((volume.get("spec") or {}).get("claimRef") or {}).get("uid"):
-            raise ValueError(f'ClaimRef got reset for pv "{name}"')
-        return is_bound(current)
-
-    def _is_provisioned(self, written: Object, node: Object) -> bool:
-        name = written["metadata"]["name"]
-        claim = self._claims.actual(name, written["metadata"]["namespace"])
-        if claim is None:
-            raise ValueError("failed to check provisioning pvc: could not find it")
-        if revision_of(claim) < revision_of(written):
-            return False
-        if annotations_of(claim).get(SELECTED_NODE) != node["metadata"]["name"]:
-            # So the provisioner says that it failed and that another node shall be tried.
-            raise ValueError(f'provisioning failed for PVC "{name}"')
-        volume = self._volumes.actual(bound_volume(claim)) if bound_volume(claim) else None
-        if volume is not None and not reachable_from(volume, node):
-            named = volume["metadata"]["name"]
-            raise ValueError(f'pv "{named}" node affinity doesn\'t match node "{node["metadata"]["name"]}"')
-        return volume is not None and is_bound(claim)
 
     # -- queueing hints
 
@@ -380,29 +324,6 @@ def _topology_allows(terms: list[Object], node: Object) -> bool:
         and bool(term.get("matchLabelExpressions"))
         for term in terms
     )
-
-
-def _bound_to(volume: Object, claim: Object) -> Object:
-    """The volume with a reference to the claim."""
-    metadata = claim["metadata"]
-    reference = {
-        "kind": "PersistentVolumeClaim",
-        "apiVersion": "v1",
-        "namespace": metadata.get("namespace", ""),
-        "name": metadata["name"],
-        "uid": metadata.get("uid", ""),
-        "resourceVersion": metadata.get("resourceVersion", ""),
-    }
-    changed = {**volume, "spec": {**volume["spec"], "claimRef": reference}}
-    if not is_meant_for(volume, claim):
-        marked = {**annotations_of(volume), BOUND_BY_CONTROLLER: "yes"}
-        changed["metadata"] = {**volume["metadata"], "annotations": marked}
-    return changed
-
-
-def _selected(claim: Object, node_name: str) -> Object:
-    marked = {**annotations_of(claim), SELECTED_NODE: node_name}
-    return {**claim, "metadata": {**claim["metadata"], "annotations": marked}}
 
 
 def _hint(helps: bool) -> QueueingHint:
