@@ -108,7 +108,8 @@ def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
         detail = "may not specify a duration less than 600 seconds (10 minutes)"
         problems.invalid("spec.expirationSeconds", seconds, detail)
     _status_conditions(_conditions(obj), _conditions(old), problems)
-    if _certificate(obj) != _certificate(old) and (error := _certificate_error(_certificate(obj))):
+    looked_at = _certificate(obj) != _certificate(old) and not _certificate_error(_certificate(old))
+    if looked_at and (error := _certificate_error(_certificate(obj))):
         problems.invalid("status.certificate", "<certificate data>", error)
 
 
@@ -161,7 +162,7 @@ def _status_conditions(found: list[Object], before: list[Object], problems: Prob
         allowed = ("True",) if kind in _ALWAYS_TRUE else _STATUSES
         problems.one_of(f"{path}.status", condition.get("status"), allowed)
         if kind in _APPROVAL and not both and set(_APPROVAL) - {kind} <= set(kinds[:index]):
-            problems.invalid(f"{path}.type", kind, "Approved and Denied conditions are mutually exclusive")
+            problems.invalid("status.conditions", kind, "Approved and Denied conditions are mutually exclusive")
         if index in repeated:
             problems.duplicate(f"{path}.type", kind)
 

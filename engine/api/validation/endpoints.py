@@ -9,7 +9,7 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_map
 from engine.api.validation.problems import Problems
-from engine.api.validation.services import PROTOCOLS, plain_address, special_address
+from engine.api.validation.services import PROTOCOLS, special_address
 
 _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MAX_ENDPOINTS, _MAX_PORTS, _MAX_ADDRESSES = 1000, 20000, 100
@@ -57,17 +57,12 @@ def _application(port: Object, path: str, problems: Problems) -> None:
 
 def endpoint_slice(obj: Object, problems: Problems) -> None:
     """Of discovery.k8s.io (pkg/apis/discovery/validation)."""
-    kind = obj.get("addressType", "")
-    if not kind:
-        problems.required("addressType")
-    elif kind not in _ADDRESS_TYPES:
-        problems.not_supported("addressType", kind, _ADDRESS_TYPES)
-    found = obj.get("endpoints", [])
-    if len(found) > _MAX_ENDPOINTS:
-        problems.too_many("endpoints", len(found), _MAX_ENDPOINTS)
-        return
-    for index, endpoint in enumerate(found):
-        _endpoint(endpoint, f"endpoints[{index}]", kind, problems)
+    _address_type_and_ports(obj, problems)
+    _slice_endpoints(obj, problems)
+
+
+def _address_type_and_ports(obj: Object, problems: Problems) -> None:
+    problems.one_of("addressType", obj.get("addressType"), _ADDRESS_TYPES)
     ports = obj.get("ports", [])
     if len(ports) > _MAX_PORTS:
         problems.too_many("ports", len(ports), _MAX_PORTS)
@@ -84,6 +79,15 @@ def endpoint_slice(obj: Object, problems: Problems) -> None:
         _application(port, path, problems)
 
 
+def _slice_endpoints(obj: Object, problems: Problems) -> None:
+    found = obj.get("endpoints", [])
+    if len(found) > _MAX_ENDPOINTS:
+        problems.too_many("endpoints", len(found), _MAX_ENDPOINTS)
+        return
+    for index, endpoint in enumerate(found):
+        _endpoint(endpoint, f"endpoints[{index}]", obj.get("addressType", ""), problems)
+
+
 def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> None:
     addresses = endpoint.get("addresses", [])
     if not addresses:
@@ -95,10 +99,7 @@ def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> Non
         if kind == "FQDN":
             _domain(address, at, problems)
         elif kind in _ADDRESS_TYPES:
-            plain_address(address, at, problems)
-            wrong_family = not text.ip_address(address) and f"IPv{ipaddress.ip_address(address).version}" != kind
-            if wrong_family:
-                problems.invalid(at, address, f"must be an {kind} address")
+            _slice_address(address, at, kind, problems)
     if "nodeName" in endpoint:
         problems.all_invalid(f"{path}.nodeName", endpoint["nodeName"], text.dns_subdomain(endpoint["nodeName"]))
     topology = endpoint.get("deprecatedTopology", {})
@@ -109,13 +110,29 @@ def _endpoint(endpoint: Object, path: str, kind: str, problems: Problems) -> Non
         problems.all_invalid(f"{path}.hostname", endpoint["hostname"], text.dns_label(endpoint["hostname"]))
 
     for field, rule in (("forZones", text.label_value), ("forNodes", text.dns_subdomain)):
-        _hints(endpoint.get("hints", {}).get(field, []), f"{path}.hints.{field}", problems, rule=rule)
+        hints, at = endpoint.get("hints", {}).get(field, []), f"{path}.hints.{field}"
+        if len(hints) > _MAX_HINTS:
+            problems.too_many(at, len(hints), _MAX_HINTS)
+            break
+        _hints(hints, at, problems, rule=rule)
+
+
+def _slice_address(address: str, path: str, kind: str, problems: Problems) -> None:
+    """IPv6 addresses are written in their one way; upstream tells of those of the other family without their place."""
+    wrong = text.ip_address(address)
+    problems.all_invalid(path, address, wrong)
+    if wrong:
+        return
+    parsed = ipaddress.ip_address(address)
+    if kind == "IPv6" and str(parsed) != address:
+        problems.invalid(path, address, f'must be in canonical form ("{parsed}")')
+        return
+    if f"IPv{parsed.version}" != kind:
+        problems.invalid(path.rpartition("[")[0], address, f"must be an {kind} address")
+    special_address(address, path, problems)
 
 
 def _hints(hints: list[Object], path: str, problems: Problems, *, rule: Callable[[str], Sequence[str]]) -> None:
-    if len(hints) > _MAX_HINTS:
-        problems.too_many(path, len(hints), _MAX_HINTS)
-        return
     names = set()
     for index, hint in enumerate(hints):
         name = hint.get("name", "")
@@ -142,5 +159,8 @@ def _domain(name: str, path: str, problems: Problems) -> None:
 
 
 def endpoint_slice_update(new: Object, old: Object, problems: Problems) -> None:
-    endpoint_slice(new, problems)
+    """Endpoints that have not changed may be as older releases took them."""
+    _address_type_and_ports(new, problems)
+    if new.get("endpoints", []) != old.get("endpoints", []):
+        _slice_endpoints(new, problems)
     problems.immutable("addressType", new.get("addressType"), old.get("addressType"))

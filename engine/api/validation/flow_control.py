@@ -6,10 +6,11 @@ import math
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.mandatory_flow_control import EXEMPT, mandatory_level, mandatory_schema
 from engine.api.validation.problems import Problems
 
 _HIGHEST_PRECEDENCE = 10000
-_EXEMPT = "exempt"
+_ZERO_SHARES = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 _DISTINGUISHERS = ("ByNamespace", "ByUser")
 _SUBJECTS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
@@ -34,6 +35,7 @@ def flow_schema(obj: Object, problems: Problems) -> None:
         problems.required("spec.priorityLevelConfiguration.name", "must reference a priority level")
     for index, rule in enumerate(spec.get("rules") or ()):
         _rule(rule, f"spec.rules[{index}]", problems)
+    mandatory_schema(name, spec, problems)
 
 
 def _precedence(value: int, name: str, problems: Problems) -> None:
@@ -42,7 +44,7 @@ def _precedence(value: int, name: str, problems: Problems) -> None:
         problems.invalid(path, value, "must be a positive value")
     if value > _HIGHEST_PRECEDENCE:
         problems.invalid(path, value, f"must not be greater than {_HIGHEST_PRECEDENCE}")
-    if value == 1 and name != _EXEMPT:
+    if value == 1 and name != EXEMPT:
         problems.invalid(path, value, "only the schema named 'exempt' may have matchingPrecedence 1")
 
 
@@ -161,8 +163,10 @@ def _url_error(url: str) -> str:
 def priority_level(obj: Object, problems: Problems) -> None:
     spec, name = obj.get("spec") or {}, obj.get("metadata", {}).get("name", "")
     kind, limited, exempt = spec.get("type", ""), spec.get("limited"), spec.get("exempt")
-    if (name == _EXEMPT) != (kind == "Exempt"):
-        problems.invalid("spec.type", kind, "type must be 'Exempt' if and only if name is 'exempt'")
+    if _ZERO_SHARES in (obj.get("metadata", {}).get("annotations") or {}):
+        problems.forbidden("metadata.annotations", f"annotation '{_ZERO_SHARES}' is forbidden")
+    if (name == EXEMPT) != (kind == "Exempt"):
+        problems.invalid("spec.type", kind, "must be 'Exempt' if and only if `name` is 'exempt'")
     if kind == "Exempt":
         if limited is not None:
             problems.forbidden("spec.limited", "must be nil if the type is not Limited")
@@ -175,7 +179,8 @@ def priority_level(obj: Object, problems: Problems) -> None:
         else:
             _limited(limited, "spec.limited", problems)
     else:
-        problems.not_supported("spec.type", kind, ("Exempt", "Limited"))
+        problems.one_of("spec.type", kind, ("Exempt", "Limited"))
+    mandatory_level(name, spec, problems)
 
 
 def _shares(limits: Object, path: str, problems: Problems) -> None:
@@ -209,7 +214,7 @@ def _limit_response(response: Object, path: str, problems: Problems) -> None:
         else:
             _queuing(queuing, f"{path}.queuing", problems)
     else:
-        problems.not_supported(f"{path}.type", kind, ("Queue", "Reject"))
+        problems.one_of(f"{path}.type", kind, ("Queue", "Reject"))
 
 
 def _queuing(queuing: Object, path: str, problems: Problems) -> None:
@@ -240,4 +245,4 @@ def status(new: Object, old: Object, problems: Problems) -> None:
             problems.duplicate(path, kind)
         seen.add(kind)
         if not kind:
-            problems.required(path, "must not be empty")
+            problems.required(path)

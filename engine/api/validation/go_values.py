@@ -157,6 +157,55 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Effect", "effect", ""),
         _Field("TimeAdded", "timeAdded"),
     ),
+    "FlowSchemaSpec": (
+        _Field("PriorityLevelConfiguration", "priorityLevelConfiguration", {}, struct="Named"),
+        _Field("MatchingPrecedence", "matchingPrecedence", 0),
+        _Field("DistinguisherMethod", "distinguisherMethod", struct="Typed"),
+        _Field("Rules", "rules", struct="[]PolicyRulesWithSubjects"),
+    ),
+    "Named": (_Field("Name", "name", ""),),
+    "Typed": (_Field("Type", "type", ""),),
+    "PolicyRulesWithSubjects": (
+        _Field("Subjects", "subjects", struct="[]FlowSubject"),
+        _Field("ResourceRules", "resourceRules", struct="[]ResourcePolicyRule"),
+        _Field("NonResourceRules", "nonResourceRules", struct="[]NonResourcePolicyRule"),
+    ),
+    "FlowSubject": (
+        _Field("Kind", "kind", ""),
+        _Field("User", "user", struct="Named"),
+        _Field("Group", "group", struct="Named"),
+        _Field("ServiceAccount", "serviceAccount", struct="ServiceAccountSubject"),
+    ),
+    "ServiceAccountSubject": (_Field("Namespace", "namespace", ""), _Field("Name", "name", "")),
+    "ResourcePolicyRule": (
+        _Field("Verbs", "verbs"),
+        _Field("APIGroups", "apiGroups"),
+        _Field("Resources", "resources"),
+        _Field("ClusterScope", "clusterScope", False),
+        _Field("Namespaces", "namespaces"),
+    ),
+    "NonResourcePolicyRule": (_Field("Verbs", "verbs"), _Field("NonResourceURLs", "nonResourceURLs")),
+    "PriorityLevelConfigurationSpec": (
+        _Field("Type", "type", ""),
+        _Field("Limited", "limited", struct="LimitedPriorityLevel"),
+        _Field("Exempt", "exempt", struct="ExemptPriorityLevel"),
+    ),
+    "LimitedPriorityLevel": (
+        _Field("NominalConcurrencyShares", "nominalConcurrencyShares", 0),
+        _Field("LimitResponse", "limitResponse", {}, struct="LimitResponse"),
+        _Field("LendablePercent", "lendablePercent"),
+        _Field("BorrowingLimitPercent", "borrowingLimitPercent"),
+    ),
+    "ExemptPriorityLevel": (
+        _Field("NominalConcurrencyShares", "nominalConcurrencyShares"),
+        _Field("LendablePercent", "lendablePercent"),
+    ),
+    "LimitResponse": (_Field("Type", "type", ""), _Field("Queuing", "queuing", struct="QueuingConfiguration")),
+    "QueuingConfiguration": (
+        _Field("Queues", "queues", 0),
+        _Field("HandSize", "handSize", 0),
+        _Field("QueueLengthLimit", "queueLengthLimit", 0),
+    ),
 }
 
 

@@ -83,8 +83,6 @@ def _subject(subject: Object, path: str, problems: Problems, *, namespaced: bool
         if not namespaced and not subject.get("namespace"):
             problems.required(f"{path}.namespace")
     elif kind in ("User", "Group"):
-        if not name:
-            problems.invalid(f"{path}.name", name, f"{kind.lower()} name cannot be empty")
         if group != RBAC:
             problems.not_supported(f"{path}.apiGroup", group, (RBAC,))
     else:

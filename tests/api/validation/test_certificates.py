@@ -136,7 +136,7 @@ APPROVALS: dict[str, tuple[Object, Object, list[str]]] = {
     "both": (
         {},
         {"conditions": [_APPROVED, _DENIED]},
-        ['status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
+        ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
     ),
     "no longer": (
         {"conditions": [_APPROVED]},

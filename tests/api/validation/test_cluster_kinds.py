@@ -23,6 +23,7 @@ CLASS, DRIVER, CSI_NODE = (GVK(STORAGE, "v1", kind) for kind in ("StorageClass",
 ATTACHMENT, ATTRIBUTES = (GVK(STORAGE, "v1", kind) for kind in ("VolumeAttachment", "VolumeAttributesClass"))
 CAPACITY = GVK(STORAGE, "v1", "CSIStorageCapacity")
 VOLUME, CLAIM = (GVK("", "v1", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim"))
+ROLE_BINDING = GVK("rbac.authorization.k8s.io", "v1", "RoleBinding")
 SLICE, ENDPOINTS = GVK("discovery.k8s.io", "v1", "EndpointSlice"), GVK("", "v1", "Endpoints")
 CLUSTER_ROLE = GVK("rbac.authorization.k8s.io", "v1", "ClusterRole")
 RUNTIME = GVK("node.k8s.io", "v1", "RuntimeClass")
@@ -335,7 +336,7 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
     "endpoints of the other family": (
         SLICE,
         endpoints({"addresses": ["2001:db8::1"]}),
-        ['endpoints[0].addresses[0]: Invalid value: "2001:db8::1": must be an IPv4 address'],
+        ['endpoints[0].addresses: Invalid value: "2001:db8::1": must be an IPv4 address'],
     ),
     "endpoints of a name without a domain": (
         SLICE,
@@ -398,6 +399,31 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
             'spec.cidrs: Invalid value: ["10.0.0.0/8","11.0.0.0/8"]: may specify no more than one IP for '
             "each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
         ],
+    ),
+    "ports of a slice are told of before its endpoints, hints of many zones alone": (
+        SLICE,
+        {
+            "addressType": "IPv6",
+            "ports": [{"name": "A"}],
+            "endpoints": [
+                {
+                    "addresses": ["2001:0db8::1"],
+                    "hints": {"forZones": [{"name": str(each)} for each in range(9)], "forNodes": [{"name": ""}]},
+                }
+            ],
+        },
+        [
+            'ports[0].name: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric '
+            "characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', "
+            "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+            'endpoints[0].addresses[0]: Invalid value: "2001:0db8::1": must be in canonical form ("2001:db8::1")',
+            "endpoints[0].hints.forZones: Too many: 9: must have at most 8 items",
+        ],
+    ),
+    "a subject without a name": (
+        ROLE_BINDING,
+        {"roleRef": {"kind": "Role", "name": "a"}, "subjects": [{"kind": "User"}]},
+        ["subjects[0].name: Required value"],
     ),
     "parameters of a cluster in a namespace": (
         INGRESS_CLASS,
@@ -530,6 +556,12 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
         spec(),
         lambda obj: obj["spec"].update(attachRequired=False),
         ["spec.attachedRequired: Invalid value: false: field is immutable"],
+    ),
+    "endpoints of old are let be": (
+        SLICE,
+        {"addressType": "IPv4", "endpoints": [{"addresses": ["010.1.1.1"]}]},
+        lambda obj: obj.update(ports=[{"name": "", "protocol": "TCP"}]),
+        [],
     ),
     "a driver on a node counts anew": (
         CSI_NODE,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import GVK, Object
+from engine.apiserver.flow_control import objects
 from tests.api.objects import problems
 
 SCHEMA = GVK("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")
@@ -14,6 +15,10 @@ LEVEL = GVK("flowcontrol.apiserver.k8s.io", "v1", "PriorityLevelConfiguration")
 
 _USER = {"kind": "User", "user": {"name": "jane"}}
 _RESOURCES = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"]}
+
+
+_REJECT = {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Reject"}}
+_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 
 
 def schema(**spec: Any) -> Object:
@@ -105,7 +110,44 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "an exempt level of another name": (
         LEVEL,
         level(type="Exempt"),
-        ["spec.type: Invalid value: \"Exempt\": type must be 'Exempt' if and only if name is 'exempt'"],
+        ["spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"],
+    ),
+    "a level and a response of no type": (
+        LEVEL,
+        {"metadata": {"name": "mine"}, "spec": {}},
+        ["spec.type: Required value"],
+    ),
+    "a response of no type": (
+        LEVEL,
+        level(limited={}),
+        ["spec.limited.limitResponse.type: Required value"],
+    ),
+    "the level that v1beta3 marks": (
+        LEVEL,
+        {**level(limited=_REJECT), "metadata": {"name": "mine", "annotations": {_ZERO: ""}}},
+        [f"metadata.annotations: Forbidden: annotation '{_ZERO}' is forbidden"],
+    ),
+    "the exempt level lends": (
+        LEVEL,
+        {"metadata": {"name": "exempt"}, "spec": {"type": "Exempt", "exempt": {"lendablePercent": 50}}},
+        [],
+    ),
+    "the level for all that is left": (
+        LEVEL,
+        {"metadata": {"name": "catch-all"}, "spec": {"type": "Limited", "limited": {**_REJECT, "lendablePercent": 1}}},
+        [
+            'spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":5,"LimitResponse":'
+            '{"Type":"Reject","Queuing":null},"LendablePercent":1,"BorrowingLimitPercent":null},"Exempt":null}: '
+            "spec of 'catch-all' must equal the fixed value"
+        ],
+    ),
+    "the schema for all that is left": (
+        SCHEMA,
+        {**schema(), "metadata": {"name": "catch-all"}},
+        [
+            'spec: Invalid value: {"PriorityLevelConfiguration":{"Name":"low"},"MatchingPrecedence":50,'
+            '"DistinguisherMethod":null,"Rules":null}: spec of \'catch-all\' must equal the fixed value'
+        ],
     ),
     "a limited level without limits": (
         LEVEL,
@@ -145,3 +187,9 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
 def test_flow_control(name: str) -> None:
     gvk, value, expected = CASES[name]
     assert problems(gvk, value) == expected
+
+
+def test_what_a_cluster_is_born_with_is_right() -> None:
+    for obj in objects("2026-01-01T00:00:00Z"):
+        gvk = SCHEMA if obj["kind"] == "FlowSchema" else LEVEL
+        assert problems(gvk, obj) == []
