@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
-from engine.client import NORMAL
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.configuration.fields import seconds
 from engine.scheduler.devices.allocator import Allocator, Features, InUse
 from engine.scheduler.devices.pools import Slices
-from engine.scheduler.devices.requests import AllocationError, NodeAllocationError, devices_of
+from engine.scheduler.devices.requests import AllocationError, NodeAllocationError
 from engine.scheduler.devices.selectors import Verdicts
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
-from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
+from engine.scheduler.framework.events import EventWithHint
 from engine.scheduler.framework.plugin import (
     FilterPlugin,
     PostFilterPlugin,
@@ -40,14 +39,12 @@ from engine.scheduler.framework.profile import at_least, has_taint_rules
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.assumptions import Assumptions
+from engine.scheduler.plugins.claim_binding import ClaimBinder
+from engine.scheduler.plugins.claim_hints import events_of
 from engine.scheduler.plugins.claim_state import ClaimState
 from engine.scheduler.plugins.claim_writing import ClaimWriter, user
 from engine.scheduler.plugins.device_conditions import (
     DEFAULT_BINDING_TIMEOUT,
-    POLL_PERIOD,
-    has_conditions,
-    is_late,
-    is_ready,
     is_stuck,
 )
 from engine.scheduler.plugins.extended_resources import (
@@ -58,19 +55,16 @@ from engine.scheduler.plugins.extended_resources import (
     from_devices,
     left_over,
 )
+from engine.scheduler.plugins.pod_claims import PodClaims
 from engine.scheduler.plugins.resource_claims import (
-    DEVICE_CLASSES,
     DEVICE_TAINT_RULES,
-    MAX_USERS,
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     ClaimError,
     allocated_devices,
     allocation_of,
-    claim_names,
     consumed_capacities,
     has_alternatives,
-    is_for,
     is_reserved,
     preference,
     reaches,
@@ -100,34 +94,23 @@ class DynamicResources(
         self._claims = Assumptions(RESOURCE_CLAIMS, handle)
         self._pending: dict[str, Object] = {}  # claims whose allocation is being written, by uid
         self._verdicts = Verdicts()
+        self._pod_claims = PodClaims(handle, self._claims, self._pending)
         self._writer = ClaimWriter(handle, self._claims)
         self._shares = handle.rng.stream("device shares")
         told = args.get("bindingTimeout")
         self._binding_timeout = DEFAULT_BINDING_TIMEOUT if told is None else seconds(str(told))
         modern = at_least(handle.version, 36)
         self._features = Features(conditions=modern, sharing=modern)
+        self._binder = ClaimBinder(
+            handle, self._claims, self._pending, self._writer, timeout=self._binding_timeout, conditions=modern
+        )
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         try:
-            self._claims_of(pod)
+            self._pod_claims.of(pod)
         except ClaimError as failure:
             return unresolvable(str(failure))
         return SUCCESS
-
-    def _claims_of(self, pod: PodInfo) -> list[Object]:
-        """Raises ClaimError."""
-        claims = []
-        for name, made in claim_names(pod):
-            claim = self._claims.get(name, pod.namespace)
-            if claim is None:
-                raise ClaimError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
-            if claim["metadata"].get("deletionTimestamp"):
-                raise ClaimError(f'resourceclaim "{name}" is being deleted')
-            if made and not is_for(claim, pod):
-                told = f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key}"
-                raise ClaimError(f"{told} (pod is not owner)")
-            claims.append(claim)
-        return claims
 
     # -- deciding
 
@@ -139,13 +122,13 @@ class DynamicResources(
         if not pod.spec.get("resourceClaims") and not extended:
             return PreFilterResult(SKIP)
         try:
-            claims = self._claims_of(pod)
+            claims = self._pod_claims.of(pod)
         except ClaimError as failure:
             return PreFilterResult(unresolvable(str(failure)))
         if not claims and not extended:
             return PreFilterResult(SKIP)
         for claim in claims:
-            if (reason := self._unusable(claim, pod)) is not None:
+            if (reason := self._pod_claims.unusable(claim, pod)) is not None:
                 return PreFilterResult(reason)
         wanted = [claim for claim in claims if allocation_of(claim) is None]
         if wanted or extended:
@@ -155,29 +138,6 @@ class DynamicResources(
             kept.own = left_over(pod, self._claims.list()) or claim_for(pod)
         return PreFilterResult()
 
-    def _unusable(self, claim: Object, pod: PodInfo) -> Status | None:
-        """Why the claim is of no use to the pod on any node."""
-        if allocation_of(claim) is not None:
-            full = not is_reserved(claim, pod) and len(users_of(claim)) >= MAX_USERS
-            return unresolvable("resourceclaim in use") if full else None
-        if uid_of(claim) in self._pending:
-            key = f"{pod.namespace}/{claim['metadata']['name']}"
-            return unresolvable(f"resource claim {key} is in the process of being allocated")
-        for request in devices_of(claim).get("requests") or ():
-            wanted = [(request.get("name", ""), request.get("exactly") or {})]
-            if ways := request.get("firstAvailable"):
-                wanted = [(f"{request.get('name', '')}/{sub.get('name', '')}", sub) for sub in ways]
-            for name, part in wanted:
-                kind = part.get("deviceClassName", "")
-                if not kind:
-                    return error(f"request {name}: unsupported request type")
-                if self._class(kind) is None:
-                    return unresolvable(f"request {name}: device class {kind} does not exist")
-        return None
-
-    def _class(self, name: str) -> Object | None:
-        return self.handle.lister(DEVICE_CLASSES).get(name)
-
     def _allocator(self, claims: list[Object]) -> Allocator:
         known = {**{uid_of(claim): claim for claim in self._claims.list()}, **self._pending}.values()
         rules = self.handle.lister(DEVICE_TAINT_RULES).list() if has_taint_rules(self.handle.version) else []
@@ -186,7 +146,7 @@ class DynamicResources(
             in_use=InUse(
                 {device for claim in known for device in allocated_devices(claim)}, consumed_capacities(known)
             ),
-            class_of=self._class,
+            class_of=self._pod_claims.class_of,
             slices=Slices(self.handle.lister(RESOURCE_SLICES).list(), rules),
             verdicts=self._verdicts,
             new_share=self._shares.uid,
@@ -335,95 +295,10 @@ class DynamicResources(
         return SKIP if kept is None or kept.empty else SUCCESS
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
-        """Write down allocations and reservations, and wait until the devices are ready."""
         kept = state.get(self.name, ClaimState)
-        if kept is None:
-            return SUCCESS
-        try:
-            for i, claim in enumerate(kept.claims):
-                if not is_reserved(claim, pod):
-                    kept.claims[i] = await self._reserve(claim, pod, kept.allocations.get(uid_of(claim)))
-            if (own := kept.own_on.get(node_name)) is not None:
-                await self._write_own(kept, pod, own)
-            await self._until_ready(kept, pod, node_name)
-        except TimeoutError:
-            return error("device binding timeout")
-        except (ApiError, ConnectionError, ClaimError) as failure:
-            return error(str(failure))
-        return SUCCESS
-
-    async def _reserve(self, claim: Object, pod: PodInfo, allocation: Object | None) -> Object:
-        try:
-            return await self._writer.reserve(claim, pod, allocation)
-        finally:
-            self._pending.pop(uid_of(claim), None)
-
-    async def _write_own(self, kept: ClaimState, pod: PodInfo, own: tuple[Object, list[Object]]) -> None:
-        claim, mappings = own
-        try:
-            kept.written = await self._writer.create(claim)
-            allocation = kept.allocations[uid_of(claim)]
-            kept.written = await self._writer.reserve(kept.written, pod, allocation)
-        finally:
-            self._pending.pop(uid_of(claim), None)
-        await self._writer.tell(pod, kept.written, mappings)
-
-    async def _until_ready(self, kept: ClaimState, pod: PodInfo, node_name: str) -> None:
-        """Raises TimeoutError, or ClaimError for a device that has failed."""
-        claims = [*kept.claims, *([kept.written] if kept.written is not None else ())]
-        if not self._features.conditions or not any(map(has_conditions, claims)):
-            return
-        note = f"waiting for binding conditions for device on node {node_name}"
-        self.handle.recorder.event(pod.pod, NORMAL, "BindingConditionsPending", "Scheduling", note)
-        async with self.handle.clock.timeout(self._binding_timeout):
-            while not all(map(self._is_ready, claims)):
-                await self.handle.clock.sleep(POLL_PERIOD)
-
-    def _is_ready(self, written: Object) -> bool:
-        """Raises ClaimError."""
-        name, namespace = written["metadata"]["name"], written["metadata"]["namespace"]
-        claim = self._claims.get(name, namespace)
-        if claim is None:
-            raise ClaimError(f'resourceclaim.resource.k8s.io "{name}" not found')
-        if is_ready(claim):
-            return True
-        if is_late(claim, self._binding_timeout, self.handle.clock):
-            raise ClaimError(f"claim {name} binding timeout")
-        return False
+        return SUCCESS if kept is None else await self._binder.bind(kept, pod, node_name)
 
     # -- queueing hints
 
     def events_to_register(self) -> list[EventWithHint]:
-        changed = Action.ADD | Action.UPDATE
-        node = ClusterEvent(EventResource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE)
-        own = ClusterEvent(EventResource.POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
-        rules = [EventWithHint(ClusterEvent(EventResource.DEVICE_TAINT_RULE, changed | Action.DELETE))]
-        return [
-            *(rules if has_taint_rules(self.handle.version) else ()),
-            EventWithHint(node),
-            EventWithHint(ClusterEvent(EventResource.RESOURCE_CLAIM, changed | Action.DELETE), self._after_claim),
-            EventWithHint(own, self._after_pod),
-            EventWithHint(ClusterEvent(EventResource.DEVICE_CLASS, changed)),
-            EventWithHint(ClusterEvent(EventResource.RESOURCE_SLICE, changed)),
-        ]
-
-    def _after_claim(self, pod: PodInfo, old: Object | None, new: Object | None) -> QueueingHint:
-        """One of the pod's claims has come or has changed its status, or some claim has given up its devices."""
-        try:
-            claims = self._claims_of(pod)
-        except ClaimError:
-            return QueueingHint.SKIP
-        freed = old is not None and allocation_of(old) is not None
-        if freed and (new is None or allocation_of(new) is None):
-            return QueueingHint.QUEUE
-        if new is None:
-            return QueueingHint.SKIP
-        used = any(uid_of(claim) == uid_of(new) for claim in claims)
-        changed = old is None or (old.get("status") or {}) != (new.get("status") or {})
-        return QueueingHint.QUEUE if used and changed else QueueingHint.SKIP
-
-    def _after_pod(self, pod: PodInfo, old: PodInfo, new: PodInfo) -> QueueingHint:
-        """The names of the claims that were made for the pod stand in its status now."""
-        if pod.uid != new.uid:
-            return QueueingHint.SKIP
-        return QueueingHint.QUEUE if self.pre_enqueue(new).ok else QueueingHint.SKIP
+        return events_of(self._pod_claims, self.handle)
