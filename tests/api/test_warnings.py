@@ -6,7 +6,7 @@ import pytest
 
 from engine.api.resources import ResourceRegistry
 from engine.api.types import GVK, Object
-from engine.api.warnings import deprecation, warnings_on_create, warnings_on_update
+from engine.api.warnings import deprecation, warnings_on_create, warnings_on_status_update, warnings_on_update
 from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
 
 ENDPOINTS = GVK("", "v1", "Endpoints")
@@ -31,6 +31,46 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     "a port twice": (
         container(ports=[{"containerPort": 80}, {"containerPort": 80, "name": "http"}]),
         ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
+    ),
+    "a port's name twice": (
+        pod(
+            containers=[
+                {"name": name, "image": "i:1", "ports": [{"containerPort": number, "name": "http"}]}
+                for number, name in enumerate("ab", start=80)
+            ]
+        ),
+        [
+            'spec.containers[1].ports[0]: duplicate port name "http" with spec.containers[0].ports[0], services and '
+            "probes that select ports by name will use spec.containers[0].ports[0]"
+        ],
+    ),
+    "addresses in two ways of writing": (
+        pod(dnsConfig={"nameservers": ["FD00::1"]}, hostAliases=[{"ip": "fd00:0::1", "hostnames": ["a"]}]),
+        [
+            'spec.dnsConfig.nameservers[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
+            'spec.hostAliases[0].ip: IPv6 address "fd00:0::1" should be in RFC 5952 canonical format ("fd00::1")',
+        ],
+    ),
+    "a preferred node of a value that no label has": (
+        pod(
+            affinity={
+                "nodeAffinity": {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {
+                            "weight": 1,
+                            "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b c"]}]},
+                        }
+                    ]
+                }
+            }
+        ),
+        [
+            "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference."
+            "matchExpressions[0].values[0]: b c is invalid, a valid label must be an empty string or consist of "
+            "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+            "'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+            "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+        ],
     ),
     "half a byte": (
         container(resources={"requests": {"memory": "500m"}}),
@@ -320,6 +360,30 @@ OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
 def test_other_kinds(name: str) -> None:
     gvk, value, expected = OTHERS[name]
     assert warnings_on_create(info(gvk), prepared(gvk, value)) == expected
+
+
+STATUS: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a Pod": (
+        POD,
+        {"status": {"podIPs": [{"ip": "10.0.0.1"}, {"ip": "FD00::1"}], "hostIPs": [{"ip": "FD00::2"}]}},
+        [
+            'status.podIPs[1].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
+            'status.hostIPs[0].ip: IPv6 address "FD00::2" should be in RFC 5952 canonical format ("fd00::2")',
+        ],
+    ),
+    "a Service, whatever its spec": (
+        SERVICE,
+        {"spec": {"externalIPs": ["FD00::1"]}, "status": {"loadBalancer": {"ingress": [{"ip": "FD00::2"}]}}},
+        ['status.loadBalancer.ingress[0]: IPv6 address "FD00::2" should be in RFC 5952 canonical format ("fd00::2")'],
+    ),
+    "a Node, whatever its spec": (GVK("", "v1", "Node"), {"spec": {"externalID": "x"}}, []),
+}
+
+
+@pytest.mark.parametrize("name", STATUS)
+def test_a_changed_status(name: str) -> None:
+    gvk, obj, expected = STATUS[name]
+    assert warnings_on_status_update(info(gvk), obj) == expected
 
 
 def test_a_changed_service_is_warned_of_like_a_new_one() -> None:

@@ -9,6 +9,7 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.files import local_file
 from engine.api.validation.problems import Problems
+from engine.api.validation.windows import containers_with_path
 
 _ENV_FIELDS = (
     "metadata.name",
@@ -100,8 +101,28 @@ def _file_key(reference: Object, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.key", key, text.env_name(key))
         if len(key) > _KEY_LENGTH:
             problems.too_long(f"{path}.key", _KEY_LENGTH)
-    problems.required_fields(reference, path, "volumeName", "path")
+    volume = reference.get("volumeName", "")
+    if not volume:
+        problems.required(f"{path}.volumeName")
+    else:
+        problems.all_invalid(f"{path}.volumeName", volume, text.dns_label(volume))
+    problems.required_fields(reference, path, "path")
     local_file(reference.get("path", ""), f"{path}.path", problems)
+
+
+def file_volumes(spec: Object, path: str, problems: Problems) -> None:
+    """Files of variables are in volumes that are the Pod's own (validateFileKeyRefVolumes)."""
+    volumes = {volume.get("name", ""): volume for volume in spec.get("volumes", ())}
+    for container, at in containers_with_path(spec, path):
+        for index, variable in enumerate(container.get("env", ())):
+            name = variable.get("valueFrom", {}).get("fileKeyRef", {}).get("volumeName")
+            if not name:
+                continue
+            where = f"{at}.env[{index}].valueFrom.fileKeyRef.volumeName"
+            if name not in volumes:
+                problems.not_found(where, name)
+            elif "emptyDir" not in volumes[name]:
+                problems.invalid(where, name, "referenced volume must be of type emptyDir")
 
 
 def _env_field(reference: Object, path: str, problems: Problems) -> None:

@@ -12,6 +12,7 @@ from engine.api.validation.pods import pod_as_such
 from engine.api.validation.problems import Problems
 
 _MIRROR = "kubernetes.io/config.mirror"
+_CONTAINERS = ("initContainers", "containers")
 _RESIZABLE = ("cpu", "memory")
 _ONLY = "only cpu and memory resources are mutable"
 
@@ -45,6 +46,9 @@ def validate_resize(new: Object, old: Object) -> Problems:
         problems.invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
     if not _node_resizes(old):
         problems.forbidden("spec", "Pod running on node without support for resize")
+    _pod_level(new["spec"].get("resources"), old["spec"].get("resources"), problems)
+    if old.get("status", {}).get("nodeAllocatableResourceClaimStatuses"):
+        problems.forbidden("spec", "pods with node allocatable resource claims cannot be resized")
     if _same_containers(new, old, problems):
         _resizes(new["spec"], old["spec"], problems)
     return problems
@@ -64,25 +68,44 @@ def _same_containers(new: Object, old: Object, problems: Problems) -> bool:
     return len(problems) == count
 
 
+def _pod_level(new: Object | None, old: Object | None, problems: Problems) -> None:
+    """What the Pod has as a whole (KEP-5419, validatePodLevelResourcesResize)."""
+    if not any(each and (each.get("requests") or each.get("limits")) for each in (new, old)):
+        return
+    path = "spec.resources"
+    if old is not None and new is None:
+        problems.forbidden(path, "pod-level resources cannot be removed")
+        return
+    _none_removed(new or {}, old or {}, path, problems, what="pod-level resource")
+    if not _only_resized(new or {}, old or {}):
+        problems.forbidden("spec", f"{_ONLY} at pod-level")
+
+
 def _resizes(after: Object, before: Object, problems: Problems) -> None:
-    fields = ("initContainers", "containers")
-    pairs = {field: list(zip(after.get(field, ()), before.get(field, ()), strict=True)) for field in fields}
-    for field in fields:
+    pairs = {field: list(zip(after.get(field, ()), before.get(field, ()), strict=True)) for field in _CONTAINERS}
+    for field in _CONTAINERS:
         for index, (new, old) in enumerate(pairs[field]):
-            if field == "containers" or old.get("restartPolicy") == "Always":
-                _none_removed(new, old, f"spec.{field}[{index}].resources", problems)
-    found = len(problems)
+            path = f"spec.{field}[{index}].resources"
+            _none_removed(new.get("resources", {}), old.get("resources", {}), path, problems, what="resource")
     for new, old in pairs["containers"]:
-        if _fixed(new, old) != old:
+        if not _only_resources(new, old):
             problems.forbidden("spec", _ONLY)
-    for new, old in pairs["initContainers"]:
-        if old.get("restartPolicy") != "Always":
-            if new != old:
-                problems.forbidden("spec", "resources for non-sidecar init containers are immutable")
-        elif _fixed(new, old) != old:
-            problems.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
-    if len(problems) == found == 0 and {**after, **dict.fromkeys(fields)} != {**before, **dict.fromkeys(fields)}:
+    for index, (new, old) in enumerate(pairs["initContainers"]):
+        _init_container(new, old, f"spec.initContainers[{index}]", problems)
+    others = dict.fromkeys((*_CONTAINERS, "resources"))
+    if not problems and {**after, **others} != {**before, **others}:
         problems.forbidden("spec", _ONLY)
+
+
+def _init_container(new: Object, old: Object, path: str, problems: Problems) -> None:
+    """One that does not stay is resized too, unless that would start it anew (KEP-1287, since 1.36)."""
+    if not _only_resources(new, old):
+        detail = "only cpu and memory resources for init or sidecar containers are mutable"
+        problems.forbidden(path, detail)
+    restarts = any(policy.get("restartPolicy") == "RestartContainer" for policy in new.get("resizePolicy", ()))
+    if new != old and restarts and new.get("restartPolicy") != "Always":
+        detail = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+        problems.forbidden(path, detail)
 
 
 def _is_static(pod: Object) -> bool:
@@ -110,30 +133,22 @@ def _node_resizes(pod: Object) -> bool:
     return True
 
 
-def _none_removed(after: Object, before: Object, path: str, problems: Problems) -> None:
-    new, old = after.get("resources", {}), before.get("resources", {})
-    for field, words in (("requests", "resource requests"), ("limits", "resource limits")):
+def _none_removed(new: Object, old: Object, path: str, problems: Problems, *, what: str) -> None:
+    for field in ("requests", "limits"):
         if any(name not in new.get(field, {}) for name in old.get(field, {})):
-            problems.forbidden(f"{path}.{field}", f"{words} cannot be removed")
+            problems.forbidden(f"{path}.{field}", f"{what} {field} cannot be removed")
 
 
-def _fixed(new: Object, old: Object) -> Object:
-    """The new container with what may change put back (dropCPUMemoryResourcesFromContainer)."""
-    resources = dict(new.get("resources", {}))
-    before = old.get("resources", {})
-    for field in ("limits", "requests"):
-        amounts = _put_back(resources.pop(field, {}), before.get(field))
-        if amounts or field in before:
-            resources[field] = amounts
-    fixed = {**new, "resources": resources}
-    if not resources and "resources" not in old:
-        del fixed["resources"]
-    return fixed
+def _only_resources(new: Object, old: Object) -> bool:
+    """Whether nothing else of a container has changed; the claims on devices are looked for in vain, as upstream."""
+    others = {"resources": None}
+    after, before = new.get("resources", {}), old.get("resources", {})
+    return {**new, **others} == {**old, **others} and not before.get("claims") and _only_resized(after, before)
 
 
-def _put_back(new: Mapping[str, str], old: Mapping[str, str] | None) -> dict[str, str]:
-    """Where there was nothing, upstream looks no further."""
-    if old is None:
-        return {}
-    kept = {name: amount for name, amount in new.items() if name not in _RESIZABLE}
-    return kept | {name: old[name] for name in _RESIZABLE if name in old}
+def _only_resized(new: Object, old: Object) -> bool:
+    return all(_others(new.get(field, {})) == _others(old.get(field, {})) for field in ("requests", "limits"))
+
+
+def _others(amounts: Mapping[str, str]) -> dict[str, str]:
+    return {name: amount for name, amount in amounts.items() if name not in _RESIZABLE}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.api.validation import placement, pod_annotations, text
 from engine.api.validation.containers import PodContext, containers, trimmed_image
+from engine.api.validation.environment import file_volumes
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import annotation_map, label_map
 from engine.api.validation.pod_resources import pod_resources
@@ -99,6 +100,7 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner 
     placement.spread_constraints(constraints, f"{path}.topologySpreadConstraints", problems)
     host_process(spec, path, problems)
     _user_namespace(spec, path, problems)
+    file_volumes(spec, path, problems)
     _identity(spec, path, problems)
     _classes(spec, path, problems)
     if "os" in spec:

@@ -202,8 +202,8 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ("", "Service"): Rules(
         services.service,
         status=services.service_status,
-        name=text.dns_1035_label,
-        steps=(_CHANGED, services.changed_service, _WHOLE, _as_new(services.service)),
+        name=text.dns_label,
+        steps=(_CHANGED, services.changed_service, _as_new(services.service)),
     ),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(
@@ -223,12 +223,18 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ),
 }
 _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
-    (ADMISSION, "MutatingAdmissionPolicy"): Rules(admission_policies.mutating_policy),
+    (ADMISSION, "MutatingAdmissionPolicy"): Rules(
+        admission_policies.mutating_policy, admission_policies.mutating_policy_update
+    ),
     (ADMISSION, "MutatingAdmissionPolicyBinding"): Rules(admission_policies.mutating_binding),
-    (ADMISSION, "MutatingWebhookConfiguration"): Rules(webhooks.webhooks),
-    (ADMISSION, "ValidatingAdmissionPolicy"): Rules(admission_policies.validating_policy),
+    (ADMISSION, "MutatingWebhookConfiguration"): Rules(webhooks.webhooks, webhooks.webhooks_update),
+    (ADMISSION, "ValidatingAdmissionPolicy"): Rules(
+        admission_policies.validating_policy,
+        admission_policies.validating_policy_update,
+        admission_policies.validating_policy_status,
+    ),
     (ADMISSION, "ValidatingAdmissionPolicyBinding"): Rules(admission_policies.validating_binding),
-    (ADMISSION, "ValidatingWebhookConfiguration"): Rules(webhooks.webhooks),
+    (ADMISSION, "ValidatingWebhookConfiguration"): Rules(webhooks.webhooks, webhooks.webhooks_update),
     (APIEXTENSIONS, "CustomResourceDefinition"): Rules(
         definitions.custom_resource_definition,
         definitions.custom_resource_definition_update,
@@ -259,5 +265,12 @@ _RULES: Mapping[tuple[str, str], Rules] = {
 _PLAIN = Rules()
 
 
+# The release from which on a Service may be named as Pods are, with a digit first (KEP-5311).
+_SERVICE_NAMES_RELAXED = (1, 36)
+_STRICT_SERVICE = _NETWORK_STORAGE["", "Service"]._replace(name=text.dns_1035_label)
+
+
 def rules_for(info: ResourceInfo) -> Rules:
+    if info.kind == "Service" and not info.gvr.group and info.release < _SERVICE_NAMES_RELAXED:
+        return _STRICT_SERVICE
     return _RULES.get((info.gvr.group, info.kind), _PLAIN)

@@ -13,7 +13,7 @@ from engine.api.app_armor import profile_warnings
 from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
-from engine.api.warnings import custom, networking, nodes, storage, workloads
+from engine.api.warnings import addresses, custom, networking, nodes, storage, workloads
 
 # Kind -> since when it is deprecated, when it went, and what to use.
 _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
@@ -59,6 +59,11 @@ _ON_UPDATE: Mapping[tuple[str, str], Callable[[Object, Object], list[str]]] = {
     **workloads.ON_UPDATE,
     (APIEXTENSIONS, "CustomResourceDefinition"): custom.changed_definition,
 }
+_ON_STATUS: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
+    ("", "Pod"): addresses.pod_status,
+    ("", "Service"): addresses.load_balancer_status,
+    (NETWORKING, "Ingress"): addresses.load_balancer_status,
+}
 
 
 def deprecation(info: ResourceInfo) -> str:
@@ -85,6 +90,12 @@ def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
         return custom.resource(obj)
     found = _ON_CREATE.get((info.gvr.group, info.kind))
     return found(obj) if found is not None else []
+
+
+def warnings_on_status_update(info: ResourceInfo, new: Object) -> list[str]:
+    """Most strategies of statuses have none."""
+    found = _ON_STATUS.get((info.gvr.group, info.kind))
+    return found(new) if found is not None else []
 
 
 def warnings_on_update(info: ResourceInfo, new: Object, old: Object) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ipaddress
 import json
 
+from engine.api.types import Object
+
 
 def ip_warnings(value: str, path: str) -> list[str]:
     try:
@@ -28,6 +30,25 @@ def cidr_warnings(value: str, path: str) -> list[str]:
     if network.version == 4 or str(network) == value:
         return []
     return [_canonical(path, "CIDR value", value, str(network))]
+
+
+def pod_status(pod: Object) -> list[str]:
+    status = pod.get("status") or {}
+    return [
+        text
+        for field in ("podIPs", "hostIPs")
+        for index, entry in enumerate(status.get(field) or ())
+        for text in ip_warnings(entry.get("ip", ""), f"status.{field}[{index}].ip")
+    ]
+
+
+def load_balancer_status(obj: Object) -> list[str]:
+    entries = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return [
+        text
+        for index, entry in enumerate(entries)
+        for text in ip_warnings(entry.get("ip", ""), f"status.loadBalancer.ingress[{index}]")
+    ]
 
 
 def _canonical(path: str, noun: str, value: str, right: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api.types import Object
+from engine.api.validation.text import label_value
 from engine.api.warnings.addresses import cidr_warnings
 
 DEPRECATED_LABELS: Mapping[str, str] = {
@@ -19,13 +20,17 @@ DEPRECATED_LABELS: Mapping[str, str] = {
 }
 
 
-def expressions(term: Object, path: str) -> list[str]:
-    """Of the expressions of a node selector term, or of a label selector."""
-    return [
-        f"{path}.matchExpressions[{index}].key: {expression['key']} is {DEPRECATED_LABELS[expression['key']]}"
-        for index, expression in enumerate(term.get("matchExpressions") or ())
-        if expression.get("key") in DEPRECATED_LABELS
-    ]
+def expressions(term: Object, path: str, *, check_values: bool = False) -> list[str]:
+    """Of the expressions of a node selector term, or of a label selector; with `check_values` also of values that no
+    label can have, which validation lets pass where a term is only preferred."""
+    found = []
+    for index, expression in enumerate(term.get("matchExpressions") or ()):
+        at, key = f"{path}.matchExpressions[{index}]", expression.get("key", "")
+        if key in DEPRECATED_LABELS:
+            found.append(f"{at}.key: {key} is {DEPRECATED_LABELS[key]}")
+        for place, value in enumerate(expression.get("values") or () if check_values else ()):
+            found += [f"{at}.values[{place}]: {value} is invalid, {wrong}" for wrong in label_value(value)]
+    return found
 
 
 def label_selector(selector: Object, path: str) -> list[str]:

@@ -25,6 +25,19 @@ def port_warnings(containers: Sequence[tuple[str, Sequence[Object]]]) -> list[st
     return found
 
 
+def name_warnings(containers: Sequence[tuple[str, Sequence[Object]]]) -> list[str]:
+    """Of ports that have one name: who asks for it gets the first."""
+    found: list[str] = []
+    seen: dict[str, str] = {}
+    for place, ports in containers:
+        for index, port in enumerate(ports):
+            path, name = f"{place}.ports[{index}]", port.get("name", "")
+            if name and (other := seen.setdefault(name, path)) != path:
+                users = f"services and probes that select ports by name will use {other}"
+                found.append(f'{path}: duplicate port name "{name}" with {other}, {users}')
+    return found
+
+
 def _clash(port: Object, other: Object) -> str:
     """How a port clashes with an earlier one of the same number and protocol; "" if it does not."""
     address, before = port.get("hostIP", ""), other.get("hostIP", "")

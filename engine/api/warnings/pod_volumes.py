@@ -9,6 +9,12 @@ from typing import NamedTuple
 from engine.api.types import Object
 from engine.api.warnings.storage import DEPRECATED_PLUGINS, claim_spec
 
+_CERTIFICATE_FILES = (
+    ("certificateChainPath", "PodCertificate chain"),
+    ("keyPath", "PodCertificate key"),
+    ("credentialBundlePath", "PodCertificate credential bundle"),
+)
+
 
 class _File(NamedTuple):
     path: str
@@ -62,7 +68,8 @@ def _projected(source: Object) -> list[_File]:
     if bundle is not None:
         name = bundle.get("name", bundle.get("signerName", ""))
         return [_File(bundle.get("path", ""), f"ClusterTrustBundle {json.dumps(name)}")]
-    return []
+    certificate = source.get("podCertificate") or {}
+    return [_File(certificate[field], label) for field, label in _CERTIFICATE_FILES if certificate.get(field)]
 
 
 def _overlapping(volume: str, source: str, files: Sequence[_File]) -> Iterator[str]:
@@ -70,7 +77,9 @@ def _overlapping(volume: str, source: str, files: Sequence[_File]) -> Iterator[s
     seen: list[_File] = []
     for file in files:
         file = file._replace(path=file.path.rstrip("/"))
-        for other in seen:
+        for other in seen if file.path else ():
+            if not other.path:
+                continue
             mine, theirs = f"{file.path}/", f"{other.path}/"
             if mine.startswith(theirs) or theirs.startswith(mine):
                 yield f"volume {volume} ({source}): overlapping paths: {file} with {other}"

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from engine.api import app_armor
 from engine.api.types import Object
 from engine.api.warnings import nodes
-from engine.api.warnings.pod_ports import port_warnings
+from engine.api.warnings.addresses import ip_warnings
+from engine.api.warnings.pod_ports import name_warnings, port_warnings
 from engine.api.warnings.pod_volumes import volume_warnings
 from engine.api.warnings.storage import fractional
 
@@ -44,12 +45,13 @@ def pod_warnings(pod: Object, path: str) -> list[str]:
     for container, place in containers:
         found += _profiles(container, annotations, path, pod_has_profile="appArmorProfile" in security or not path)
         found += _container(container, place)
-    found += port_warnings([(place, container.get("ports") or ()) for container, place in containers])
+    ports = [(place, container.get("ports") or ()) for container, place in containers]
+    found += [*port_warnings(ports), *name_warnings(ports)]
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         found.append(f"{at}.terminationGracePeriodSeconds: {_GRACE_TEXT}")
     if affinity := spec.get("affinity"):
         found += _pod_affinity(affinity, f"{at}.affinity")
-    return found
+    return [*found, *_addresses(spec, at)]
 
 
 def _containers(spec: Object, path: str) -> Iterator[tuple[Object, str]]:
@@ -67,7 +69,8 @@ def _placement(spec: Object, path: str) -> Iterator[str]:
     for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
         yield from nodes.expressions(term, f"{at}.{_REQUIRED}.nodeSelectorTerms[{index}]")
     for index, term in enumerate(affinity.get(_PREFERRED) or ()):
-        yield from nodes.expressions(term.get("preference") or {}, f"{at}.{_PREFERRED}[{index}].preference")
+        preference = f"{at}.{_PREFERRED}[{index}].preference"
+        yield from nodes.expressions(term.get("preference") or {}, preference, check_values=True)
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         at, key = f"{path}.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
         if key in nodes.DEPRECATED_LABELS:
@@ -78,6 +81,13 @@ def _placement(spec: Object, path: str) -> Iterator[str]:
 
 def _annotations(annotations: Mapping[str, str], path: str) -> list[str]:
     return [f"{path}metadata.annotations[{key}]: {text}" for key, text in _ANNOTATIONS.items() if key in annotations]
+
+
+def _addresses(spec: Object, path: str) -> Iterator[str]:
+    for index, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
+        yield from ip_warnings(server, f"{path}.dnsConfig.nameservers[{index}]")
+    for index, alias in enumerate(spec.get("hostAliases") or ()):
+        yield from ip_warnings(alias.get("ip", ""), f"{path}.hostAliases[{index}].ip")
 
 
 def _duplicates(spec: Object, path: str) -> Iterator[str]:

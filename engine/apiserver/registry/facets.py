@@ -119,18 +119,23 @@ def _resize(info: ResourceInfo) -> Facet:
         if any(len(_names(spec, field)) != len(_names(new["spec"], field)) for field in _RESIZED):
             new["spec"] = spec
             return
+        _take(new["spec"], spec, "resources")
         for field in _RESIZED:
             if _names(spec, field) != _names(new["spec"], field):
                 new["spec"][field] = spec[field]
                 continue
             for container, source in zip(new["spec"].get(field) or (), spec.get(field) or (), strict=True):
                 for part in ("resources", "resizePolicy"):
-                    if part in source:
-                        container[part] = source[part]
-                    else:
-                        container.pop(part, None)
+                    _take(container, source, part)
 
     return _part(info, take, validate_resize)
+
+
+def _take(target: Object, source: Object, field: str) -> None:
+    if field in source:
+        target[field] = source[field]
+    else:
+        target.pop(field, None)
 
 
 def _names(spec: Object, field: str) -> list[str]:

@@ -16,7 +16,12 @@ from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
 from engine.api.validation import check_create, check_status_update, check_update
-from engine.api.warnings import warnings_before_create, warnings_on_create, warnings_on_update
+from engine.api.warnings import (
+    warnings_before_create,
+    warnings_on_create,
+    warnings_on_status_update,
+    warnings_on_update,
+)
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -224,7 +229,10 @@ class Writer:
                     await self._complete_changed(call, new, old, rules=rules)
                     attributes.object = new
                 await self._validate(call, attributes)
-            call.warnings.extend(warnings_on_update(info, new, old))
+            if call.info.subresource == "status":
+                call.warnings.extend(warnings_on_status_update(info, new))
+            else:
+                call.warnings.extend(warnings_on_update(info, new, old))
             if same_but_revision(new, old):
                 written = old
             elif options.dry_run:

@@ -72,6 +72,34 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         {**NAMED, "spec": {"hard": {"requests.example.com/gpu": "500m", "example.com/gpu": "500m"}}},
         ['spec.hard[example.com/gpu]: Invalid value: "500m": must be an integer'],
     ),
+    "files of variables": (
+        POD,
+        {
+            **pod(
+                containers=[
+                    {
+                        "name": "web",
+                        "image": "i:1",
+                        "env": [
+                            {"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": name, "path": "f", "key": "A"}}}
+                            for name in ("own", "host", "other", "No")
+                        ],
+                    }
+                ],
+                volumes=[{"name": "own", "emptyDir": {}}, {"name": "host", "hostPath": {"path": "/etc"}}],
+            )
+        },
+        [
+            'spec.containers[0].env[3].valueFrom.fileKeyRef.volumeName: Invalid value: "No": a lowercase RFC 1123 '
+            "label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+            "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+            "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+            'spec.containers[0].env[1].valueFrom.fileKeyRef.volumeName: Invalid value: "host": referenced volume must '
+            "be of type emptyDir",
+            'spec.containers[0].env[2].valueFrom.fileKeyRef.volumeName: Not found: "other"',
+            'spec.containers[0].env[3].valueFrom.fileKeyRef.volumeName: Not found: "No"',
+        ],
+    ),
     "three addresses of two families": (
         SERVICE,
         service(clusterIP="10.0.0.1", clusterIPs=["10.0.0.1", "10.0.0.2", "fd00::1"]),

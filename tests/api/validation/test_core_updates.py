@@ -38,8 +38,7 @@ MADE: dict[str, Object] = {
 # By the REST layer twice, and as often as the kind's strategy looks.
 TIMES = {
     **dict.fromkeys(MADE, 4),
-    "LimitRange": 3,
-    "ResourceQuota": 3,
+    **dict.fromkeys(("LimitRange", "ResourceQuota", "Service"), 3),
     "PersistentVolumeClaim": 5,
 }
 
@@ -173,9 +172,69 @@ def test_a_resize_is_told_what_was_taken_away_first() -> None:
         "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed",
         "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed",
         "spec: Forbidden: only cpu and memory resources are mutable",
-        "spec: Forbidden: only cpu and memory resources for sidecar containers are mutable",
+        "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable",
     ]
     assert found[0].endswith("Pod QOS Class may not change as a result of resizing")
+
+
+RESIZED: dict[str, tuple[Object, Object, list[str]]] = {
+    "an init container that ends": ({}, {}, []),
+    "one that would start anew": (
+        {"resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]},
+        {},
+        [
+            "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer "
+            "cannot be resized"
+        ],
+    ),
+    "what is not resized of one": (
+        {},
+        {"image": "i:2"},
+        ["spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_init_containers_are_resized_before_they_run(name: str) -> None:
+    fields, changes, expected = RESIZED[name]
+    made = container(resources=GUARANTEED)
+    made["spec"]["initContainers"] = [{"name": "init", "image": "i:1", "resources": GUARANTEED, **fields}]
+    old = stored(POD, made)
+    new = copy.deepcopy(old)
+    twice = {"cpu": "2", "memory": "1Gi"}
+    new["spec"]["initContainers"][0] |= {"resources": {"requests": twice, "limits": twice}, **changes}
+    assert [str(cause) for cause in validate_resize(new, old)] == expected
+
+
+WHOLE: dict[str, tuple[Object | None, list[str]]] = {
+    "more": ({"requests": {"cpu": "3", "memory": "2Gi"}, "limits": {"cpu": "3", "memory": "2Gi"}}, []),
+    "a limit less": (
+        {"requests": {"cpu": "2", "memory": "2Gi"}, "limits": {"cpu": "2"}},
+        ["spec.resources.limits: Forbidden: pod-level resource limits cannot be removed"],
+    ),
+    "huge pages": (
+        {
+            "requests": {"cpu": "2", "memory": "2Gi", "hugepages-2Mi": "2Mi"},
+            "limits": {"cpu": "2", "memory": "2Gi", "hugepages-2Mi": "2Mi"},
+        },
+        ["spec: Forbidden: only cpu and memory resources are mutable at pod-level"],
+    ),
+    "nothing": (None, ["spec.resources: Forbidden: pod-level resources cannot be removed"]),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_pod_is_resized_as_a_whole(name: str) -> None:
+    resources, expected = WHOLE[name]
+    old = stored(POD, pod(resources={side: {"cpu": "2", "memory": "2Gi"} for side in ("requests", "limits")}))
+    new = copy.deepcopy(old)
+    if resources is None:
+        del new["spec"]["resources"]
+    else:
+        new["spec"]["resources"] = resources
+    found = [str(cause) for cause in validate_resize(new, old)]
+    assert [cause for cause in found if "QOS" not in cause] == expected
 
 
 def test_how_a_container_is_resized_stays() -> None:
