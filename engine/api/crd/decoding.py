@@ -39,7 +39,7 @@ def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, g
     obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, **copied}
     unknown: list[str] = []
     obj = prune(schema, obj, unknown)
-    strict += [f'unknown field "{path}"' for path in unknown]
+    strict += [f'unknown field "{path}"' for path in sorted(unknown)]
     if schema.has_embedded:
         obj = _embedded(definitions, schema, obj, "", strict, gvk=gvk)
     return completed(schema, obj), strict

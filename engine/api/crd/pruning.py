@@ -16,7 +16,7 @@ Path = str
 
 def prune(schema: Structural, obj: Object, unknown: list[Path]) -> Object:
     """The object without unknown fields; their paths are added to `unknown`."""
-    return _map(schema, obj, "", unknown, resource=True)
+    return _map(schema, obj, "", unknown, resource=True, preserve=schema.preserve)
 
 
 def prune_value(schema: Structural, value: Any, unknown: list[Path]) -> Any:
@@ -24,39 +24,40 @@ def prune_value(schema: Structural, value: Any, unknown: list[Path]) -> Any:
     return _value(schema, value, "", unknown)
 
 
-def _value(schema: Structural | None, value: Any, path: Path, unknown: list[Path]) -> Any:
+def _value(schema: Structural | None, value: Any, path: Path, unknown: list[Path], *, preserve: bool = False) -> Any:
+    """`preserve` says that a list around the value keeps what is unknown, which goes for its elements too."""
+    preserve = preserve or (schema is not None and schema.preserve)
     if isinstance(value, dict):
-        return _map(schema, value, path, unknown, resource=schema is not None and schema.embedded)
+        resource = schema is not None and schema.embedded
+        return _map(schema, value, path, unknown, resource=resource, preserve=preserve)
     if isinstance(value, list):
         items = schema.items if schema is not None else None
-        if schema is not None and schema.preserve and items is None:
-            return value
-        pruned = [_value(items, item, f"{path}[{index}]", unknown) for index, item in enumerate(value)]
+        pruned = [
+            _value(items, item, f"{path}[{index}]", unknown, preserve=preserve) for index, item in enumerate(value)
+        ]
         return value if all(new is old for new, old in zip(pruned, value, strict=True)) else pruned
     return value
 
 
-def _map(schema: Structural | None, value: Object, path: Path, unknown: list[Path], *, resource: bool) -> Object:
+def _map(
+    schema: Structural | None, value: Object, path: Path, unknown: list[Path], *, resource: bool, preserve: bool
+) -> Object:
+    if schema is None and preserve:
+        return value
     kept: Object = {}
     same = True
     for key, item in value.items():
         if resource and key in META_FIELDS:
             kept[key] = item
             continue
-        below = schema.properties.get(key) if schema is not None else None
-        if below is None and schema is not None and schema.has_values:
-            known, below = True, schema.values
-        else:
-            known = below is not None
         at = f"{path}.{key}" if path else key
-        if not known:
-            if schema is not None and schema.preserve:
+        if schema is None or (key not in schema.properties and not schema.is_map):
+            if preserve:
                 kept[key] = item
             else:
                 unknown.append(at)
                 same = False
             continue
-        pruned = _value(below, item, at, unknown)
-        kept[key] = pruned
-        same = same and pruned is item
+        kept[key] = _value(schema.child(key), item, at, unknown)
+        same = same and kept[key] is item
     return value if same else kept

@@ -67,6 +67,11 @@ class Structural:
         """Whether keys that are no properties are part of the schema."""
         return self.raw.get("additionalProperties") not in (None, False)
 
+    @property
+    def is_map(self) -> bool:
+        """Whether anything is said of keys that are no properties, be it that there must be none."""
+        return self.raw.get("additionalProperties") is not None
+
     def child(self, key: str) -> Structural | None:
         return self.properties.get(key) or self.values
 

@@ -8,36 +8,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from engine.api.crd import formats, patterns
 from engine.api.crd.structural import MISSING, Structural
-from engine.api.errors import Cause, field_invalid, field_not_supported, field_required, field_too_many
+from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
 from engine.api.validation.problems import Problems
 
-_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+_GO_FORMATS = {"integer": "int64", "number": "float64"}
 
 
-def check_value(schema: Structural, value: Any, path: str, problems: Problems, *, old: Any = MISSING) -> None:
-    """Adds what is wrong with a value. `old` is what was there before, MISSING for nothing that can be compared."""
-    if old is not MISSING and old == value:
-        return
+def check_value(schema: Structural, value: Any, path: str, problems: Problems, *, old: Any = MISSING) -> int:
+    """Adds what is wrong with a value. `old` is what was there before, MISSING for nothing that can be compared.
+
+    The answer is how many checks were made, by which upstream tells what comes closest (Result.MatchCount).
+    """
+    if old is not MISSING and unchanged(old, value):
+        return 0
     if value is None:
-        _check_null(schema, path, problems)
-        return
-    _check_type(schema, value, path, problems)
+        return _check_null(schema, path, problems)
+    made = 2 + _check_type(schema, value, path, problems)
+    made += 2 + _check_junctors(schema, value, path, problems)
     if isinstance(value, str):
         _check_string(schema, value, path, problems)
+        made += 1 + _check_format(schema, value, path, problems)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         _check_number(schema, value, path, problems)
+        made += 2
     elif isinstance(value, list):
-        _check_list(schema, value, path, problems, old=old)
+        made += 2 + _check_list(schema, value, path, problems, old=old)
     _check_enum(schema, value, path, problems)
     if isinstance(value, dict):
-        _check_object(schema, value, path, problems, old=old)
-    _check_junctors(schema, value, path, problems)
+        made += 1 + _check_object(schema, value, path, problems, old=old)
+    return made
+
+
+def unchanged(old: Any, new: Any) -> bool:
+    """Equal as Go has it, where true is not 1."""
+    if old != new:
+        return False
+    return not isinstance(new, dict | list | bool | int) or _plain(old) == _plain(new)
+
+
+def _plain(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _body(path: str) -> str:
@@ -46,29 +62,35 @@ def _body(path: str) -> str:
 
 def _wrong_type(path: str, wanted: str, shown: str) -> Cause:
     detail = f"{_body(path)} must be of type {wanted}: {orjson.dumps(shown).decode()}"
-    made = field_invalid(path or "<nil>", shown, detail)
-    return made._replace(reason="FieldValueTypeInvalid")
+    return field_type_invalid(path or "<nil>", shown, detail)
 
 
-def _check_null(schema: Structural, path: str, problems: Problems) -> None:
+def _check_null(schema: Structural, path: str, problems: Problems) -> int:
+    """Of null nothing but its type and an enumeration are looked at."""
+    _check_enum(schema, None, path, problems)
     if schema.nullable or (not schema.type and not schema.int_or_string):
-        return
+        return 1
     problems.append(_wrong_type(path, schema.type or "integer,string", "null"))
+    return 0
 
 
 # -- types
 
 
-def _check_type(schema: Structural, value: Any, path: str, problems: Problems) -> None:
+def _check_type(schema: Structural, value: Any, path: str, problems: Problems) -> int:
+    wanted = (schema.type,) if schema.type else ("integer", "string") if schema.int_or_string else ()
+    if not wanted:
+        return 0
     found = json_type(value)
-    if schema.int_or_string and not schema.type:
-        if found not in ("integer", "string"):
-            problems.append(_wrong_type(path, "integer,string", found))
-        return
-    wanted = schema.type
-    if not wanted or found == wanted or (wanted == "number" and found == "integer"):
-        return
-    problems.append(_wrong_type(path, wanted, found))
+    if found in wanted or (found == "integer" and wanted == ("number",)):
+        return 1
+    if schema.format and not isinstance(value, str | list):
+        problems.append(_wrong_type(path, schema.format, _GO_FORMATS.get(found, "")))
+    elif schema.format and schema.type not in ("integer", "number"):
+        return 1  # who has a format may be any text or list, as far as types go
+    else:
+        problems.append(_wrong_type(path, ",".join(wanted), found))
+    return 0
 
 
 def json_type(value: Any) -> str:
@@ -92,20 +114,25 @@ def json_type(value: Any) -> str:
 
 
 def _check_string(schema: Structural, value: str, path: str, problems: Problems) -> None:
+    """What is found first is all that is told."""
     raw = schema.raw
-    limit = raw.get("maxLength")
+    limit, least, pattern = raw.get("maxLength"), raw.get("minLength"), raw.get("pattern")
     if limit is not None and len(value) > limit:
-        text = f"Too long: may not be more than {limit} bytes"
-        problems.append(Cause("FieldValueTooLong", text, path))
-    least = raw.get("minLength")
-    if least is not None and len(value) < least:
+        problems.too_long(path, limit)
+    elif least is not None and len(value) < least:
         problems.invalid(path, value, f"{_body(path)} should be at least {least} chars long")
-    pattern = raw.get("pattern")
-    if pattern and not patterns.matches(pattern, value):
+    elif pattern and not patterns.matches(pattern, value):
         problems.invalid(path, value, f"{_body(path)} should match '{pattern}'")
-    if schema.format and not formats.fits(schema.format, value):
+
+
+def _check_format(schema: Structural, value: str, path: str, problems: Problems) -> int:
+    if not schema.format:
+        return 0
+    if not formats.fits(schema.format, value):
         detail = f"{_body(path)} must be of type {schema.format}: {orjson.dumps(value).decode()}"
-        problems.append(field_invalid(path, value, detail)._replace(reason="FieldValueTypeInvalid"))
+        problems.append(field_type_invalid(path, value, detail))
+        return 1
+    return 2
 
 
 def number_text(value: float) -> str:
@@ -114,25 +141,23 @@ def number_text(value: float) -> str:
 
 
 def _check_number(schema: Structural, value: float, path: str, problems: Problems) -> None:
+    """What a format such as int32 can hold is not looked at."""
     raw = schema.raw
     multiple = raw.get("multipleOf")
     if multiple and not _is_multiple(value, multiple):
         problems.invalid(path, value, f"{_body(path)} should be a multiple of {number_text(multiple)}")
-    high = raw.get("maximum")
-    if high is not None:
-        exclusive = raw.get("exclusiveMaximum")
-        if value > high or (exclusive and value == high):
-            words = "less than" if exclusive else "less than or equal to"
-            problems.invalid(path, value, f"{_body(path)} should be {words} {number_text(high)}")
     low = raw.get("minimum")
     if low is not None:
         exclusive = raw.get("exclusiveMinimum")
         if value < low or (exclusive and value == low):
             words = "greater than" if exclusive else "greater than or equal to"
             problems.invalid(path, value, f"{_body(path)} should be {words} {number_text(low)}")
-    bounds = _RANGES.get(schema.format) if schema.type == "integer" else None
-    if bounds is not None and not bounds[0] <= value <= bounds[1]:
-        problems.invalid(path, value, f"Checked value must be of type integer with format {schema.format} in {path}")
+    high = raw.get("maximum")
+    if high is not None:
+        exclusive = raw.get("exclusiveMaximum")
+        if value > high or (exclusive and value == high):
+            words = "less than" if exclusive else "less than or equal to"
+            problems.invalid(path, value, f"{_body(path)} should be {words} {number_text(high)}")
 
 
 def _is_multiple(value: float, multiple: float) -> bool:
@@ -157,20 +182,21 @@ def _same(one: Any, other: Any) -> bool:
 # -- collections
 
 
-def _check_list(schema: Structural, value: list[Any], path: str, problems: Problems, *, old: Any) -> None:
-    raw = schema.raw
+def _check_list(schema: Structural, value: list[Any], path: str, problems: Problems, *, old: Any) -> int:
+    raw, made = schema.raw, 0
     if schema.items is not None:
         before = correlated(schema, value, old)
         for index, item in enumerate(value):
-            check_value(schema.items, item, f"{path}[{index}]", problems, old=before[index])
+            made += check_value(schema.items, item, f"{path}[{index}]", problems, old=before[index])
     least = raw.get("minItems")
     if least is not None and len(value) < least:
         problems.invalid(path, len(value), f"{_body(path)} should have at least {least} items")
     limit = raw.get("maxItems")
     if limit is not None and len(value) > limit:
-        problems.append(field_too_many(path, len(value), limit))
+        problems.too_many(path, len(value), limit)
     if raw.get("uniqueItems") and len({orjson.dumps(item) for item in value}) < len(value):
         problems.invalid(path, value, f"{_body(path)} shouldn't contain duplicates")
+    return made
 
 
 def correlated(schema: Structural, new: list[Any], old: Any) -> list[Any]:
@@ -191,22 +217,32 @@ def _key(schema: Structural, item: Mapping[str, Any]) -> bytes:
     return orjson.dumps(found)
 
 
-def _check_object(schema: Structural, value: dict[str, Any], path: str, problems: Problems, *, old: Any) -> None:
-    raw = schema.raw
-    for name in schema.required:
-        if name not in value:
-            problems.append(field_required(f"{path}.{name}" if path else name))
+def _check_object(schema: Structural, value: dict[str, Any], path: str, problems: Problems, *, old: Any) -> int:
+    raw, made = schema.raw, 0
+    least, limit = raw.get("minProperties"), raw.get("maxProperties")
+    if least is not None and len(value) < least:
+        problems.invalid(path, len(value), f"{_body(path)} should have at least {least} properties")
+        return made
+    if limit is not None and len(value) > limit:
+        problems.too_many(path, len(value), limit)
+        return made
+    if raw.get("additionalProperties") is False:
+        for key in value:
+            if key not in schema.properties:
+                problems.invalid(path, key, f"{path}.{key} in body is a forbidden property")
     before = old if isinstance(old, dict) and schema.map_type != "atomic" else {}
     for key, item in value.items():
         node = schema.child(key)
         if node is not None:
-            check_value(node, item, f"{path}.{key}" if path else key, problems, old=before.get(key, MISSING))
-    least = raw.get("minProperties")
-    if least is not None and len(value) < least:
-        problems.invalid(path, len(value), f"{_body(path)} should have at least {least} properties")
-    limit = raw.get("maxProperties")
-    if limit is not None and len(value) > limit:
-        problems.append(field_too_many(path, len(value), limit))
+            made += check_value(node, item, _below(path, key), problems, old=before.get(key, MISSING))
+    for name in schema.required:
+        if name not in value:
+            problems.required(_below(path, name))
+    return made
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 # -- junctors
@@ -220,42 +256,52 @@ def _quoted(path: str) -> str:
     return orjson.dumps(path).decode()
 
 
-def _check_junctors(schema: Structural, value: Any, path: str, problems: Problems) -> None:
+def _check_junctors(schema: Structural, value: Any, path: str, problems: Problems) -> int:
+    made = 0
     if schema.any_of:
-        found, valid = _tried(schema.any_of, value, path)
+        tried = _tried(schema.any_of, value, path)
+        valid = [each for each in tried if not each.problems]
         if not valid:
             _nothing(problems, f"{_quoted(path)} must validate at least one schema (anyOf)")
-            problems.extend(_fewest(found))
+        made += (valid[0] if valid else _closest(tried)).added_to(problems)
     if schema.one_of:
-        found, valid = _tried(schema.one_of, value, path)
-        if valid != 1:
-            how = f"Found {valid} valid alternatives" if valid else "Found none valid"
+        tried = _tried(schema.one_of, value, path)
+        valid = [each for each in tried if not each.problems]
+        if len(valid) != 1:
+            how = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
             _nothing(problems, f"{_quoted(path)} must validate one and only one schema (oneOf). {how}")
-            if not valid:
-                problems.extend(_fewest(found))
+        made += (valid[0] if valid else _closest(tried)).added_to(problems)
     if schema.all_of:
-        found, valid = _tried(schema.all_of, value, path)
-        for each in found:
-            problems.extend(each)
-        if valid != len(schema.all_of):
+        tried = _tried(schema.all_of, value, path)
+        made += sum(each.added_to(problems) for each in tried)
+        valid = [each for each in tried if not each.problems]
+        if len(valid) != len(tried):
             how = "" if valid else ". None validated"
             _nothing(problems, f"{_quoted(path)} must validate all the schemas (allOf){how}")
-    if schema.not_ is not None:
-        found, valid = _tried((schema.not_,), value, path)
-        if valid:
-            _nothing(problems, f"{_quoted(path)} must not validate the schema (not)")
+    if schema.not_ is not None and not _tried((schema.not_,), value, path)[0].problems:
+        _nothing(problems, f"{_quoted(path)} must not validate the schema (not)")
+    return made
 
 
-def _tried(schemas: tuple[Structural, ...], value: Any, path: str) -> tuple[list[Problems], int]:
-    """What each of the schemas says, and how many say nothing."""
+class _Trial(NamedTuple):
+    """What one of the schemas says, and how many checks it made."""
+
+    problems: Problems
+    made: int
+
+    def added_to(self, problems: Problems) -> int:
+        problems.extend(self.problems)
+        return self.made
+
+
+def _tried(schemas: tuple[Structural, ...], value: Any, path: str) -> list[_Trial]:
     found = []
     for schema in schemas:
         problems = Problems()
-        check_value(schema, value, path, problems)
-        found.append(problems)
-    return found, sum(not problems for problems in found)
+        found.append(_Trial(problems, check_value(schema, value, path, problems)))
+    return found
 
 
-def _fewest(found: list[Problems]) -> Problems:
-    """Of the alternatives that failed the one that fits best."""
-    return min(found, key=len) if found else Problems()
+def _closest(tried: list[_Trial]) -> _Trial:
+    """Of the alternatives that failed the first of those that most was checked of."""
+    return max(tried, key=lambda each: each.made)

@@ -93,3 +93,19 @@ def test_metadata_of_the_wrong_type_is_refused() -> None:
         ApiError, match=r"cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type"
     ):
         compiled(SCHEMA).decode({**cron_tab({}), "metadata": {"name": "a", "labels": {"a": 1}}})
+
+
+def test_elements_of_a_list_that_keeps_what_is_unknown_keep_it_too() -> None:
+    known: Object = {"type": "object", "properties": {"a": {"type": "object"}}}
+    schema: Object = {
+        "type": "object",
+        "properties": {
+            "kept": {"type": "array", "x-kubernetes-preserve-unknown-fields": True, "items": known},
+            "closed": {"type": "object", "additionalProperties": False},
+        },
+    }
+    obj, unknown = compiled(schema).decode(
+        cron_tab({"kept": [{"b": 1, "a": {"c": 1}}], "closed": {"x": {"y": 1}}, "zz": 1, "aa": 1})
+    )
+    assert obj["spec"] == {"kept": [{"b": 1, "a": {}}], "closed": {"x": {}}}
+    assert unknown == [f'unknown field "spec.{path}"' for path in ("aa", "closed.x.y", "kept[0].a.c", "zz")]

@@ -170,3 +170,110 @@ def test_what_was_wrong_before_and_has_not_changed_is_let_pass() -> None:
     assert problems_of(schema, {"a": 1, "b": 2}, {"a": 1, "b": 6}) == [
         "spec.b: Invalid value: 2: spec.b in body should be greater than or equal to 5"
     ]
+
+
+ROWS: list[tuple[str, Object, Any, list[str]]] = [
+    (
+        "of a text the first fault",
+        {"type": "string", "maxLength": 1, "pattern": "^b"},
+        "aa",
+        ["spec.f: Too long: may not be more than 1 bytes"],
+    ),
+    (
+        "junctors before the rest",
+        {"type": "string", "minLength": 3, "anyOf": [{"pattern": "^b"}], "enum": ["ab"]},
+        "a",
+        [
+            '<nil>: Invalid value: "": "spec.f" must validate at least one schema (anyOf)',
+            f"spec.f: Invalid value: \"a\": {BODY} should match '^b'",
+            f'spec.f: Invalid value: "a": {BODY} should be at least 3 chars long',
+            'spec.f: Unsupported value: "a": supported values: "ab"',
+        ],
+    ),
+    (
+        "what most was checked of comes closest",
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+            "oneOf": [
+                {"required": ["c"]},
+                {"properties": {"a": {"pattern": "x"}, "b": {"pattern": "x"}}},
+            ],
+        },
+        {"a": "1", "b": "2"},
+        [
+            '<nil>: Invalid value: "": "spec.f" must validate one and only one schema (oneOf). Found none valid',
+            "spec.f.a: Invalid value: \"1\": spec.f.a in body should match 'x'",
+            "spec.f.b: Invalid value: \"2\": spec.f.b in body should match 'x'",
+        ],
+    ),
+    (
+        "too many fields, and no more of them",
+        {"type": "object", "maxProperties": 1, "required": ["c"], "additionalProperties": {"type": "string"}},
+        {"a": 1, "b": 2},
+        ["spec.f: Too many: 2: must have at most 1 item"],
+    ),
+    (
+        "no fields at all",
+        {"type": "object", "additionalProperties": False},
+        {"a": 1},
+        ['spec.f: Invalid value: "a": spec.f.a in body is a forbidden property'],
+    ),
+    (
+        "fields before those that are missing",
+        {"type": "object", "required": ["b"], "properties": {"a": {"type": "string"}, "b": {}}},
+        {"a": 1},
+        [
+            'spec.f.a: Invalid value: "integer": spec.f.a in body must be of type string: "integer"',
+            "spec.f.b: Required value",
+        ],
+    ),
+    ("more than an int32", {"type": "integer", "format": "int32"}, 2**40, []),
+    ("a list where a format is", {"type": "string", "format": "date"}, [], []),
+    (
+        "a number where a format is",
+        {"type": "string", "format": "date"},
+        1,
+        [f'spec.f: Invalid value: "int64": {BODY} must be of type date: "int64"'],
+    ),
+    (
+        "null is not one of a few words",
+        {"type": "string", "nullable": True, "enum": ["a"]},
+        None,
+        ['spec.f: Unsupported value: null: supported values: "a"'],
+    ),
+    (
+        "bounds from below to above",
+        {"type": "number", "minimum": 5, "maximum": 1},
+        3,
+        [
+            f"spec.f: Invalid value: 3: {BODY} should be greater than or equal to 5",
+            f"spec.f: Invalid value: 3: {BODY} should be less than or equal to 1",
+        ],
+    ),
+    (
+        "no object in a map list",
+        {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["k"],
+            "items": {"type": "object", "properties": {"k": {"type": "string"}}},
+        },
+        ["a"],
+        [
+            'spec.f[0]: Invalid value: "string": spec.f[0] in body must be of type object: "string"',
+            'spec.f[0]: Invalid value: "a": must be an object for an array of list-type map',
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("node", "value", "wrong"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_in_what_order_and_how_far_a_value_is_checked(node: Object, value: Any, wrong: list[str]) -> None:
+    assert problems_of(_spec(node), {"f": value}) == wrong
+
+
+def test_true_is_not_1_though_it_was_let_be() -> None:
+    schema = _spec({"type": "integer", "minimum": 5})
+    assert problems_of(schema, {"f": 1}, {"f": 1}) == []
+    assert problems_of(schema, {"f": True}, {"f": 1}) != []

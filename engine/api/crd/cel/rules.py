@@ -23,7 +23,7 @@ from engine.api.crd.cel.compiling import Compiler, Expression
 from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.cel.values import to_cel
 from engine.api.crd.structural import MISSING, Structural
-from engine.api.crd.values import correlated
+from engine.api.crd.values import correlated, unchanged
 from engine.api.errors import Cause, field_duplicate, field_forbidden, field_invalid, field_required
 from engine.api.turns import Work
 from engine.api.types import Object
@@ -179,7 +179,7 @@ class Validator:
         if not before.comparable:
             return Before(old, comparable=False, unchanged=before.unchanged)
         if old is MISSING:
-            return Before(old, comparable=False, unchanged=before.value == value)
+            return Before(old, comparable=False, unchanged=unchanged(before.value, value))
         return Before(old)
 
     # -- the rules of this node
@@ -190,7 +190,7 @@ class Validator:
             walk.stop(path, kind, _SPENT)
         own = to_cel(self.schema, value, resource=self.root)
         old = to_cel(self.schema, before.value, resource=self.root) if before.there else None
-        same = walk.ratcheting and (before.value == value if before.comparable else before.unchanged)
+        same = walk.ratcheting and (unchanged(before.value, value) if before.comparable else before.unchanged)
         for rule in self.rules:
             if rule.broken:
                 walk.problems.invalid(path or "<nil>", kind, f"rule compile error: {rule.broken}")
