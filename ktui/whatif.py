@@ -16,11 +16,12 @@ from engine.kubectl.errors import CommandError
 from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.configuration.fields import ConfigurationError
 from engine.scheduler.configuration.loading import load_file
+from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME
 from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulation, pods_of
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
 from engine.scheduler.whatif.targets import BETWEEN, kind_of, pods_under
-from engine.scheduler.whatif.workloads import is_workload
+from engine.scheduler.whatif.workloads import is_workload, made_for
 from ktui.commands import UsageError
 
 Json = dict[str, Any]
@@ -92,6 +93,27 @@ async def pod_keys(client: Client, kind: str, name: str, *, namespace: str) -> l
     return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found]
 
 
+async def why_undecided(client: Client, kind: str, name: str, namespace: str) -> str:
+    """Why the scheduler may have nothing to say of the Pods of an object."""
+    keys = [f"{namespace}/{name}"] if kind == "Pod" else await pod_keys(client, kind, name, namespace=namespace)
+    if not keys:
+        return f"there are no Pods of {kind} {name}"
+    own_namespace, _, pod_name = keys[0].partition("/")
+    try:
+        pod = await client.get(PODS, pod_name, namespace=own_namespace)
+    except ApiError as refused:
+        if refused.code != 404:
+            raise
+        return refused.message
+    spec = pod["spec"]
+    if node := spec.get("nodeName"):
+        return f"Pod {pod_name} is on {node}, which was decided too long ago, or by somebody else"
+    asked = spec.get("schedulerName") or DEFAULT_SCHEDULER_NAME
+    if asked != DEFAULT_SCHEDULER_NAME:
+        return f'Pod {pod_name} waits for a scheduler of the name "{asked}": if one runs, it is not this one'
+    return f"the scheduler has not seen Pod {pod_name}: does it run?"
+
+
 @dataclass(frozen=True, slots=True)
 class WhatIf:
     """A cluster's objects, and which Pods to place: those of `wanted`, else those that `target` (KIND/NAME) means,
@@ -110,7 +132,7 @@ class WhatIf:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed)
             if self.wanted:
-                return [await simulation.place(pod) for pod in self._new_pods(cluster, simulation)]
+                return [await _placed(simulation, pod, of) for of, pod in self._new_pods(cluster, simulation)]
             again = list(self._old_pods(cluster, simulation))
             return [await simulation.place(pod, admitted=True) for pod in again]
         except DumpError as error:
@@ -125,10 +147,11 @@ class WhatIf:
         try:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
-            pod = next(self._new_pods(cluster, simulation), None)
-            if pod is None:
+            first = next(self._new_pods(cluster, simulation), None)
+            if first is None:
                 raise UsageError("there is no Pod to count")
-            return (await capacity(simulation, pod, limit=limit)).to_json()
+            of, pod = first
+            return (await capacity(simulation, pod, limit=limit, made_for=of)).to_json()
         except DumpError as error:
             raise UsageError(str(error)) from error
         finally:
@@ -139,8 +162,9 @@ class WhatIf:
         pairs = compare(await self.place(before), await self.place(after))
         return [pair.to_json() for pair in pairs]
 
-    def _new_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterator[Object]:
-        """What the Pods stand on (claims, classes, ...) is added first; a Pod of the same name is placed again."""
+    def _new_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterator[tuple[str, Object]]:
+        """Each Pod with the workload that it is made for, as `made_for` has it. What the Pods stand on (claims,
+        classes, ...) is added first; a Pod of the same name is placed again."""
         workloads = []
         for obj in self.wanted:
             if is_workload(obj):
@@ -150,12 +174,13 @@ class WhatIf:
         if not workloads:
             raise UsageError("there are no Pods and no workloads in the files")
         for obj in workloads:
-            for pod in pods_of(_in_namespace(obj, self.namespace), cluster):
+            obj = _in_namespace(obj, self.namespace)
+            for pod in pods_of(obj, cluster):
                 metadata = pod["metadata"]
                 present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
                 if present is not None:
                     simulation.take_away(present)
-                yield pod
+                yield made_for(obj), pod
 
     def _old_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterable[Object]:
         if not self.target:
@@ -170,6 +195,12 @@ class WhatIf:
         for pod in found:
             simulation.take_away(pod)
         return [_unbound(pod) for pod in found]
+
+
+async def _placed(simulation: Simulation, pod: Object, of: str) -> Outcome:
+    outcome = await simulation.place(pod)
+    outcome.made_for = of
+    return outcome
 
 
 def parse_target(target: str) -> tuple[str, str]:

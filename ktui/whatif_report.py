@@ -17,13 +17,26 @@ def placements(outcomes: Sequence[Json], *, nodes: int, details: bool) -> list[S
     """Where each Pod would go; in full for a single one, or for all with `details`."""
     placed = sum(bool(outcome["node"]) for outcome in outcomes)
     title = f"{placed} of {len(outcomes)} Pods would be placed; nothing is bound"
-    made = [Section(title, [], ("pod", "node", "feasible", "score", "why"), [_row(o) for o in outcomes], level=1)]
+    made = [
+        Section(
+            title, _made_up(outcomes), ("pod", "node", "feasible", "score", "why"), [_row(o) for o in outcomes], level=1
+        )
+    ]
     made += [section for outcome in _alike(outcomes) if (section := remedies(outcome)) is not None]
     if details or len(outcomes) == 1:
         for outcome in outcomes:
             if not outcome.get("gate"):
                 made += decision_report.sections(outcome["decision"], nodes=nodes)
     return made
+
+
+def _made_up(placed: Sequence[Json]) -> list[str]:
+    """Whose Pods will have other names than the answer gives them."""
+    owners = list(dict.fromkeys(each["madeFor"] for each in placed if each.get("madeFor")))
+    if not owners:
+        return []
+    more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
+    return [f"the names of the Pods of {', '.join(owners[:3])}{more} are made up: their controller would name them"]
 
 
 def _row(outcome: Json) -> tuple[object, ...]:
@@ -86,12 +99,12 @@ def remedies(outcome: Json, *, shown: int = SHOWN_REMEDIES) -> Section | None:
 def capacity(found: Json) -> list[Section]:
     """How many more fit, where, and what runs out first."""
     count = f"at least {found['fit']}" if found["limited"] else str(found["fit"])
-    lines = [f"{count} more of {found['pod']} fit"]
+    like = f"those of {found['madeFor']}" if found["madeFor"] else f"Pod {found['pod']}"
+    lines = [f"{count} more Pod{'' if count == '1' else 's'} like {like} fit{'s' if count == '1' else ''}"]
     if found["limited"]:
         lines.append("the count ended at its limit: --limit raises it")
-    elif found["runsOutFirst"]:
-        nodes = (found["spent"] or found["reasons"])[found["runsOutFirst"]]
-        lines.append(f"what runs out first: {found['runsOutFirst']} (on {nodes} of the nodes)")
+    elif reason := found["runsOutFirst"]:
+        lines.append(_runs_out(reason, found))
     made = [Section(lines[0], lines[1:], ("node", "pods"), sorted(found["nodes"].items()), level=1)]
     if found["reasons"]:
         rows = sorted(found["reasons"].items(), key=lambda item: -item[1])
@@ -100,6 +113,14 @@ def capacity(found: Json) -> list[Section]:
         section.title = "what would make room for one more"
         made.append(section)
     return made
+
+
+def _runs_out(reason: str, found: Json) -> str:
+    if not found["spent"]:
+        return f"what is in the way: {reason} (on {found['reasons'][reason]} of the nodes)"
+    nodes, had_room = found["spent"][reason], found["hadRoom"]
+    where = "the one node" if had_room == 1 else f"{nodes} of the {had_room} nodes"
+    return f"what runs out first: {reason.removeprefix('Insufficient ')} ({reason} on {where} that had room)"
 
 
 def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
@@ -115,7 +136,7 @@ def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
         )
         for pair in pairs
     ]
-    made = [Section(title, [], ("pod", before, after, ""), list(rows), level=1)]
+    made = [Section(title, _made_up(pairs), ("pod", before, after, ""), list(rows), level=1)]
     made += [_scores(pair, before, after) for pair in moved if pair["before"]["scores"] or pair["after"]["scores"]]
     for pair in moved:
         for name, side in ((before, pair["before"]), (after, pair["after"])):

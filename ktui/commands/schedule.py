@@ -16,6 +16,7 @@ from ktui.commands.lifecycle import DEFAULT_NAME, Name, find
 
 if TYPE_CHECKING:
     from engine.client import Client
+    from engine.scheduler import SchedulerConfiguration
     from ktui.report import Section
 
 Json = dict[str, Any]
@@ -107,9 +108,7 @@ def _place(asked: Any, config: str, limit: int, look: Look) -> None:
     from ktui.whatif import read_configuration
     from ktui.whatif_report import capacity, placements
 
-    configuration = read_configuration(config)
-    for note in configuration.notes:
-        print(f"{config}: {note}", file=sys.stderr)
+    configuration = _noted(config, read_configuration(config))
     if limit:
         found = asyncio.run(asked.count(configuration, limit))
         look.show(found, capacity(found))
@@ -118,11 +117,18 @@ def _place(asked: Any, config: str, limit: int, look: Look) -> None:
     look.show({"pods": outcomes}, placements(outcomes, nodes=look.nodes, details=look.details))
 
 
+def _noted(file: str, configuration: SchedulerConfiguration) -> SchedulerConfiguration:
+    """Tell what of a configuration has no effect."""
+    for note in configuration.notes:
+        print(f"{file}: {note}", file=sys.stderr)
+    return configuration
+
+
 def _compare(asked: Any, config: str, other: str, look: Look) -> None:
     from ktui.whatif import read_configuration
     from ktui.whatif_report import comparison
 
-    before, after = read_configuration(config), read_configuration(other)
+    before, after = (_noted(file, read_configuration(file)) for file in (config, other))
     pairs = asyncio.run(asked.compare(before, after))
     look.show({"pods": pairs}, comparison(pairs, Path(config).name if config else "the default", Path(other).name))
 
@@ -140,10 +146,10 @@ def explain(target: str, namespace: str, name: str, look: Look) -> None:
     kind, object_name = parse_target(target)
     views = ask(Path(find(name).kubeconfig), lambda client: views_of(client, kind, object_name, namespace=namespace))
     if not any(view["decisions"] or view["queue"] for view in views):
-        raise UsageError(
-            f"no decision on {target} in namespace {namespace} is kept: "
-            "the scheduler has not seen such a Pod, or it was too long ago"
-        )
+        from ktui.whatif import why_undecided
+
+        why = ask(Path(find(name).kubeconfig), lambda client: why_undecided(client, kind, object_name, namespace))
+        raise UsageError(f"no decision on {target} in namespace {namespace} is kept: {why}")
     made: list[Section] = []
     if len(views) > 1:
         rows = [summary(view["decisions"][0]) for view in views if view["decisions"]]

@@ -65,6 +65,14 @@ def test_decisions_of_a_running_cluster(running: Home, tmp_path: Path) -> None:
     fits, waits = pod("fits", cpu="1"), pod("waits", cpu="100")
     running.ktui("apply", "-f", written(tmp_path, "pods.json", fits, waits), check=True)
     running.ktui("wait", "pod/fits", "--for=condition=PodScheduled", "--timeout=20s", check=True)
+    running.ktui("apply", "-f", written(tmp_path, "other.json", pod("other", schedulerName="theirs")), check=True)
+    for target, why in (
+        ("pod/other", 'Pod other waits for a scheduler of the name "theirs": if one runs, it is not this one'),
+        ("pod/none", 'pods "none" not found'),
+        ("deployment/none", "there are no Pods of Deployment none"),
+    ):
+        ran = running.ktui("schedule", target)
+        assert ran.err == f"error: no decision on {target} in namespace default is kept: {why}\n"
     lines = said(running.ktui("schedule", "pod/fits"))
     assert any(line.startswith("pod default/fits · attempt 1 · scheduled on node-") for line in lines)
     assert {"FILTER", "SCORE", "DURATIONS", "QUEUE"} <= set(lines)
@@ -96,8 +104,13 @@ def test_a_question_to_a_running_cluster_changes_nothing(running: Home, tmp_path
         },
     }
     file = written(tmp_path, "web.json", deployment)
-    assert said(running.ktui("schedule", "-f", file))[0] == "3 of 3 Pods would be placed; nothing is bound"
-    assert said(running.ktui("schedule", "-f", file, "--count"))[0].startswith("4 more of default/web-")
+    assert said(running.ktui("schedule", "-f", file))[:2] == [
+        "3 of 3 Pods would be placed; nothing is bound",
+        "the names of the Pods of Deployment default/web are made up: their controller would name them",
+    ]
+    counted = said(running.ktui("schedule", "-f", file, "--count"))
+    assert counted[0] == "4 more Pods like those of Deployment default/web fit"
+    assert counted[1].startswith("what runs out first: cpu (Insufficient cpu on ")
     assert running.ktui("get", "deployments,pods", "-A").out == ""
     running.ktui("apply", "-f", file, check=True)
     running.ktui("wait", "deployment/web", "--for=condition=Available", "--timeout=30s", check=True)
@@ -129,7 +142,8 @@ def test_a_dump_needs_no_cluster(home: Home, tmp_path: Path) -> None:
         "1 of 1 Pods go elsewhere with packing.yaml than with the default"
     )
     noted = home.ktui("schedule", "--cluster", dump, "--config", str(config))
-    assert noted.err == f"{config}: parallelism has no effect: nodes are looked at all at once\n"
+    compared = home.ktui("schedule", "--cluster", dump, "--compare-config", str(config))
+    assert compared.err == noted.err == f"{config}: parallelism has no effect: nodes are looked at all at once\n"
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,8 @@ def ported(port: int) -> list[Object]:
             pod("p"),
             ["uncordon a", "tolerate k:NoSchedule"],
         ),
+        # The cordon's own taint goes with it: there is nothing more to mend.
+        ([node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable")])], [], pod("p"), ["uncordon a"]),
         (
             [node("a")],
             [],
@@ -437,6 +439,7 @@ def test_what_runs_out_is_told_of_the_nodes_that_had_room() -> None:
     nodes = [node("a", cpu="1"), *(node(name, unschedulable=True) for name in "bcd")]
     found = ask_capacity(nodes, pod("p", cpu="500m"))
     assert (found.count, found.spent, found.first) == (2, {"Insufficient cpu": 1}, "Insufficient cpu")
+    assert found.had_room == 1
     none = ask_capacity(nodes[1:], pod("p"))
     assert (none.count, none.spent, none.first) == (0, {}, "node(s) were unschedulable")
 

@@ -14,11 +14,14 @@ DEFAULT_LIMIT = 10_000
 @dataclass(slots=True)
 class Capacity:
     """`nodes` is how many went to each node; `reasons` how many nodes reject the first Pod that does not fit, and
-    `spent` how many of those that would have taken a Pod before the others came."""
+    `spent` how many of the `had_room` nodes that would have taken a Pod before the others came. `made_for` is as in
+    Outcome."""
 
     pod: str
+    made_for: str = ""
     count: int = 0
     nodes: dict[str, int] = field(default_factory=dict)
+    had_room: int = 0
     limited: bool = False  # the count went to its limit: more may fit
     message: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
@@ -34,9 +37,11 @@ class Capacity:
     def to_json(self) -> Object:
         return {
             "pod": self.pod,
+            "madeFor": self.made_for,
             "fit": self.count,
             "limited": self.limited,
             "nodes": self.nodes,
+            "hadRoom": self.had_room,
             "runsOutFirst": self.first,
             "reasons": self.reasons,
             "spent": self.spent,
@@ -45,11 +50,11 @@ class Capacity:
         }
 
 
-async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_LIMIT) -> Capacity:
+async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_LIMIT, made_for: str = "") -> Capacity:
     """Place copies of a Pod until one does not fit. The simulation should be one without preemption."""
     metadata = pod["metadata"]
     name, namespace = metadata.get("name") or metadata.get("generateName", "pod"), metadata.get("namespace", "default")
-    found = Capacity(f"{namespace}/{name}")
+    found = Capacity(f"{namespace}/{name}", made_for)
     never: set[str] = set()  # nodes that did not even take the first one
     for number in range(limit):
         copied = copy_object(pod)
@@ -64,7 +69,9 @@ async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_
                     if found.count and node not in never:
                         found.spent[reason] = found.spent.get(reason, 0) + 1
             return found
-        never = never if found.count else set(outcome.decision.node_verdicts())
+        if not found.count:
+            never = set(outcome.decision.node_verdicts())
+            found.had_room = len(outcome.decision.names) - len(never)
         found.count += 1
         found.nodes[outcome.node] = found.nodes.get(outcome.node, 0) + 1
     found.limited = True

@@ -26,6 +26,7 @@ class Difference:
         nodes = [node for node in dict.fromkeys((self.before.node, self.after.node)) if node]
         return {
             "pod": self.before.pod,
+            "madeFor": self.before.made_for,
             "differs": self.differs,
             "before": _side(self.before, nodes),
             "after": _side(self.after, nodes),

@@ -39,7 +39,8 @@ DEFAULT_SEED = 1
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one Pod. `gate` is why it would not even be tried; `preempted` are Pods that had to go for it."""
+    """What became of one Pod. `gate` is why it would not even be tried; `preempted` are Pods that had to go for it;
+    `made_for` is the workload whose controller would make the Pod, which as yet has a made-up name."""
 
     pod: str
     decision: Decision
@@ -49,9 +50,12 @@ class Outcome:
     preempted: list[str] = field(default_factory=list)
     violations: int = 0  # of disruption budgets, by the preemption
     remedies: list[NodeRemedies] = field(default_factory=list)
+    made_for: str = ""
 
     def to_json(self) -> Object:
         shown: Object = {"pod": self.pod, "node": self.node, "message": self.message}
+        if self.made_for:
+            shown["madeFor"] = self.made_for
         if self.gate:
             shown["gate"] = self.gate
         if self.preempted:

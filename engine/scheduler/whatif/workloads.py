@@ -241,6 +241,14 @@ def is_workload(obj: Object) -> bool:
     return group_kind(obj) in WORKLOADS
 
 
+def made_for(obj: Object) -> str:
+    """Of a workload whose Pods do not have their names yet: `Deployment default/web`; "" for a Pod that has its own."""
+    metadata = obj["metadata"]
+    name = metadata.get("name") or metadata.get("generateName", "")
+    own = group_kind(obj)[1] in ("Pod", "PodTemplate", "StatefulSet") and metadata.get("name")
+    return "" if own else f"{obj['kind']} {metadata.get('namespace') or 'default'}/{name}"
+
+
 def pods_of(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
     """The Pods of a workload, or the Pod itself; what stands behind them (a ReplicaSet, claims) is added to the
     cluster. Raises DumpError for an object that has no Pods."""

@@ -37,6 +37,9 @@ _BY_PLUGIN: dict[str, Callable[[Question], list[Remedy]]] = {
     "NodeDeclaredFeatures": devices.of_features,
 }
 
+# What these plugins reject may be mended by the remedy for another: a cordon's taint goes with the cordon.
+_MAY_GO_WITH_ANOTHER = frozenset(("TaintToleration",))
+
 
 def remedies_for(framework: Framework, pod: PodInfo, snapshot: Snapshot) -> list[NodeRemedies]:
     """For each node what would let the Pod run there, the smallest change first; of a large cluster for the nodes
@@ -52,7 +55,7 @@ def remedies_for(framework: Framework, pod: PodInfo, snapshot: Snapshot) -> list
         made = NodeRemedies(snapshot.names[row])
         for plugin, status in rejected[row]:
             question = Question(plugin, pod, snapshot.nodes[row], status, state, snapshot)
-            made.remedies.extend(_BY_PLUGIN.get(plugin.name, nodes.of_other)(question) or nodes.of_other(question))
+            made.remedies.extend(_of_plugin(question))
         found.append(made)
     return sorted(found, key=lambda each: each.cost)
 
@@ -68,6 +71,12 @@ def _rejections(
         for row in np.flatnonzero(verdicts.codes).tolist():
             rejected.setdefault(row, []).append((plugin, verdicts.statuses[verdicts.codes[row]]))
     return rejected
+
+
+def _of_plugin(question: Question) -> list[Remedy]:
+    name = question.plugin.name
+    found = _BY_PLUGIN.get(name, nodes.of_other)(question)
+    return found if found or name in _MAY_GO_WITH_ANOTHER else nodes.of_other(question)
 
 
 def _of_pre_filter(framework: Framework, pod: PodInfo, status: Status) -> list[Remedy]:
