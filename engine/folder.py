@@ -59,6 +59,13 @@ def data_home() -> Path:
     return Path(home).expanduser() if home else user_data_path("ktui")
 
 
+def clusters() -> list[ClusterFolder]:
+    """Those that there are, by name, whether they run or not."""
+    home = data_home()
+    found = sorted(path for path in home.iterdir() if NAME.fullmatch(path.name)) if home.is_dir() else []
+    return [folder for folder in map(ClusterFolder, found) if folder.store.exists() or folder.find_running()]
+
+
 class Hold:
     """A folder that this process holds."""
 

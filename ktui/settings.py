@@ -10,6 +10,7 @@ A file that cannot be used is said and left out: nobody is kept from their clust
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import platformdirs
 import yaml
 from textual.theme import Theme
 
+from engine.folder import HOME_VARIABLE, data_home
 from ktui.lines import lines_of, place, yaml_problem
 from ktui.themes import ThemeError, load_theme
 
@@ -38,7 +40,7 @@ class Settings:
     @classmethod
     def load(cls, config: Path | None = None, state: Path | None = None) -> Settings:
         folder = config if config is not None else platformdirs.user_config_path("ktui")
-        settings = cls(state_folder=state if state is not None else platformdirs.user_state_path("ktui"))
+        settings = cls(state_folder=state if state is not None else _state_folder())
         settings._read_config(folder / "config.yaml")
         settings._read_themes(folder / "themes")
         return settings
@@ -118,3 +120,8 @@ class Settings:
             file.write_text(text)
         except OSError as error:
             self.problems.append(f"{file} cannot be written: {error}")
+
+
+def _state_folder() -> Path:
+    """Beside the clusters where those are in a place of their own, else the user's for such things."""
+    return data_home() / ".state" if os.environ.get(HOME_VARIABLE) else platformdirs.user_state_path("ktui")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
+from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running, clusters
 from ktui.commands import UsageError
 from ktui.engine_process import StartError, UpOptions, spawn
 
@@ -143,13 +143,27 @@ def find(name: str) -> Running:
     """The running cluster of a name. Raises UsageError if there is none."""
     running = ClusterFolder.named(name).find_running()
     if running is None:
-        raise UsageError(f'no cluster "{name}" is running: start it with "ktui up --name {name}"')
+        others = ", ".join(folder.path.name for folder in clusters() if folder.find_running())
+        hint = f"; running: {others}" if others else ""
+        raise UsageError(f'no cluster "{name}" is running: start it with "ktui up --name {name}"{hint}')
     return running
+
+
+def _not_running(name: str) -> str:
+    """That there is no such cluster, and which there are; or only that it does not run."""
+    folders = clusters()
+    if any(folder.path.name == name for folder in folders):
+        return f'cluster "{name}" is not running'
+    names = [f"{folder.path.name}{' (running)' if folder.find_running() else ''}" for folder in folders]
+    there_are = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else "there are none yet"
+    return f'there is no cluster "{name}"; {there_are}'
 
 
 def down(name: Name = DEFAULT_NAME) -> None:
     """Stop a cluster; what it keeps stays."""
-    running = find(name)
+    running = ClusterFolder.named(name).find_running()
+    if running is None:
+        raise UsageError(_not_running(name))
     try:
         os.kill(running.pid, signal.SIGTERM)
     except PermissionError:

@@ -52,15 +52,14 @@ class Terminal:
 @contextmanager
 def screen(home: Path, *options: str, size: tuple[int, int] = (120, 40)) -> Iterator[Terminal]:
     """The screen of the cluster in `home`; killed in the end, as when a terminal is closed."""
-    state = home / "state"  # of somebody who has had the tour
-    (state / "ktui").mkdir(parents=True, exist_ok=True)
-    (state / "ktui" / "toured").touch()
+    state = home / ".state"  # of somebody who has had the tour
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "toured").touch()
     child, descriptor = pty.fork()
     if child == 0:
         environment = {
             **os.environ,
             "KTUI_HOME": str(home),
-            "XDG_STATE_HOME": str(state),
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
         }

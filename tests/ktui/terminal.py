@@ -90,13 +90,13 @@ def terminal(
     folder: Path, command: tuple[str, ...] = SCREEN, *, size: tuple[int, int] = (100, 30)
 ) -> Iterator[Terminal]:
     """A command in a terminal of its own; what is left of it in the end is killed."""
-    state = folder / "state" / "ktui"
+    state = folder / ".state"
     state.mkdir(parents=True, exist_ok=True)
     (state / "toured").touch()
     (folder / "kubeconfig").write_text(KUBECONFIG)
     environment = {
         **os.environ, "KTUI_HOME": str(folder), "KUBECONFIG": str(folder / "kubeconfig"), "TERM": "xterm-256color",
-        "XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config"), "COLORTERM": "truecolor",
+        "XDG_CONFIG_HOME": str(folder / "config"), "COLORTERM": "truecolor",
         "PS1": "$ ",
     }  # fmt: skip
     child, descriptor = pty.fork()

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from engine.folder import Running
+from ktui.commands import UsageError, lifecycle
 from tests.engine_process import TIMEOUT, Home
 
 
@@ -212,10 +213,24 @@ def test_an_older_kubernetes_version(home: Home) -> None:
 
 
 def test_commands_for_a_cluster_that_does_not_run(home: Home) -> None:
-    for words in (["get", "pods"], ["trace", "deployment/web"], ["down"]):
+    for words in (["get", "pods"], ["trace", "deployment/web"]):
         ran = home.ktui(*words)
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == ('error: no cluster "default" is running: start it with "ktui up --name default"\n')
+
+
+def test_what_cannot_be_stopped_and_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KTUI_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=r'^there is no cluster "nope"; there are none yet$'):
+        lifecycle.down("nope")
+    for name in ("demo", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "store.db").touch()
+    (tmp_path / ".state").mkdir()
+    with pytest.raises(UsageError, match=r'^there is no cluster "nope"; there are demo, second$'):
+        lifecycle.down("nope")
+    with pytest.raises(UsageError, match=r'^cluster "demo" is not running$'):
+        lifecycle.down("demo")
 
 
 def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.folder import clusters
 from ktui.keymap import as_yaml, named_keys, unknown_names
 from ktui.settings import Settings
 from ktui.themes import DEFAULT_THEME, load_themes
@@ -60,6 +61,15 @@ def test_history_and_the_tour_are_remembered(tmp_path: Path) -> None:
     settings.remember(["get pods", "store"])
     again = load(tmp_path)
     assert (again.history(), again.has_toured) == (["get pods", "store"], True)
+
+
+def test_what_is_remembered_lies_beside_the_clusters_where_they_have_a_place_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KTUI_HOME", str(tmp_path / "home"))
+    Settings.load(tmp_path).mark_toured()
+    assert (tmp_path / "home" / ".state" / "toured").exists()
+    assert clusters() == []
 
 
 def test_without_a_folder_nothing_is_remembered() -> None:

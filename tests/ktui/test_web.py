@@ -105,9 +105,9 @@ async def _until_answered(http: aiohttp.ClientSession, url: str) -> Any:
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[dict[str, str]]:
     """The environment of a person with a running cluster, who has had the tour."""
-    (tmp_path / "state" / "ktui").mkdir(parents=True)
-    (tmp_path / "state" / "ktui" / "toured").touch()
-    home = {"KTUI_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    (tmp_path / ".state").mkdir()
+    (tmp_path / ".state" / "toured").touch()
+    home = {"KTUI_HOME": str(tmp_path)}
     environment = {**os.environ, **home}
     subprocess.run(
         (*KTUI, "up", "--detach", "--port=0"), cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
