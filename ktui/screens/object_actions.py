@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from textual import work
 from textual.binding import Binding, BindingType
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, Object
 from ktui.assets import asset_folder
+from ktui.models.samples import samples_in
 from ktui.screens.frame import FrameScreen
 from ktui.widgets.dialogs import Choice, Prompt, Question
 
@@ -231,8 +230,8 @@ class ObjectActions(FrameScreen):
     @work(exclusive=True, group="sample", exit_on_error=False)
     async def action_sample(self) -> None:
         """Apply one of the samples."""
-        samples = {str(path): path.name for path in sorted(asset_folder("samples").glob("*.yaml")) if is_manifest(path)}
-        chosen = await self.app.push_screen_wait(Choice("create from a sample", samples))
+        samples = {str(sample.path): sample.line for sample in samples_in(asset_folder("samples"))}
+        chosen = await self.app.push_screen_wait(Choice("create from a sample", samples, width=108))
         if chosen:
             self.ktui.do_and_say(("apply", "-f", chosen))
 
@@ -254,9 +253,3 @@ def first_port(obj: Object) -> int:
         port["containerPort"] for container in inner.get("containers") or () for port in container.get("ports") or ()
     ]
     return int(ports[0]) if ports else 80
-
-
-def is_manifest(path: Path) -> bool:
-    """Whether a sample is of objects, not a scenario or a configuration of ktui's."""
-    text = path.read_text(errors="replace")
-    return "apiVersion:" in text and "kind:" in text

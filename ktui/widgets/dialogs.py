@@ -67,22 +67,27 @@ class Choice(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     Choice { align: center middle; }
-    Choice > Vertical { width: 60; height: auto; max-height: 70%; background: $surface; border: round $primary; }
+    Choice > Vertical {
+        width: 60; max-width: 96%; height: auto; max-height: 70%; background: $surface; border: round $primary;
+    }
     Choice Input { border: none; height: 1; padding: 0 1; background: $panel; }
     Choice OptionList { height: auto; max-height: 18; border: none; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Back")]
 
-    def __init__(self, title: str, options: dict[str, str]) -> None:
-        """`options` maps what is returned to what is shown."""
+    def __init__(self, title: str, options: dict[str, str], *, width: int = 60) -> None:
+        """`options` maps what is returned to what is shown, in a line each."""
         super().__init__()
         self._title = title
         self._options = options
+        self._width = width
         self._shown: list[str] = []
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
+            box.border_subtitle = "Enter takes it · Esc leaves"
+            box.styles.width = self._width
             yield Input(placeholder="type to find", compact=True)
             yield OptionList()
 
@@ -94,7 +99,9 @@ class Choice(ModalScreen[str | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         self._shown = [key for key, shown in self._options.items() if typed.lower() in shown.lower()]
-        options.add_options([Option(Text(self._options[key])) for key in self._shown])
+        options.add_options(
+            [Option(Text(self._options[key], no_wrap=True, overflow="ellipsis")) for key in self._shown]
+        )
         options.highlighted = 0 if self._shown else None
 
     def on_input_changed(self, event: Input.Changed) -> None:
