@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.conditions import conditions
+from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
 from engine.api.validation.problems import Problems
 from engine.api.validation.webhooks import (
@@ -22,9 +24,11 @@ if TYPE_CHECKING:  # what is written in CEL is loaded with the first policy
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
-_NOT_FOUND_ACTIONS = ("Allow", "Deny")
+_NOT_FOUND_ACTIONS = ("Deny", "Allow")
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
-_MOST_ANNOTATIONS = 20
+_MUTABLE = ("*", "CONNECT", "CREATE", "UPDATE")
+_MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
+_LITERALS = ("true", "false", "null", "in")
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 _ONE_ITEM = "validations or auditAnnotations must contain at least one item"
 _BOTH_TOLD = (
@@ -35,8 +39,16 @@ _EXCLUSIVE = "name and selector are mutually exclusive"
 
 
 def validating_policy(obj: Object, problems: Problems) -> None:
+    _validating(obj, problems, old=None)
+
+
+def validating_policy_update(new: Object, old: Object, problems: Problems) -> None:
+    _validating(new, problems, old=old)
+
+
+def _validating(obj: Object, problems: Problems, *, old: Object | None) -> None:
     spec = obj.get("spec") or {}
-    expressions = _policy(spec, problems, patches=False)
+    expressions = _policy(spec, problems, old=old, patches=False)
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         for field in ("validations", "auditAnnotations"):
@@ -47,10 +59,18 @@ def validating_policy(obj: Object, problems: Problems) -> None:
 
 
 def mutating_policy(obj: Object, problems: Problems) -> None:
+    _mutating(obj, problems, old=None)
+
+
+def mutating_policy_update(new: Object, old: Object, problems: Problems) -> None:
+    _mutating(new, problems, old=old)
+
+
+def _mutating(obj: Object, problems: Problems, *, old: Object | None) -> None:
     spec = obj.get("spec") or {}
-    expressions = _policy(spec, problems, patches=True)
+    expressions = _policy(spec, problems, old=old, patches=True)
     if not spec.get("mutations"):
-        problems.required("spec.mutations", "must contain at least one item")
+        problems.required("spec.mutations", "mutations must contain at least one item")
     for index, mutation in enumerate(spec.get("mutations") or ()):
         _mutation(mutation, f"spec.mutations[{index}]", problems, expressions)
     if not spec.get("reinvocationPolicy"):
@@ -59,8 +79,9 @@ def mutating_policy(obj: Object, problems: Problems) -> None:
         problems.unless_in("spec.reinvocationPolicy", spec["reinvocationPolicy"], REINVOCATION_POLICIES)
 
 
-def _policy(spec: Object, problems: Problems, *, patches: bool) -> Expressions:
-    """What is the same in both kinds; the expressions of the rest can speak of the policy's variables."""
+def _policy(spec: Object, problems: Problems, *, old: Object | None, patches: bool) -> Expressions:
+    """What is the same in both kinds; the expressions of the rest can speak of the policy's variables. Conditions that
+    have not changed, nor what they can speak of, are let be."""
     from engine.api.validation.expressions import Expressions
 
     problems.one_of("spec.failurePolicy", spec.get("failurePolicy"), FAILURE_POLICIES)
@@ -73,8 +94,11 @@ def _policy(spec: Object, problems: Problems, *, patches: bool) -> Expressions:
         _match_resources(match, "spec.matchConstraints", problems)
         if not match.get("resourceRules"):
             problems.required("spec.matchConstraints.resourceRules")
-    params = spec.get("paramKind") is not None
-    match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", problems, params=params)
+        if patches:
+            _mutable(match, "spec.matchConstraints", problems)
+    params, before = spec.get("paramKind") is not None, (old or {}).get("spec") or {}
+    if old is None or any(spec.get(field) != before.get(field) for field in ("paramKind", "matchConditions")):
+        match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", problems, params=params)
     expressions = Expressions(problems, params=params, patches=patches)
     for index, variable in enumerate(spec.get("variables") or ()):
         _variable(variable, f"spec.variables[{index}]", problems, expressions)
@@ -119,6 +143,13 @@ def _match_resources(match: Object, path: str, problems: Problems) -> None:
             _named_rule(rule, f"{path}.{field}[{index}]", problems)
 
 
+def _mutable(match: Object, path: str, problems: Problems) -> None:
+    """What is being deleted cannot be changed."""
+    for rule in match.get("resourceRules") or ():
+        for operation in rule.get("operations") or ():
+            problems.unless_in(f"{path}.resourceRules.operations", operation, _MUTABLE)
+
+
 def _named_rule(rule: Object, path: str, problems: Problems) -> None:
     names = set()
     for index, name in enumerate(rule.get("resourceNames") or ()):
@@ -130,11 +161,13 @@ def _named_rule(rule: Object, path: str, problems: Problems) -> None:
 
 
 def _variable(variable: Object, path: str, problems: Problems, expressions: Expressions) -> None:
+    from engine.api.cel.parser import RESERVED
+
     name = variable.get("name", "")
     if not name.strip():
         problems.required(f"{path}.name", "name is not specified")
-    elif not _IDENTIFIER.fullmatch(name):
-        problems.invalid(f"{path}.name", name, "name is not a valid CEL identifier")
+    elif not _IDENTIFIER.fullmatch(name) or name in _LITERALS or name in RESERVED:
+        problems.invalid(f"{path}.name", name, "must be a valid CEL identifier")
     if not variable.get("expression", "").strip():
         problems.required(f"{path}.expression", "expression is not specified")
     else:
@@ -150,19 +183,18 @@ def _mutation(mutation: Object, path: str, problems: Problems, expressions: Expr
     if patch_type not in _PATCHES:
         problems.not_supported(f"{path}.patchType", patch_type, tuple(sorted(_PATCHES)))
         return
-    for kind, field in _PATCHES.items():
-        patch = mutation.get(field)
-        if kind != patch_type:
-            if patch is not None:
-                problems.invalid(
-                    f"{path}.{field}", f"{{{field}}}", f"must not be specified when patchType is {patch_type}"
-                )
-        elif patch is None:
-            problems.required(f"{path}.{field}", f"must be specified when patchType is {patch_type}")
-        elif not patch.get("expression", "").strip():
-            problems.required(f"{path}.{field}.expression", "expression is not specified")
-        else:
-            expressions.patch(patch["expression"], f"{path}.{field}.expression", json=kind == "JSONPatch")
+    field = _PATCHES[patch_type]
+    patch, path_of_patch = mutation.get(field), f"{path}.{field}"
+    if patch is None:
+        problems.required(path_of_patch, f"must be specified when patchType is {patch_type}")
+    elif not patch.get("expression", "").strip():
+        problems.required(f"{path_of_patch}.expression")
+    else:
+        expressions.patch(patch["expression"], f"{path_of_patch}.expression", json=patch_type == "JSONPatch")
+    for other in _PATCHES.values():
+        if other != field and mutation.get(other) is not None:
+            detail = f"must not be specified when patchType is {patch_type}"
+            problems.invalid(f"{path}.{other}", f"{{{other}}}", detail)
 
 
 def _validation(validation: Object, path: str, problems: Problems, expressions: Expressions) -> None:
@@ -176,9 +208,9 @@ def _validation(validation: Object, path: str, problems: Problems, expressions: 
     elif computed:
         expressions.message(computed, f"{path}.messageExpression")
     if message and not message.strip():
-        problems.invalid(f"{path}.message", message, "message must be non-empty if specified")
+        problems.invalid(f"{path}.message", message, "must be non-empty if specified")
     elif "\n" in message.strip() or "\r" in message.strip():
-        problems.invalid(f"{path}.message", message, "message must not contain line breaks")
+        problems.invalid(f"{path}.message", message, "must not contain line breaks")
     problems.unless_in(f"{path}.reason", validation.get("reason"), _REASONS)
 
 
@@ -186,16 +218,19 @@ def _annotations(annotations: list[Object], policy: str, problems: Problems, exp
     path = "spec.auditAnnotations"
     if len(annotations) > _MOST_ANNOTATIONS:
         detail = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
-        problems.invalid(path, annotations, detail)
+        problems.invalid(path, [internal("AuditAnnotation", each) for each in annotations], detail)
     keys = set()
     for index, annotation in enumerate(annotations):
         at, key = f"{path}[{index}]", annotation.get("key", "")
-        if not key:
-            problems.required(f"{at}.key")
+        if not policy:
+            problems.invalid(f"{at}.key", key, "requires metadata.name be non-empty")
         else:
-            problems.all_invalid(f"{at}.key", key, text.qualified_name(f"{policy}/{key}"))
-        if not annotation.get("valueExpression", "").strip():
+            problems.all_invalid(f"{at}.key", f"{policy}/{key}", text.qualified_name(f"{policy}/{key}"))
+        value = annotation.get("valueExpression", "").strip()
+        if not value:
             problems.required(f"{at}.valueExpression", "valueExpression is not specified")
+        elif len(value.encode()) > _LONGEST_VALUE:
+            problems.required(f"{at}.valueExpression", f"must not exceed {_LONGEST_VALUE} bytes in length")
         else:
             expressions.annotation(annotation["valueExpression"], f"{at}.valueExpression")
         if key in keys:
@@ -210,6 +245,19 @@ def validating_binding(obj: Object, problems: Problems) -> None:
 
 def mutating_binding(obj: Object, problems: Problems) -> None:
     _binding(obj, problems)
+    match = (obj.get("spec") or {}).get("matchResources")
+    if match is not None:
+        _mutable(match, "spec.matchResources", problems)
+
+
+def validating_policy_status(new: Object, old: Object, problems: Problems) -> None:
+    status = new.get("status") or {}
+    for index, warning in enumerate((status.get("typeChecking") or {}).get("expressionWarnings") or ()):
+        path = f"status.typeChecking.expressionWarnings[{index}]"
+        for field, value in (("warning", warning.get("warning")), ("fieldRef", warning.get("fieldRef", "").strip())):
+            if not value:
+                problems.required(f"{path}.{field}")
+    conditions(status.get("conditions") or (), "status.conditions", problems)
 
 
 def _binding(obj: Object, problems: Problems) -> None:
@@ -222,7 +270,7 @@ def _binding(obj: Object, problems: Problems) -> None:
     if spec.get("paramRef") is not None:
         _param_ref(spec["paramRef"], "spec.paramRef", problems)
     if spec.get("matchResources") is not None:
-        _match_resources(spec["matchResources"], "spec.matchResouces", problems)  # upstream's spelling
+        _match_resources(spec["matchResources"], "spec.matchResources", problems)
 
 
 def _param_ref(reference: Object, path: str, problems: Problems) -> None:

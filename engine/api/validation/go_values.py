@@ -157,6 +157,7 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Effect", "effect", ""),
         _Field("TimeAdded", "timeAdded"),
     ),
+    "AuditAnnotation": (_Field("Key", "key", ""), _Field("ValueExpression", "valueExpression", "")),
     "FlowSchemaSpec": (
         _Field("PriorityLevelConfiguration", "priorityLevelConfiguration", {}, struct="Named"),
         _Field("MatchingPrecedence", "matchingPrecedence", 0),

@@ -5,6 +5,8 @@ Sources: pkg/apis/admissionregistration/validation, apiserver pkg/util/webhook/v
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_selector
@@ -17,31 +19,60 @@ REINVOCATION_POLICIES = ("IfNeeded", "Never")
 _RULE_SCOPES = ("*", "Cluster", "Namespaced")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_ALL_SIDE_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _MOST_CONDITIONS = 64
 
 
+class _Tolerated(NamedTuple):
+    """What older releases let in, and may stay where it was."""
+
+    conditions: bool = False
+    side_effects: bool = False
+    versions: bool = False
+    names: bool = False
+
+
 def webhooks(obj: Object, problems: Problems) -> None:
     """Of a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration."""
+    _webhooks(obj, problems, _Tolerated())
+
+
+def webhooks_update(new: Object, old: Object, problems: Problems) -> None:
+    before, after = old.get("webhooks") or [], new.get("webhooks") or []
+    names = [webhook.get("name", "") for webhook in before]
+    versions = [webhook.get("admissionReviewVersions") or [] for webhook in before]
+    tolerated = _Tolerated(
+        conditions=[each.get("matchConditions") for each in after] == [each.get("matchConditions") for each in before],
+        side_effects=any(webhook.get("sideEffects") not in _SIDE_EFFECTS for webhook in before),
+        versions=any(found and not set(found) & set(_REVIEW_VERSIONS) for found in versions),
+        names=len(set(names)) < len(names),
+    )
+    _webhooks(new, problems, tolerated)
+
+
+def _webhooks(obj: Object, problems: Problems, tolerated: _Tolerated) -> None:
     names = set()
     for index, webhook in enumerate(obj.get("webhooks") or ()):
         path, name = f"webhooks[{index}]", webhook.get("name", "")
-        _webhook(webhook, path, problems)
-        _review_versions(webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions", problems)
-        if name and name in names:
+        _webhook(webhook, path, problems, tolerated)
+        found, at = webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions"
+        _review_versions(found, at, problems, any_version=tolerated.versions)
+        if name and name in names and not tolerated.names:
             problems.duplicate(f"{path}.name", name)
         names.add(name)
 
 
-def _webhook(webhook: Object, path: str, problems: Problems) -> None:
+def _webhook(webhook: Object, path: str, problems: Problems, tolerated: _Tolerated) -> None:
     _qualified_name(webhook.get("name", ""), f"{path}.name", problems)
     for index, rule in enumerate(webhook.get("rules") or ()):
         rule_with_operations(rule, f"{path}.rules[{index}]", problems)
     problems.unless_in(f"{path}.failurePolicy", webhook.get("failurePolicy"), FAILURE_POLICIES)
     problems.unless_in(f"{path}.matchPolicy", webhook.get("matchPolicy"), MATCH_POLICIES)
+    allowed = _ALL_SIDE_EFFECTS if tolerated.side_effects else _SIDE_EFFECTS
     if webhook.get("sideEffects") is None:
-        problems.required(f"{path}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}")
-    problems.unless_in(f"{path}.sideEffects", webhook.get("sideEffects"), _SIDE_EFFECTS)
+        problems.required(f"{path}.sideEffects", f"must specify one of {', '.join(allowed)}")
+    problems.unless_in(f"{path}.sideEffects", webhook.get("sideEffects"), allowed)
     timeout = webhook.get("timeoutSeconds")
     if timeout is not None and not 1 <= timeout <= 30:
         problems.invalid(f"{path}.timeoutSeconds", timeout, "the timeout value must be between 1 and 30 seconds")
@@ -49,7 +80,8 @@ def _webhook(webhook: Object, path: str, problems: Problems) -> None:
         label_selector(webhook.get(field), f"{path}.{field}", problems)
     problems.unless_in(f"{path}.reinvocationPolicy", webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES)
     client_config(webhook.get("clientConfig") or {}, f"{path}.clientConfig", problems)
-    match_conditions(webhook.get("matchConditions") or [], f"{path}.matchConditions", problems)
+    if not tolerated.conditions:
+        match_conditions(webhook.get("matchConditions") or [], f"{path}.matchConditions", problems)
 
 
 def _qualified_name(name: str, path: str, problems: Problems) -> None:
@@ -61,18 +93,18 @@ def _qualified_name(name: str, path: str, problems: Problems) -> None:
         problems.invalid(path, name, "should be a domain with at least three segments separated by dots")
 
 
-def _review_versions(versions: list[str], path: str, problems: Problems) -> None:
+def _review_versions(versions: list[str], path: str, problems: Problems, *, any_version: bool) -> None:
     if not versions:
         problems.required(path, f"must specify one of {', '.join(_REVIEW_VERSIONS)}")
         return
     seen = set()
     for index, version in enumerate(versions):
         if version in seen:
-            problems.duplicate(f"{path}[{index}]", version)
+            problems.invalid(f"{path}[{index}]", version, "duplicate version")
         else:
             problems.all_invalid(f"{path}[{index}]", version, text.dns_1035_label(version))
         seen.add(version)
-    if not seen & set(_REVIEW_VERSIONS):
+    if not any_version and not seen & set(_REVIEW_VERSIONS):
         problems.invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
 
 

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from engine.api.types import GVK, Object
-from tests.api.objects import problems
+from engine.api.validation import validate_status_update, validate_update
+from tests.api.objects import info, prepared, problems
 
 _GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = GVK(_GROUP, "v1", "ValidatingWebhookConfiguration")
 POLICY, BINDING = (GVK(_GROUP, "v1", f"ValidatingAdmissionPolicy{suffix}") for suffix in ("", "Binding"))
 API = GVK("apiregistration.k8s.io", "v1", "APIService")
+MUTATING = GVK(_GROUP, "v1", "MutatingAdmissionPolicy")
 MUTATING_BINDING = GVK(_GROUP, "v1", "MutatingAdmissionPolicyBinding")
 
 _RULE = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
@@ -117,7 +119,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         WEBHOOKS,
         webhooks(admissionReviewVersions=["v9", "v9"]),
         [
-            'webhooks[0].admissionReviewVersions[1]: Duplicate value: "v9"',
+            'webhooks[0].admissionReviewVersions[1]: Invalid value: "v9": duplicate version',
             'webhooks[0].admissionReviewVersions: Invalid value: ["v9","v9"]: must include at least one of v1, v1beta1',
         ],
     ),
@@ -154,7 +156,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         policy(validations=[{"expression": "true", "message": "a\nb", "reason": "Teapot", "messageExpression": " "}]),
         [
             'spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified',
-            'spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
+            'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
             'spec.validations[0].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", '
             '"RequestEntityTooLarge"',
         ],
@@ -163,8 +165,54 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         POLICY,
         policy(variables=[{"name": "a-b", "expression": ""}]),
         [
-            'spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier',
+            'spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier',
             "spec.variables[0].expression: Required value: expression is not specified",
+        ],
+    ),
+    "a variable by a word of the language": (
+        POLICY,
+        policy(variables=[{"name": "namespace", "expression": "1"}, {"name": "in", "expression": "1"}]),
+        [
+            'spec.variables[0].name: Invalid value: "namespace": must be a valid CEL identifier',
+            'spec.variables[1].name: Invalid value: "in": must be a valid CEL identifier',
+        ],
+    ),
+    "an annotation without a key, and one that says too much": (
+        POLICY,
+        policy(auditAnnotations=[{"valueExpression": "'a'"}, {"key": "k", "valueExpression": f"'{'a' * 5120}'"}]),
+        [
+            f'spec.auditAnnotations[0].key: Invalid value: "a/": {why}'
+            for why in (
+                "name part must be non-empty",
+                "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+                "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+                "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+            )
+        ]
+        + ["spec.auditAnnotations[1].valueExpression: Required value: must not exceed 5120 bytes in length"],
+    ),
+    "a mutation of what is being deleted": (
+        MUTATING,
+        {
+            "metadata": {"name": "a"},
+            "spec": {
+                "matchConstraints": {"resourceRules": [{**_RULE, "operations": ["CREATE", "DELETE"]}]},
+                "reinvocationPolicy": "Never",
+                "mutations": [
+                    {
+                        "patchType": "JSONPatch",
+                        "jsonPatch": {"expression": " "},
+                        "applyConfiguration": {"expression": "Object{}"},
+                    }
+                ],
+            },
+        },
+        [
+            'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", '
+            '"CONNECT", "CREATE", "UPDATE"',
+            "spec.mutations[0].jsonPatch.expression: Required value",
+            'spec.mutations[0].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when '
+            "patchType is JSONPatch",
         ],
     ),
     "an annotation twice": (
@@ -196,7 +244,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         [
             "spec.paramRef.name: Forbidden: name and selector are mutually exclusive",
             "spec.paramRef.selector: Forbidden: name and selector are mutually exclusive",
-            'spec.paramRef.parameterNotFoundAction: Unsupported value: "Shrug": supported values: "Allow", "Deny"',
+            'spec.paramRef.parameterNotFoundAction: Unsupported value: "Shrug": supported values: "Deny", "Allow"',
         ],
     ),
     "an API of no group": (
@@ -229,3 +277,44 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
 def test_admission(name: str) -> None:
     gvk, value, expected = CASES[name]
     assert problems(gvk, value) == expected
+
+
+_BROKEN = {"matchConditions": [{"name": "a", "expression": "what"}]}
+_OLD: dict[str, tuple[GVK, Object, Object, list[str]]] = {
+    "conditions of a webhook that are as they were": (WEBHOOKS, webhooks(**_BROKEN), webhooks(**_BROKEN), []),
+    "side effects and versions of old": (
+        WEBHOOKS,
+        webhooks(sideEffects="Some", admissionReviewVersions=["v0"]),
+        webhooks(sideEffects="Unknown", admissionReviewVersions=["v0"], timeoutSeconds=31),
+        ["webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds"],
+    ),
+    "side effects that are new": (
+        WEBHOOKS,
+        webhooks(),
+        webhooks(sideEffects="Some"),
+        ['webhooks[0].sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"'],
+    ),
+    "conditions of a policy that are as they were": (POLICY, policy(**_BROKEN), policy(**_BROKEN), []),
+}
+
+
+@pytest.mark.parametrize("name", _OLD)
+def test_what_was_so_before_is_let_be(name: str) -> None:
+    gvk, before, after, expected = _OLD[name]
+    old, new = prepared(gvk, before), prepared(gvk, after)
+    for obj in (old, new):
+        obj["metadata"]["resourceVersion"] = "1"
+    assert [str(cause) for cause in validate_update(info(gvk), new, old)] == expected
+
+
+def test_the_status_of_a_policy() -> None:
+    old = prepared(POLICY, policy())
+    old["metadata"]["resourceVersion"] = "1"
+    warnings = [{"fieldRef": " ", "warning": ""}]
+    condition = {"type": "a", "status": "True", "reason": "A"}
+    new = {**old, "status": {"typeChecking": {"expressionWarnings": warnings}, "conditions": [condition]}}
+    assert [str(cause) for cause in validate_status_update(info(POLICY), new, old)] == [
+        "status.typeChecking.expressionWarnings[0].warning: Required value",
+        "status.typeChecking.expressionWarnings[0].fieldRef: Required value",
+        "status.conditions[0].lastTransitionTime: Required value: must be set",
+    ]

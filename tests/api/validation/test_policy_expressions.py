@@ -166,9 +166,9 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         MUTATING,
         mutating({"patchType": "JSONPatch", "applyConfiguration": {"expression": "Object{}"}}),
         [
+            "spec.mutations[0].jsonPatch: Required value: must be specified when patchType is JSONPatch",
             'spec.mutations[0].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when '
             "patchType is JSONPatch",
-            "spec.mutations[0].jsonPatch: Required value: must be specified when patchType is JSONPatch",
         ],
     ),
     "a patch of the wrong type": (
