@@ -257,7 +257,12 @@ def ported(port: int) -> list[Object]:
             ["uncordon a", "tolerate k:NoSchedule"],
         ),
         # The cordon's own taint goes with it: there is nothing more to mend.
-        ([node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable")])], [], pod("p"), ["uncordon a"]),
+        (
+            [node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable")])],
+            [],
+            pod("p"),
+            ["uncordon a"],
+        ),
         (
             [node("a")],
             [],
@@ -320,8 +325,8 @@ def ported(port: int) -> list[Object]:
         ),
     ],
     ids=[
-        "cpu", "too big", "pods", "taints", "cordon", "cordon, taint", "selector", "affinity", "port", "anti-affinity",
-        "existing anti-affinity", "pod affinity", "no topology label", "spread label", "claim",
+        "cpu", "too big", "pods", "taints", "cordon", "cordon, taint", "its own taint", "selector", "affinity", "port",
+        "anti-affinity", "existing anti-affinity", "pod affinity", "no topology label", "spread label", "claim",
     ],
 )  # fmt: skip
 def test_the_smallest_change(nodes: list[Object], there: list[Object], wanted: Object, actions: list[str]) -> None:
