@@ -180,7 +180,7 @@ def expired(message: str) -> ApiError:
 
 
 def too_large(message: str) -> ApiError:
-    return ApiError(413, "RequestEntityTooLarge", message)
+    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {message}")
 
 
 def unsupported_media_type(accepted: Sequence[str]) -> ApiError:

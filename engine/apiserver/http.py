@@ -43,7 +43,7 @@ LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})  # Go's strconv.ParseBool
-_TOO_LARGE = f"Request body too large: limit is {BODY_LIMIT} bytes"
+_TOO_LARGE = f"limit is {BODY_LIMIT}"
 
 
 class HttpServer:
@@ -107,11 +107,33 @@ class HttpServer:
         response = await self._handler.handle(request)
         if response.upgrade is not None:
             return await serve_socket(incoming, response.upgrade)
+        if response.events is not None and _is_upgrade(request):
+            return await self._watch_socket(incoming, response.events)
         if response.events is not None:
             return await self._stream(incoming, response, _lines(response.events), response.events)
         if response.stream is not None:
             return await self._stream(incoming, response, response.stream.__aiter__(), response.stream)
         return await self._whole(request, response)
+
+    async def _watch_socket(self, incoming: web.BaseRequest, events: EventStream) -> web.StreamResponse:
+        """A watch as the messages of a WebSocket, one an event (handlers/watch.go HandleWS)."""
+        outgoing = web.WebSocketResponse()
+        if not outgoing.can_prepare(incoming).ok:
+            await events.aclose()
+            return web.Response(status=400, text="Bad Request: not a WebSocket handshake\n")
+        self._streams[id(events)] = (events, incoming)
+        await outgoing.prepare(incoming)
+        self._tasks.spawn(_until_closed(outgoing, events), "end of a watch")
+        try:
+            async for line in _lines(events):
+                await outgoing.send_str(line.decode())
+        except ConnectionError:
+            pass  # the client has gone
+        finally:
+            self._streams.pop(id(events), None)
+            await events.aclose()
+            await outgoing.close()
+        return outgoing
 
     async def _whole(self, request: Request, response: Response) -> web.Response:
         headers = dict(response.headers)
@@ -183,6 +205,18 @@ class HttpServer:
             self._streams.pop(id(source), None)
             await source.aclose()
         return outgoing
+
+
+def _is_upgrade(request: Request) -> bool:
+    upgrade, connection = request.headers.get("upgrade", ""), request.headers.get("connection", "")
+    return upgrade.lower() == "websocket" and "upgrade" in connection.lower()
+
+
+async def _until_closed(socket: web.WebSocketResponse, events: EventStream) -> None:
+    """End the events when the client closes; what else it sends is nobody's business."""
+    async for _ in socket:
+        pass
+    await events.aclose()
 
 
 async def _lines(events: EventStream) -> AsyncIterator[bytes]:

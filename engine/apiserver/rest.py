@@ -26,7 +26,7 @@ from engine.apiserver.registry.metadata import check_place, uid_mismatch
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
-from engine.apiserver.registry.representation import Form, event_mapper, negotiate, represent
+from engine.apiserver.registry.representation import Form, event_mapper, negotiate, negotiate_stream, represent
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
@@ -88,7 +88,8 @@ class Rest:
     async def answer(self, call: Call) -> Response:
         """Run the verb of a resource request. Raises ApiError."""
         info, request = call.gvr_resource, call.info
-        form = negotiate(call.request.headers.get("accept", ""))
+        accept = call.request.headers.get("accept", "")
+        form = negotiate_stream(accept) if request.watching else negotiate(accept)
         if request.subresource:
             return await self._subresource(call, info, form)
         match request.verb:
@@ -148,9 +149,11 @@ class Rest:
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
         value = self._value(call, facet.gvk, strict=True)
+        read = [self._view(call, facet, value, options)]  # what is wrong with it is said before what is not there
 
         def transform(old: Object) -> Object:
-            view, live = self._view(call, facet, value, options), (facet.start or facet.show)(old)
+            view = read.pop() if read else self._view(call, facet, value, options)
+            live = (facet.start or facet.show)(old)
             return self.writer.taken(call, facet, old, view, live=live, options=options)
 
         creates = created_by_update(info) and not call.info.subresource
@@ -162,7 +165,7 @@ class Rest:
             except ApiError as error:
                 if error.reason != "NotFound" or not creates:
                     raise
-            obj = self._view(call, facet, value, options)
+            obj = read.pop() if read else self._view(call, facet, value, options)
             _check_no_uid(call, obj)
             try:
                 return 201, await self.writer.create(call, obj, options, by_update=True)

@@ -106,7 +106,7 @@ def test_what_is_no_json_patch() -> None:
         json_patch({}, [operation("test", "/x", value=None)] * 10_001)
     assert (caught.value.code, caught.value.message) == (
         413,
-        "The allowed maximum operations in a JSON patch is 10000, got 10001",
+        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
     )
 
 

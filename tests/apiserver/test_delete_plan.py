@@ -196,3 +196,37 @@ async def test_a_pod_that_is_not_told_to_go_stays(client: Client, default_accoun
     await client.create(PODS, pod(), namespace="default")
     shown = (await client.send("DELETE", PODS.path("default", "web"), query={"dryRun": ["All"]})).body
     assert (shown["kind"], await is_there(client)) == ("Pod", True)
+
+
+GO_TYPE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+BODIES: dict[str, tuple[bytes, str]] = {
+    "no JSON": (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+    "no object": (
+        b'"Background"',
+        f"couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type {GO_TYPE}",
+    ),
+    "another kind": (
+        b'{"kind":"Pod","apiVersion":"v1"}',
+        f'no kind "Pod" is registered for version "v1" in scheme "{SCHEME}"',
+    ),
+    "a grace that is no number": (
+        b'{"gracePeriodSeconds":"0"}',
+        "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+    ),
+    "a policy that is no text": (
+        b'{"propagationPolicy":true}',
+        "json: cannot unmarshal bool into Go struct field DeleteOptions.propagationPolicy of type "
+        "v1.DeletionPropagation",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", BODIES.values(), ids=BODIES.keys())
+async def test_bodies_that_are_no_options(client: Client, row: tuple[bytes, str]) -> None:
+    """The decoder's own words, which nobody makes a 400 of."""
+    body, message = row
+    answer = await client.send(
+        "DELETE", CONFIGMAPS.path("default", "web"), body=body, headers={"content-type": "application/json"}
+    )
+    assert (answer.status, answer.body.get("reason"), answer.body["message"]) == (500, None, message)

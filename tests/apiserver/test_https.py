@@ -235,7 +235,29 @@ async def test_a_body_over_the_limit_is_refused(served: Served) -> None:
         session.post("/api/v1/namespaces/default/configmaps", data=large) as response,
     ):
         assert response.status == 413
-        assert (await response.json())["reason"] == "RequestEntityTooLarge"
+        body = await response.json()
+        assert body["reason"] == "RequestEntityTooLarge"
+        assert body["message"] == "Request entity too large: limit is 3145728"
+
+
+async def test_a_watch_may_be_a_web_socket(served: Served) -> None:
+    """TestWatchWebsocket of upstream: an event is a message, and the end of the one is the end of the other."""
+    path = "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion="
+    version = (await served.client.list(CONFIGMAPS)).resource_version
+    async with served.session(served.pki.admin) as session, session.ws_connect(f"{path}{version}") as socket:
+        await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        await served.client.delete(CONFIGMAPS, "a", namespace="default")
+        events = [orjson.loads(await socket.receive_str()) for _ in range(2)]
+    assert [(event["type"], event["object"]["metadata"]["name"]) for event in events] == [
+        ("ADDED", "a"),
+        ("DELETED", "a"),
+    ]
+    async with (
+        served.session(served.pki.admin) as session,
+        session.ws_connect(f"{path}{version}&timeoutSeconds=1") as socket,
+    ):
+        types = [message.type async for message in socket]
+        assert (len(types), socket.close_code) == (2, 1000)
 
 
 async def test_large_answers_are_compressed_for_those_who_ask(served: Served) -> None:

@@ -79,3 +79,30 @@ async def test_one_is_not_many(client: Client) -> None:
     ):  # fmt: skip
         answer = await client.send("GET", where, headers=accept(kind))
         assert (answer.status, answer.body["reason"], answer.body["message"]) == (406, "NotAcceptable", text)
+
+
+# Accept of a watch -> what is refused
+STREAMS: dict[str, tuple[str, bool]] = {
+    "nothing": ("", True),
+    "JSON": (JSON, True),
+    "JSON as a stream": (f"{JSON};stream=watch", True),
+    "JSON as another stream": (f"{JSON};stream=other", False),
+    "YAML": (YAML, False),
+    "YAML or JSON": (f"{YAML};q=0.1,{JSON}", True),
+}
+
+
+@pytest.mark.parametrize("row", STREAMS.values(), ids=STREAMS.keys())
+async def test_what_a_watch_can_be(client: Client, row: tuple[str, bool]) -> None:
+    accept, served = row
+    answer = await client.send(
+        "GET", CONFIGMAPS.path(None), query={"watch": ["1"], "timeoutSeconds": ["1"]}, headers={"accept": accept}
+    )
+    if served:
+        assert answer.events is not None
+        assert [event async for event in answer.events] == []
+        return
+    assert (answer.status, answer.body["reason"]) == (406, "NotAcceptable")
+    streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+    if accept == YAML:
+        assert answer.body["message"] == f"only the following media types are accepted: {streams}"

@@ -290,7 +290,27 @@ def token(value: object) -> str:
 INVALID = "invalid continue token: continue key is not valid"
 TOKEN_ROWS: list[tuple[str, str, str]] = [
     ("no base64", "a!b", f"{INVALID}: illegal base64 data at input byte 1"),
-    ("no object", token([1]), f"{INVALID}: json: cannot unmarshal into Go value of type storage.continueToken"),
+    ("cut off", "abcde", f"{INVALID}: illegal base64 data at input byte 4"),
+    ("no JSON", "bad", f"{INVALID}: invalid character 'm' looking for beginning of value"),
+    ("no object", token([1]), f"{INVALID}: json: cannot unmarshal array into Go value of type storage.continueToken"),
+    ("nothing", token(None), f"{INVALID}: server does not recognize this encoded version "),
+    (
+        "a revision that is no number",
+        token({"v": "meta.k8s.io/v1", "rv": "1", "start": "a"}),
+        f"{INVALID}: json: cannot unmarshal string into Go struct field continueToken.rv of type int64",
+    ),
+    (
+        "half a revision",
+        token({"v": "meta.k8s.io/v1", "rv": 1.5, "start": "a"}),
+        f"{INVALID}: json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64",
+    ),
+    (
+        "a start that is no text",
+        token({"v": "meta.k8s.io/v1", "rv": 1, "start": [1]}),
+        f"{INVALID}: json: cannot unmarshal array into Go struct field continueToken.start of type string",
+    ),
+    ("another place within", token({"v": "meta.k8s.io/v1", "rv": 1, "start": "a/./b"}), f"{INVALID}: a/./b"),
+    ("behind its place", token({"v": "meta.k8s.io/v1", "rv": 1, "start": "a/../.."}), f"{INVALID}: a/../.."),
     (
         "of another version",
         token({"v": "meta.k8s.io/v9", "rv": 1, "start": "a"}),
@@ -314,6 +334,12 @@ TOKEN_ROWS: list[tuple[str, str, str]] = [
 async def test_tokens_that_are_none(client: Client, text: str, message: str) -> None:
     response = await ask(client, PATH, limit="1", **{"continue": text})
     assert (response.status, response.body["reason"], response.body["message"]) == (400, "BadRequest", message)
+
+
+async def test_a_token_may_begin_at_the_beginning(client: Client) -> None:
+    then = await past(client)
+    start = token({"v": "meta.k8s.io/v1", "rv": int(then.newest), "start": "/"})
+    assert outcome(await ask(client, PATH, **{"continue": start})) == NEW
 
 
 async def test_a_token_does_not_lead_into_another_namespace(client: Client, store: SqliteStore) -> None:

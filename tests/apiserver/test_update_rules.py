@@ -126,3 +126,13 @@ async def test_a_name_that_cannot_be_drawn(client: Client) -> None:
     )
     assert answer.body["details"] == {"name": taken[-1], "kind": "configmaps", "retryAfterSeconds": 1}
     assert answer.headers["retry-after"] == "1"
+
+
+async def test_what_is_wrong_with_an_update_comes_before_what_is_not_there(client: Client) -> None:
+    for body, message in (
+        ({**config_map("b")}, "the name of the object (b) does not match the name on the URL (a)"),
+        ({**config_map("a"), "data": 1}, 'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot '
+         "unmarshal number into Go struct field ConfigMap.data of type map[string]string"),
+    ):  # fmt: skip
+        answer = await client.send("PUT", CONFIGMAPS.path("default", "a"), body=body)
+        assert (answer.status, answer.body["message"]) == (400, message)

@@ -35,6 +35,10 @@ REAL = (
     "Too large resource version",
     "strconv.ParseUint",
     "invalid resource version",
+    'no kind "',  # ... is registered: the body of a delete that is of another kind
+    "decoded object cannot be converted to DeleteOptions",
+    "json: cannot unmarshal",
+    "couldn't get version/kind",
 )
 
 

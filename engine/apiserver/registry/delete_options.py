@@ -5,15 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api.errors import Cause, bad_request, field_invalid, field_not_supported, invalid
+from engine.api.decoders import json_type
+from engine.api.errors import ApiError, Cause, field_invalid, field_not_supported, invalid
+from engine.api.go_json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK
+from engine.api.wire import JSON
 from engine.apiserver.call import Call
-from engine.apiserver.registry.body import read_value
+from engine.apiserver.registry.body import media_type, read_value
 from engine.apiserver.registry.options import dry_run_causes, flag, integer
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
+_TYPES: dict[str, tuple[type, str]] = {
+    "gracePeriodSeconds": (int, "int64"),
+    "preconditions": (dict, "v1.Preconditions"),
+    "orphanDependents": (bool, "bool"),
+    "propagationPolicy": (str, "v1.DeletionPropagation"),
+    "dryRun": (list, "[]string"),
+    UNSAFE: (bool, "bool"),
+}
+_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+_SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
@@ -29,17 +42,12 @@ class DeleteOptions:
 
     @classmethod
     def of(cls, definitions: Definitions, call: Call) -> DeleteOptions:
-        """From the body or, without one, the query. Raises ApiError 400 or 422."""
-        request = call.request
-        body = read_value(definitions, request)
+        """From the body or, without one, the query. Raises ApiError 400, 415, 422, 500."""
+        body = _read(definitions, call)
         if body and call.trail is not None:
             call.trail.asked_with(body)
-        if body is not None and not isinstance(body, dict):
-            raise bad_request("the body of a delete must be DeleteOptions")
         if not body:
             body = _from_query(call)
-        elif body.get("kind", "DeleteOptions") != "DeleteOptions":
-            raise bad_request(f'no kind "{body["kind"]}" is registered for DeleteOptions')
         causes = _causes(body)
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", causes)
@@ -54,6 +62,30 @@ class DeleteOptions:
             dry_run=bool(body.get("dryRun")),
             ignore_read_error=bool(body.get(UNSAFE)),
         )
+
+
+def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
+    """The body. What is wrong with it is told as the decoder says it, which makes it 500 without a reason."""
+    request = call.request
+    if isinstance(request.body, bytes) and media_type(request) in ("", JSON) and (why := syntax_error(request.body)):
+        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}")
+    body = read_value(definitions, request)
+    if body is None:
+        return None
+    if not isinstance(body, dict):
+        why = f"json: cannot unmarshal {json_type(body, '')} into Go value of type {_TYPE_META}"
+        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}")
+    if body.get("kind") not in (None, "", "DeleteOptions"):
+        if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
+            raise ApiError(500, "", "decoded object cannot be converted to DeleteOptions")
+        version = body.get("apiVersion") or "v1"
+        raise ApiError(500, "", f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{_SCHEME}"')
+    for field, (kind, go_type) in _TYPES.items():
+        value = body.get(field)
+        if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+            of = f"DeleteOptions.{field} of type {go_type}"
+            raise ApiError(500, "", f"json: cannot unmarshal {json_type(value, go_type)} into Go struct field {of}")
+    return body
 
 
 def _from_query(call: Call) -> dict[str, Any]:
@@ -79,9 +111,6 @@ def _causes(body: dict[str, Any]) -> list[Cause]:
         )
     if policy is not None and policy not in _POLICIES:
         causes.append(field_not_supported("propagationPolicy", policy, (*_POLICIES, "nil")))
-    grace = body.get("gracePeriodSeconds")
-    if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool)):
-        raise bad_request("json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64")
     return [*causes, *_unsafe_causes(body)]
 
 

@@ -45,6 +45,8 @@ def negotiate(accept: str) -> Form:
     for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_quality, reverse=True):
         if media_type not in _SERVED and media_type not in _ANY:
             continue
+        if parameters.get("stream", "watch") != "watch":
+            continue
         served = media_type if media_type in _SERVED else JSON
         kind = parameters.get("as", "")
         if not kind:
@@ -53,6 +55,17 @@ def negotiate(accept: str) -> Form:
         if kind in _FORMS and parameters.get("g") == _GROUP and version in _VERSIONS:
             return Form(served, kind, version)
     raise not_acceptable((JSON, YAML, "application/vnd.kubernetes.protobuf"))
+
+
+_STREAMED = tuple(f"{each};stream=watch" for each in (JSON, "application/vnd.kubernetes.protobuf"))
+
+
+def negotiate_stream(accept: str) -> Form:
+    """The form of the events of a watch, which are never YAML. Raises ApiError 406."""
+    form = negotiate(accept)
+    if form.media_type == YAML:
+        raise not_acceptable(_STREAMED)
+    return form
 
 
 def _clause(text: str) -> tuple[str, dict[str, str]]:

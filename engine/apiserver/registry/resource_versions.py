@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
+from engine.api.decoders import json_type
 from engine.api.errors import ApiError, bad_request, expired
+from engine.api.go_json import syntax_error
 from engine.api.types import Object
 
 _VERSION = "meta.k8s.io/v1"
@@ -54,7 +57,9 @@ def parse_resource_version(text: str, *, listing: bool = False) -> int:
 
 
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"
-_NOT_BASE64 = re.compile(r"[^A-Za-z0-9_-]")
+_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_-]")
+_STRUCT = "storage.continueToken"
+_FIELDS: dict[str, tuple[type, str]] = {"v": (str, "string"), "rv": (int, "int64"), "start": (str, "string")}
 
 
 class Continue(NamedTuple):
@@ -73,34 +78,47 @@ class Continue(NamedTuple):
 
         A start that would leave the list's prefix is refused: the rest of the list is of the place that was authorised.
         """
-        raw = _decoded_token(token)
-        version, revision, start = raw.get("v") or "", raw.get("rv") or 0, raw.get("start") or ""
+        version, revision, start = _fields(_decoded_token(token))
         if version != _VERSION:
             raise bad_request(f"{_INVALID_TOKEN}: server does not recognize this encoded version {version}")
-        if not isinstance(revision, int) or not isinstance(start, str):
-            raise bad_request(f"{_INVALID_TOKEN}: json: cannot unmarshal into Go value of type storage.continueToken")
         if not revision:
             raise bad_request(f"{_INVALID_TOKEN}: incorrect encoded start resourceVersion (version {_VERSION})")
         if not start:
             raise bad_request(f"{_INVALID_TOKEN}: encoded start key empty (version {_VERSION})")
-        if any(part in ("", ".", "..") for part in start.removeprefix("/").split("/")):
+        if start != "/" and any(part in ("", ".", "..") for part in start.removeprefix("/").split("/")):
             raise bad_request(f"{_INVALID_TOKEN}: {start}")
         return cls(revision, start.removeprefix("/").removesuffix("\0"))
 
 
-def _decoded_token(token: str) -> Object:
-    """The JSON object in a token (Go's base64.RawURLEncoding: no padding). Raises ApiError 400."""
-    wrong = _NOT_BASE64.search(token)
-    if wrong is not None or len(token) % 4 == 1:
-        position = wrong.start() if wrong is not None else len(token)
+def _decoded_token(token: str) -> Any:
+    """The JSON value in a token (Go's base64.RawURLEncoding: no padding). Raises ApiError 400."""
+    encoded = token.encode().translate(None, b"\r\n")
+    wrong = _NOT_BASE64.search(encoded)
+    if wrong is not None or len(encoded) % 4 == 1:
+        position = wrong.start() if wrong is not None else len(encoded) - 1
         raise bad_request(f"{_INVALID_TOKEN}: illegal base64 data at input byte {position}")
-    try:
-        raw = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    except ValueError as error:
-        raise bad_request(f"{_INVALID_TOKEN}: {error}") from None
+    text = base64.urlsafe_b64decode(encoded + b"=" * (-len(encoded) % 4))
+    if problem := syntax_error(text):
+        raise bad_request(f"{_INVALID_TOKEN}: {problem}")
+    return json.loads(text)  # which takes any number
+
+
+def _fields(raw: Any) -> tuple[str, int, str]:
+    """Version, revision and start of a token, as far as it has them. Raises ApiError 400."""
+    if raw is None:
+        return "", 0, ""
     if not isinstance(raw, dict):
-        raise bad_request(f"{_INVALID_TOKEN}: json: cannot unmarshal into Go value of type storage.continueToken")
-    return raw
+        raise bad_request(
+            f"{_INVALID_TOKEN}: json: cannot unmarshal {json_type(raw, '')} into Go value of type {_STRUCT}"
+        )
+    for name, (kind, go_type) in _FIELDS.items():
+        value = raw.get(name)
+        unfit = kind is int and isinstance(value, int | float) and not (value == value // 1 and abs(value) < 1 << 63)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool) or unfit):
+            what = json_type(value, go_type)
+            field = f"{_STRUCT.removeprefix('storage.')}.{name} of type {go_type}"
+            raise bad_request(f"{_INVALID_TOKEN}: json: cannot unmarshal {what} into Go struct field {field}")
+    return raw.get("v") or "", raw.get("rv") or 0, raw.get("start") or ""
 
 
 def continue_expired(after: str) -> ApiError:
