@@ -14,7 +14,8 @@ import orjson
 
 from engine.api.types import Object
 from engine.scheduler.migrated_volumes import limited_volume
-from engine.scheduler.resource import Resource, non_zero_amounts, pod_amounts
+from engine.scheduler.pod_requests import non_zero_amounts, pod_amounts
+from engine.scheduler.resource import Resource
 from engine.scheduler.selecting import PodSelector, canonical, pod_selector, with_match_labels
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -44,10 +45,27 @@ def requests_of(pod: Object) -> PodRequests:
             "resources": spec.get("resources"),
         }
     }
-    running = [s for s in status.get("containerStatuses") or () if "resources" in s or "allocatedResources" in s]
-    if running:
-        source["status"] = {"containerStatuses": running, "conditions": status.get("conditions")}
+    if resizing := _resizing(status):
+        source["status"] = resizing
     return _requests(canonical(source))
+
+
+def _resizing(status: Object) -> Object:
+    """What a status tells of resources, and of whether a resize can be."""
+    told: Object = {name: status[name] for name in ("resources", "allocatedResources") if name in status}
+    for kind in ("containerStatuses", "initContainerStatuses"):
+        listed = [
+            {name: s[name] for name in ("name", "resources", "allocatedResources") if name in s}
+            for s in status.get(kind) or ()
+            if "resources" in s or "allocatedResources" in s
+        ]
+        if listed:
+            told[kind] = listed
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodResizePending":
+            told["conditions"] = [{"type": "PodResizePending", "reason": condition.get("reason")}]
+            break
+    return told
 
 
 def _sized(container: Object) -> Object:

@@ -85,19 +85,79 @@ def test_extended_resources_are_counted_and_others_are_not() -> None:
     assert request.scalar == {"example.com/gpu": 2, "hugepages-2Mi": 4 * MIB}
 
 
-def resized(reported: str, *, infeasible: bool = False) -> PodInfo:
-    status: dict[str, Any] = {
-        "containerStatuses": [{"name": "app", "resources": {"requests": {"cpu": reported}}}],
-    }
-    if infeasible:
-        status["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]
-    return PodInfo(pod("p", cpu="1", status=status))
+INFEASIBLE = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+DEFERRED = {"type": "PodResizePending", "status": "True", "reason": "Deferred"}
+WHOLE = {"resources": {"requests": {"cpu": "3"}}}
 
 
-def test_a_container_that_is_being_resized_counts_with_the_larger_figure() -> None:
-    assert resized("2").request.milli_cpu == 2000
-    assert resized("500m").request.milli_cpu == 1000
+def told(name: str = "app", *, runs: str = "", allocated: str = "") -> dict[str, Any]:
+    """A container's status: the cpu that it runs with, and that it was admitted with."""
+    made: dict[str, Any] = {"name": name}
+    if runs:
+        made["resources"] = {"requests": {"cpu": runs}}
+    if allocated:
+        made["allocatedResources"] = {"cpu": allocated}
+    return made
 
 
-def test_an_infeasible_resize_counts_with_what_is_held() -> None:
-    assert resized("500m", infeasible=True).request.milli_cpu == 500
+# By name the rest of a spec whose container asks for 1 cpu, the status, and the milli cpu that are counted.
+RESIZES: dict[str, tuple[dict[str, Any], dict[str, Any], int]] = {
+    "runs with more": ({}, {"containerStatuses": [told(runs="2")]}, 2000),
+    "runs with less": ({}, {"containerStatuses": [told(runs="500m")]}, 1000),
+    "was admitted with more": ({}, {"containerStatuses": [told(runs="500m", allocated="3")]}, 3000),
+    "tells what was admitted alone": ({}, {"containerStatuses": [told(allocated="3")]}, 3000),
+    "tells of no resources": ({}, {"containerStatuses": [{"name": "app"}]}, 1000),
+    "deferred": ({}, {"containerStatuses": [told(runs="500m")], "conditions": [DEFERRED]}, 1000),
+    "infeasible": ({}, {"containerStatuses": [told(runs="500m")], "conditions": [INFEASIBLE]}, 500),
+    "infeasible with more admitted": (
+        {},
+        {"containerStatuses": [told(runs="500m", allocated="700m")], "conditions": [INFEASIBLE]},
+        700,
+    ),
+    "the sums are compared": (
+        {"containers": [container("a", **requests(cpu="1")), container("b", **requests(cpu="2"))]},
+        {"containerStatuses": [told("a", runs="2"), told("b", runs="1500m")]},
+        3500,
+    ),
+    "a sidecar": (
+        {
+            "containers": [container("a", **requests(cpu="1"))],
+            "initContainers": [container("s", restartPolicy="Always", **requests(cpu="1"))],
+        },
+        {"initContainerStatuses": [told("s", runs="2")]},
+        3000,
+    ),
+    "the pod tells for its containers": (
+        {},
+        {
+            "containerStatuses": [told(runs="2")],
+            "resources": {"requests": {"cpu": "1500m"}},
+            "allocatedResources": {"cpu": "1200m"},
+        },
+        1500,
+    ),
+    "the pod as a whole runs with more": (
+        WHOLE,
+        {"resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "3"}},
+        4000,
+    ),
+    "the pod as a whole was admitted with more": (
+        WHOLE,
+        {"resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "5"}},
+        5000,
+    ),
+    "the pod as a whole cannot be resized": (
+        WHOLE,
+        {
+            "resources": {"requests": {"cpu": "2"}},
+            "allocatedResources": {"cpu": "2"},
+            "conditions": [INFEASIBLE],
+        },
+        2000,
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "status", "cpu"), RESIZES.values(), ids=RESIZES)
+def test_resizes_in_place(spec: dict[str, Any], status: dict[str, Any], cpu: int) -> None:
+    assert PodInfo(pod("p", cpu="1", status=status, **spec)).request.milli_cpu == cpu

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from engine.api.types import Object
 from engine.scheduler.pod_info import PodInfo
-from engine.scheduler.resource import amounts, pod_amounts
+from engine.scheduler.pod_requests import pod_amounts
+from engine.scheduler.resource import amounts
 
 
 class EventResource(StrEnum):
