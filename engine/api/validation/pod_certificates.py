@@ -13,6 +13,7 @@ from engine.api.validation import text
 from engine.api.validation.certificates import parsed_certificate, pem_blocks
 from engine.api.validation.conditions import conditions
 from engine.api.validation.labels import annotation_map
+from engine.api.validation.pod_certificate_keys import asks_for, stub_request
 from engine.api.validation.problems import Problems
 from engine.api.validation.signers import signer_name
 
@@ -48,6 +49,7 @@ def pod_certificate_request(obj: Object, problems: Problems) -> None:
     longest = _LONGEST_OF_KUBERNETES if signer.startswith("kubernetes.io/") else _LONGEST
     if not _SHORTEST <= seconds <= longest:
         problems.invalid(path, seconds, f"must be in the range [{_SHORTEST}, {longest}]")
+    stub_request(spec, problems)
 
 
 def _uid(uid: str, path: str, problems: Problems) -> None:
@@ -113,6 +115,8 @@ def _issued(spec: Object, status: Object, problems: Problems) -> None:
     leaf = parsed_certificate(blocks[0][1])
     if leaf is None:
         problems.invalid(path, chain, "leaf certificate does not parse as valid X.509")
+    elif not asks_for(spec, leaf):
+        problems.invalid(path, chain, "leaf certificate was not issued to the requested public key")
     elif _times(status, problems) and _lifetime(spec, status, leaf, problems):
         _intermediates(chain, blocks[1:], path, problems)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.conditions import conditions
 from engine.api.validation.problems import IMMUTABLE, Problems
 
+_RESOURCE_VERSION = re.compile("[1-9][0-9]*")
 _STATUS = "status.conditions"
 _BOTH = "Both success and failed conditions cannot be true at the same time"
 
@@ -30,15 +33,13 @@ def storage_version_migration_update(new: Object, old: Object, problems: Problem
 def storage_version_migration_status(new: Object, old: Object, problems: Problems) -> None:
     status, before = new.get("status") or {}, old.get("status") or {}
     version, found = status.get("resourceVersion", ""), status.get("conditions") or []
+    if version and not _RESOURCE_VERSION.fullmatch(version):
+        problems.invalid("status.resourceVersion", version, f"resource version is not well formed: {version}")
     conditions(found, _STATUS, problems)
     if before.get("resourceVersion") and before["resourceVersion"] != version:
         problems.invalid("status.resourceVersion", version, IMMUTABLE)
-    succeeded, failed, running = (_is_true(status, kind) for kind in ("Succeeded", "Failed", "Running"))
-    if succeeded and failed:
+    if _is_true(status, "Succeeded") and _is_true(status, "Failed"):
         problems.invalid(_STATUS, found, _BOTH)
-    for ended, name in ((succeeded, "success"), (failed, "failed")):
-        if ended and running:
-            problems.invalid(_STATUS, found, f"Running condition cannot be true when {name} condition is true")
     for kind, name in (("Succeeded", "Success"), ("Failed", "Failed")):
         if _is_true(before, kind) and not _is_true(status, kind):
             problems.invalid(_STATUS, found, f"{name} condition cannot be set to false once it is true")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime, timedelta
+from json import dumps
 from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
@@ -24,9 +27,15 @@ MIGRATION, LEASE = (
 
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "pod")])
 _KEY = Ed25519PrivateKey.generate()
-_STUB = base64.b64encode(
-    x509.CertificateSigningRequestBuilder(_NAME).sign(_KEY, None).public_bytes(Encoding.DER)
-).decode()
+
+
+def stub(key: Any) -> str:
+    algorithm = None if isinstance(key, Ed25519PrivateKey) else SHA256()
+    request = x509.CertificateSigningRequestBuilder(_NAME).sign(key, algorithm)
+    return base64.b64encode(request.public_bytes(Encoding.DER)).decode()
+
+
+_STUB = stub(_KEY)
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _SUBDOMAIN = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
@@ -57,6 +66,22 @@ NEW: dict[str, tuple[Object, list[str]]] = {
         request(maxExpirationSeconds=3599),
         ["spec.maxExpirationSeconds: Invalid value: 3599: must be in the range [3600, 7862400]"],
     ),
+    "no key": (
+        request(stubPKCS10Request=""),
+        ["spec: Invalid value: exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"],
+    ),
+    "a key that is none": (
+        request(stubPKCS10Request="AAAA"),
+        ["spec.stubPKCS10Request: Invalid value: must be a valid PKCS#10 CSR"],
+    ),
+    "a short key": (
+        request(stubPKCS10Request=stub(generate_private_key(65537, 2048))),
+        ['spec.stubPKCS10Request: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096'],
+    ),
+    "a signature of another key": (
+        request(stubPKCS10Request=base64.b64encode(base64.b64decode(_STUB)[:-1] + b"!").decode()),
+        ["spec.stubPKCS10Request: Invalid value: invalid signature"],
+    ),
     "too long a life for Kubernetes' own signers": (
         request(signerName="kubernetes.io/kube-apiserver-client-pod", maxExpirationSeconds=86401),
         ["spec.maxExpirationSeconds: Invalid value: 86401: must be in the range [3600, 86400]"],
@@ -70,8 +95,11 @@ def test_new_requests(name: str) -> None:
     assert problems(REQUEST, value) == expected
 
 
-def certificate(hours: float = 24) -> str:
-    builder = x509.CertificateBuilder(_NAME, _NAME, _KEY.public_key(), 1, _START, _START + timedelta(hours=hours))
+_OTHER = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
+
+
+def certificate(hours: float = 24, key: Ed25519PrivateKey = _KEY) -> str:
+    builder = x509.CertificateBuilder(_NAME, _NAME, key.public_key(), 1, _START, _START + timedelta(hours=hours))
     return builder.sign(_KEY, None).public_bytes(Encoding.PEM).decode()
 
 
@@ -120,6 +148,14 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
             '"Issued", "Denied", or "Failed"',
             'status.conditions.[1].status: Unsupported value: "False": supported values: "True"',
             'status.conditions.[2].type: Unsupported value: "Odd": supported values: "Issued", "Denied", "Failed"',
+        ],
+    ),
+    "a certificate for another key": (
+        {},
+        issued(certificateChain=certificate(key=_OTHER)),
+        [
+            f"{_CHAIN}: Invalid value: {dumps(certificate(key=_OTHER))}: leaf certificate was not issued to the "
+            "requested public key"
         ],
     ),
     "no certificate": (
@@ -201,8 +237,10 @@ def test_a_migration_ends_once() -> None:
     assert told == [
         ("status.resourceVersion", "field is immutable"),
         ("status.conditions", "Both success and failed conditions cannot be true at the same time"),
-        ("status.conditions", "Running condition cannot be true when success condition is true"),
-        ("status.conditions", "Running condition cannot be true when failed condition is true"),
+    ]
+    odd = {**old, "status": {"resourceVersion": "0x5"}}
+    assert [str(cause) for cause in validate_status_update(info(MIGRATION), odd, old)] == [
+        'status.resourceVersion: Invalid value: "0x5": resource version is not well formed: 0x5'
     ]
 
 
