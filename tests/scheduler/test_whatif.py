@@ -155,9 +155,13 @@ def test_preemption_is_followed_through() -> None:
         "value": 1000,
     }
     there = [pod("low", cpu="2", node_name="a"), pod("mid", cpu="2", node_name="b", priority=10)]
-    wanted = pod("vip", cpu="2", priorityClassName="high")
+    wanted, told = pod("vip", cpu="2", priorityClassName="high"), (("a", "low"), ("b", "mid"))
     (outcome,) = simulate([node("a", cpu="2"), node("b", cpu="2"), classes, *there], wanted)
     assert (outcome.node, outcome.preempted) == ("a", ["default/low"])
+    # The candidates are told as they were when it was decided, though the victim has gone since.
+    assert outcome.to_json()["decision"]["notes"]["candidates"] == [
+        {"node": name, "victims": [f"default/{victim}"], "pdbViolations": 0} for name, victim in told
+    ]
 
 
 def test_gates_and_other_schedulers_are_told() -> None:

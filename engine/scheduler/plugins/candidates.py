@@ -11,6 +11,7 @@ import numpy as np
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.status import Status
+from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 
 MAX_INT32 = 2**31 - 1
@@ -75,12 +76,14 @@ class Listed:
 
 
 class Alike:
-    """Candidates by row with the number of their answer; who the victims are is looked up of those that matter."""
+    """Candidates by row with the number of their answer; who the victims are is looked up of those that matter, on the
+    nodes as they were: the snapshot goes on."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._rows: Rows = np.zeros(0, np.intp)
         self._kinds: Rows = np.zeros(0, np.intp)
+        self._nodes: list[NodeInfo] = []
         self._answers: Sequence[Places | Status] = ()
 
     def add(self, rows: Rows, kinds: Rows) -> None:
@@ -88,12 +91,14 @@ class Alike:
 
     def finish(self, wanted: int, answers: Sequence[Places | Status]) -> None:
         self._rows, self._kinds, self._answers = self._rows[:wanted], self._kinds[:wanted], answers
+        nodes = self._snapshot.nodes
+        self._nodes = [nodes[row] for row in self._rows.tolist()]
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def _candidate(self, i: int) -> Candidate:
-        answer, node = self._answers[self._kinds[i]], self._snapshot.nodes[self._rows[i]]
+        answer, node = self._answers[self._kinds[i]], self._nodes[i]
         assert isinstance(answer, Places)
         pods = list(node.pods.values())
         return Candidate(node.name, tuple([pods[place] for place in answer.places]), 0)
