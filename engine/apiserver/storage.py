@@ -85,21 +85,21 @@ class Storage:
         namespace: str,
         *,
         revision: int = 0,
-        after: str = "",
+        start: str = "",
         limit: int = 0,
         stored: bool = False,
     ) -> Page:
         """Objects of a namespace ("" for all), in the order of their keys; revision 0 is the newest.
 
-        `after` is a key below the prefix that the namespace makes, so that no page reaches beyond it. `stored` leaves
+        `start` is a key below the prefix that the namespace makes, so that no page reaches beyond it. `stored` leaves
         the objects in the stored version. Raises CompactedError or FutureRevisionError, and ApiError 500 for objects
         that cannot be read.
         """
         root = f"{info.storage_prefix}/"
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
-        start = f"{prefix}{after}".encode() + b"\0" if after else prefix.encode()
         end = prefix_end(prefix.encode())
-        response = await self._range(info, Range(start, end, revision=revision, limit=limit))
+        request = Range(f"{prefix}{start}".encode(), end, revision=revision, limit=limit)
+        response = await self._range(info, request)
         found = self._decode_all(info, response.kvs)
         if not stored:
             await self.prepare(info, [obj for _, obj in found])

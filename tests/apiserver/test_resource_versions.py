@@ -340,6 +340,15 @@ async def test_a_token_may_begin_at_the_beginning(client: Client) -> None:
     then = await past(client)
     start = token({"v": "meta.k8s.io/v1", "rv": int(then.newest), "start": "/"})
     assert outcome(await ask(client, PATH, **{"continue": start})) == NEW
+    # The key that it names is the first of the page; those that this server makes name the key after the last one.
+    start = token({"v": "meta.k8s.io/v1", "rv": int(then.newest), "start": "c2"})
+    assert outcome(await ask(client, PATH, **{"continue": start})) == NEW[1:]
+    made = await client.list(CONFIGMAPS, namespace="default", limit=1)
+    assert orjson.loads(base64.urlsafe_b64decode(made.continue_ + "==")) == {
+        "v": "meta.k8s.io/v1",
+        "rv": int(then.newest),
+        "start": "c1\0",
+    }
 
 
 async def test_a_token_does_not_lead_into_another_namespace(client: Client, store: SqliteStore) -> None:

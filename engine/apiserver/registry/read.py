@@ -88,15 +88,15 @@ class Reader:
         return list_object(selection.info, found, revision=revision)
 
     async def _from_store(self, selection: Selection, options: ListOptions) -> Object:
-        revision, after = self._start(options)
+        revision, start = self._start(options)
         found: list[Object] = []
         left = fetched = evaluated = 0
         while True:
-            page = await self._page(selection, revision=revision, after=after, options=options)
+            page = await self._page(selection, revision=revision, start=start, options=options)
             revision = page.revision
             fetched += len(page.items)
             for number, (key, obj) in enumerate(page.items):
-                after = key
+                start = f"{key}\0"  # the next key that there can be
                 evaluated += 1
                 if selection.wants(obj):
                     found.append(obj)
@@ -114,27 +114,27 @@ class Reader:
         )
         if not left:
             return list_object(selection.info, found, revision=revision)
-        token = Continue(revision, after).encode()
+        token = Continue(revision, start).encode()
         remaining = None if selection.selective else left
         return list_object(selection.info, found, revision=revision, token=token, remaining=remaining)
 
     def _start(self, options: ListOptions) -> tuple[int, str]:
-        """The revision to list at (0 for the newest) and the key to start after."""
+        """The revision to list at (0 for the newest) and the key to start at."""
         if options.continue_:
             token = Continue.decode(options.continue_)
-            return max(token.revision, 0), token.after
+            return max(token.revision, 0), token.start
         return (options.resource_version or 0) if options.exact else 0, ""
 
-    async def _page(self, selection: Selection, *, revision: int, after: str, options: ListOptions) -> Page:
+    async def _page(self, selection: Selection, *, revision: int, start: str, options: ListOptions) -> Page:
         limit = CHUNK if not options.limit or selection.selective else options.limit
         try:
-            if (key := selection.key) is not None and not after:
+            if (key := selection.key) is not None and not start:
                 return await self._backend.storage.page_of(selection.info, key, revision=revision)
             return await self._backend.storage.page(
-                selection.info, selection.namespace, revision=revision, after=after, limit=limit
+                selection.info, selection.namespace, revision=revision, start=start, limit=limit
             )
         except CompactedError:
-            raise continue_expired(after) if options.continue_ else too_old() from None
+            raise continue_expired(start) if options.continue_ else too_old() from None
         except FutureRevisionError:
             raise too_large(revision, self._backend.storage.store.revision) from None
 

@@ -63,13 +63,13 @@ _FIELDS: dict[str, tuple[type, str]] = {"v": (str, "string"), "rv": (int, "int64
 
 
 class Continue(NamedTuple):
-    """Where a list goes on: at a revision (-1: at the newest, inconsistently), after a key below the list's prefix."""
+    """Where a list goes on: at a revision (-1: at the newest, inconsistently), from a key below its prefix on."""
 
     revision: int
-    after: str
+    start: str
 
     def encode(self) -> str:
-        token = orjson.dumps({"v": _VERSION, "rv": self.revision, "start": self.after + "\0"})
+        token = orjson.dumps({"v": _VERSION, "rv": self.revision, "start": self.start})
         return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
 
     @classmethod
@@ -87,7 +87,7 @@ class Continue(NamedTuple):
             raise bad_request(f"{_INVALID_TOKEN}: encoded start key empty (version {_VERSION})")
         if start != "/" and any(part in ("", ".", "..") for part in start.removeprefix("/").split("/")):
             raise bad_request(f"{_INVALID_TOKEN}: {start}")
-        return cls(revision, start.removeprefix("/").removesuffix("\0"))
+        return cls(revision, start.removeprefix("/"))
 
 
 def _decoded_token(token: str) -> Any:
@@ -121,10 +121,10 @@ def _fields(raw: Any) -> tuple[str, int, str]:
     return raw.get("v") or "", raw.get("rv") or 0, raw.get("start") or ""
 
 
-def continue_expired(after: str) -> ApiError:
+def continue_expired(start: str) -> ApiError:
     """410 whose Status carries the token of an inconsistent continuation."""
     error = ContinueExpiredError(410, "Expired", CONTINUE_TOO_OLD)
-    error.continue_ = Continue(-1, after).encode()
+    error.continue_ = Continue(-1, start).encode()
     return error
 
 
