@@ -30,6 +30,11 @@ IMAGES = {
     "registry.example.com:5000/nginx": "Always",
     "registry.example.com:5000/nginx:1.27": "IfNotPresent",
     "nginx@sha256:abc": "IfNotPresent",
+    "Example.com/nginx": "Always",
+    "localhost:5000/a__b/c-d": "Always",
+    "NGINX": "IfNotPresent",
+    "my image": "IfNotPresent",
+    "0" * 64: "IfNotPresent",
 }
 
 
@@ -128,6 +133,11 @@ _POD_LEVEL_ROWS: dict[str, tuple[Object, list[Object], Object]] = {
         [{"limits": {"example.com/gpu": "1", "ephemeral-storage": "1Gi"}}],
         {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}},
     ),
+    "limits of all containers are the Pod's, too": (
+        {"requests": {"cpu": "1"}},
+        [{"limits": {"cpu": "1", "memory": "1Gi"}}, {"limits": {"cpu": "2"}}],
+        {"limits": {"cpu": "3"}, "requests": {"cpu": "1"}},
+    ),
     "of neither": ({}, [{"limits": {"hugepages-2Mi": "4Mi"}}], {}),
 }
 
@@ -138,6 +148,53 @@ def test_pod_level_resources(name: str) -> None:
     containers = [{"name": f"c{i}", "image": "a:1", "resources": given} for i, given in enumerate(of_containers)]
     found = defaulted(POD, pod(containers=containers, resources=resources))["spec"]["resources"]
     assert found == expected
+
+
+def test_a_pod_has_no_limits_of_its_containers_before_1_37() -> None:
+    containers = [{"name": "a", "image": "a:1", "resources": {"limits": {"cpu": "1"}}}]
+    obj = pod(containers=containers, resources={"requests": {"cpu": "1"}})
+    older = ResourceRegistry.for_version("1.36").by_kind(POD)
+    assert older is not None
+    apply_defaults(older, obj)
+    assert obj["spec"]["resources"] == {"requests": {"cpu": "1"}}
+
+
+TWINS: dict[str, tuple[Object, Object]] = {
+    "one": ({"podIP": "10.0.0.1"}, {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}),
+    "many": (
+        {"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]},
+        {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]},
+    ),
+    "the older one speaks": (
+        {"podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]},
+        {"podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.9"}]},
+    ),
+    "none": ({}, {}),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_an_address_and_addresses_are_the_same(name: str) -> None:
+    given, expected = TWINS[name]
+    assert defaulted(POD, {**pod(), "status": given})["status"] == expected
+    ranges = {field.replace("IP", "CIDR"): _plain(value) for field, value in given.items()}
+    node = {"metadata": {"name": "a"}, "spec": ranges}
+    wanted = {field.replace("IP", "CIDR"): _plain(value) for field, value in expected.items()}
+    assert defaulted(GVK("", "v1", "Node"), node)["spec"] == wanted
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str) else [each["ip"] for each in value]
+
+
+def test_init_containers_are_no_annotations_any_more() -> None:
+    old = {"pod.beta.kubernetes.io/init-containers": "[]", "a": "b"}
+    obj = pod()
+    obj["metadata"]["annotations"] = old
+    assert defaulted(POD, obj)["metadata"]["annotations"] == {"a": "b"}
+    made = deployment()
+    made["spec"]["template"]["metadata"]["annotations"] = {"pod.alpha.kubernetes.io/init-container-statuses": "[]"}
+    assert "annotations" not in defaulted(DEPLOYMENT, made)["spec"]["template"]["metadata"]
 
 
 def test_volumes() -> None:

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engine.api.defaults import admissionregistration, autoscaling, batch, core, networking, rbac, storage, workloads
+from engine.api.defaults import (
+    admissionregistration,
+    autoscaling,
+    batch,
+    core,
+    networking,
+    pods,
+    rbac,
+    storage,
+    workloads,
+)
 from engine.api.resource_table import (
     ADMISSION,
     APIEXTENSIONS,
@@ -77,6 +87,12 @@ _SINCE: Mapping[tuple[str, str], tuple[tuple[int, int], tuple[str, ...]]] = {
 }
 
 
+# What a release began to fill in besides: (group, kind) -> the release, and the function of the spec.
+_NEWER: Mapping[tuple[str, str], tuple[tuple[int, int], Callable[[Object], None]]] = {
+    ("", "Pod"): ((1, 37), pods.pod_level_limits),
+}
+
+
 def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     """Fills in what the object leaves out. `obj` is changed in place: pass a copy of your own."""
     if info.extension is not None:
@@ -88,6 +104,9 @@ def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     default = _DEFAULTS.get(kind)
     if default is not None:
         default(obj)
+    newer = _NEWER.get(kind)
+    if newer is not None and info.release >= newer[0]:
+        newer[1](obj["spec"])
     if since is not None and info.release < since[0]:
         _take_back(obj, since[1], given)
 

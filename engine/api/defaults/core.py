@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 from engine.api.defaults.pods import round_resource_list
+from engine.api.defaults.twins import pod_ranges
 from engine.api.types import Object
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
@@ -19,6 +20,7 @@ def namespace(obj: Object) -> None:
 
 
 def node(obj: Object) -> None:
+    pod_ranges(obj.get("spec", {}))
     status = obj.setdefault("status", {})
     for field in ("capacity", "allocatable"):
         round_resource_list(status.get(field, {}))

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 
 _FILE_MODE = 0o644
+# What distribution/reference takes for the name of an image: domain, path, tag and digest.
+_PART = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_DOMAIN = rf"(?:{_PART}(?:\.{_PART})*|\[[a-fA-F0-9:]+\])"
+_PATH = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_REFERENCE = re.compile(
+    rf"(?:{_DOMAIN}(?::[0-9]+)?/)?{_PATH}(?:/{_PATH})*(?::\w[\w.-]{{0,127}})?"
+    r"(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
+_IDENTIFIER = re.compile("[a-f0-9]{64}")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROBE_NUMBERS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 _MILLI = -3
@@ -83,7 +94,11 @@ def _pull_policy(image: str) -> str:
 
 
 def image_tag(image: str) -> str:
-    """The tag of an image reference: `latest` if it has neither tag nor digest (pkg/util/parsers ParseImageName)."""
+    """The tag of an image reference: `latest` if it has neither tag nor digest (pkg/util/parsers ParseImageName).
+
+    What is no reference has no tag."""
+    if not _REFERENCE.fullmatch(image) or _IDENTIFIER.fullmatch(image):
+        return ""
     name, _, digest = image.partition("@")
     last = name.rpartition("/")[2]
     _, colon, tag = last.partition(":")
@@ -155,6 +170,26 @@ def _pod_level_resources(spec: Object) -> None:
         resources["limits"] = limits
     if requests:
         resources["requests"] = requests
+
+
+def pod_level_limits(spec: Object) -> None:
+    """A Pod that says what it asks for as a whole, but not how much it may have, may have what its containers may
+    together, where all of them say so (defaultPodLimits, since 1.37)."""
+    resources = spec.get("resources") or {}
+    limits, requests = dict(resources.get("limits") or {}), resources.get("requests") or {}
+    if _of_pod(limits) or not _of_pod(requests):
+        return
+    containers = (*spec.get("containers", ()), *spec.get("initContainers", ()))
+    for name in _POD_LEVEL:
+        if all(name in container.get("resources", {}).get("limits", {}) for container in containers):
+            limits[name] = _of_containers(spec, "limits", name)
+    if limits:
+        resources["limits"] = limits
+
+
+def _of_pod(amounts: Object) -> bool:
+    """Whether some are of what a Pod has as a whole."""
+    return any(name in _POD_LEVEL or name.startswith(_HUGE_PAGES) for name in amounts)
 
 
 def _resource_names(spec: Object, field: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.api.defaults.pods import pod_only, pod_spec
 from engine.api.defaults.storage import claim_spec
+from engine.api.defaults.twins import drop_init_annotations, pod_addresses
 from engine.api.types import Object
 
 _QUARTER = "25%"
@@ -16,6 +17,8 @@ def fill(obj: Object, field: str, value: object) -> None:
 
 
 def pod(obj: Object) -> None:
+    drop_init_annotations(obj.get("metadata", {}))
+    pod_addresses(obj.get("status", {}))
     spec = obj.setdefault("spec", {})
     pod_spec(spec)
     pod_only(spec)
@@ -28,7 +31,7 @@ def pod_template(obj: Object) -> None:
 def template(owner: Object) -> None:
     """The Pod template in a spec: a plain struct in Go, so it is there even if nobody has written it."""
     found = owner.setdefault("template", {})
-    found.setdefault("metadata", {})
+    drop_init_annotations(found.setdefault("metadata", {}))
     pod_spec(found.setdefault("spec", {}))
 
 
