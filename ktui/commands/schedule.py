@@ -64,7 +64,7 @@ def schedule(
     limit: Annotated[int, typer.Option(min=1, help="Where --count ends.")] = 10_000,
     seed: Annotated[str, typer.Option(help="Breaks ties: the same seed, the same nodes.")] = "1",
     nodes: Annotated[int, typer.Option(min=1, help="So many nodes in a table.")] = 10,
-    details: Annotated[bool, typer.Option("--details", help="All tables of each Pod.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="All tables of each Pod and attempt.")] = False,
     output: Annotated[Output, typer.Option("--output", "-o")] = "table",
     name: Name = DEFAULT_NAME,
 ) -> None:
@@ -158,6 +158,8 @@ def explain(target: str, namespace: str, name: str, look: Look) -> None:
         made += _waiting(view)
         if view["decisions"] and (len(views) == 1 or look.details):
             made += sections(view["decisions"][0], nodes=look.nodes)
+            for earlier in view["decisions"][1:] if look.details else ():
+                made += sections(earlier, nodes=look.nodes)
         if len(view["decisions"]) > 1 and len(views) == 1:
             older = [summary(decision) for decision in view["decisions"][1:]]
             made.append(Section("EARLIER ATTEMPTS", [], SUMMARY, list(older), level=3))
