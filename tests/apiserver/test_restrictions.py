@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import LEASES, NODES, PODS, ROLE_BINDINGS, ROLES, Object
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LEASES, NODES, PODS, ROLE_BINDINGS, ROLES, Object
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, pod
 from tests.apiserver.test_authorization import RBAC, binding, role, user
@@ -81,6 +81,59 @@ async def test_nobody_grants_in_a_role_what_they_do_not_have(client: Client, cli
         'roles.rbac.authorization.k8s.io "spy" is forbidden: user "jane" (groups=["system:authenticated"]) is '
         "attempting to grant RBAC permissions not currently held:\n"
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+    )
+
+
+GRANTS: dict[str, tuple[list[Object], list[str]]] = {
+    "only what is missing, its verbs together": (
+        [{"apiGroups": [""], "resources": ["pods", "secrets"], "verbs": ["get", "list", "watch"]}],
+        [
+            '{APIGroups:[""], Resources:["pods"], Verbs:["list" "watch"]}',
+            '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list" "watch"]}',
+        ],
+    ),
+    "by names": (
+        [{"apiGroups": [""], "resources": ["pods"], "resourceNames": ["b", "a"], "verbs": ["get", "delete"]}],
+        [
+            '{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["delete"]}',
+            '{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["delete"]}',
+        ],
+    ),
+    "told once": ([SECRETS, SECRETS], ['{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}']),
+}
+
+
+async def test_what_is_missing_is_told_thing_by_thing(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client, READS)
+    jane = client_for("jane")
+    for number, (rules, missing) in enumerate(GRANTS.values()):
+        with pytest.raises(ApiError) as caught:
+            await jane.create(ROLES, role(f"spy-{number}", *rules), namespace="default")
+        assert caught.value.message.split("\n")[1:] == missing
+
+
+async def test_a_role_of_more_than_theirs_is_not_changed_either(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client)
+    spy = await client.create(ROLES, role("spy", SECRETS), namespace="default")
+    jane = client_for("jane")
+    labelled = {**spy, "metadata": {**spy["metadata"], "labels": {"a": "b"}}}
+    with pytest.raises(ApiError, match="is attempting to grant RBAC permissions not currently held"):
+        await jane.update(ROLES, labelled)
+    owned = {**spy, "metadata": {**spy["metadata"], "finalizers": ["a.io/b"]}}
+    await jane.update(ROLES, owned)
+
+
+async def test_only_an_administrator_aggregates(client: Client, client_for: ClientFor) -> None:
+    writes = {"apiGroups": [RBAC], "resources": ["clusterroles"], "verbs": ["create"]}
+    await client.create(CLUSTER_ROLES, {**role("granter", writes), "kind": "ClusterRole"})
+    reference = {**binding("granter", "granter", user("jane"), kind="ClusterRole"), "kind": "ClusterRoleBinding"}
+    await client.create(CLUSTER_ROLE_BINDINGS, reference)
+    gathering = {**role("all"), "kind": "ClusterRole", "aggregationRule": {"clusterRoleSelectors": [{}]}}
+    with pytest.raises(ApiError) as caught:
+        await client_for("jane").create(CLUSTER_ROLES, gathering)
+    assert caught.value.message == (
+        'clusterroles.rbac.authorization.k8s.io "all" is forbidden: must have cluster-admin privileges to use the '
+        "aggregationRule"
     )
 
 

@@ -22,6 +22,14 @@ _ROLES = frozenset((f"roles.{_GROUP}", f"clusterroles.{_GROUP}"))
 _BINDINGS = frozenset((f"rolebindings.{_GROUP}", f"clusterrolebindings.{_GROUP}"))
 
 
+_EVERYTHING: list[Object] = [
+    {"verbs": [ALL], "apiGroups": [ALL], "resources": [ALL]},
+    {"verbs": [ALL], "nonResourceURLs": [ALL]},
+]
+_AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
+_COLLECTION = ("ownerReferences", "finalizers", "selfLink", "managedFields")
+
+
 class RBACEscalation(Plugin):
     name = "RBACEscalation"
 
@@ -41,14 +49,18 @@ class RBACEscalation(Plugin):
             await self._binding(attributes, attributes.object)
 
     async def _role(self, attributes: Attributes, role: Object) -> None:
-        if attributes.old is not None and (attributes.old.get("rules") or []) == (role.get("rules") or []):
+        old = attributes.old
+        if old is not None and _only_for_collection(role, old):
             return
-        if not await self._may(attributes, "escalate", attributes.resource.gvr.resource, attributes.name):
-            self._check_held(attributes, role.get("rules") or [])
+        if await self._may(attributes, "escalate", attributes.resource.gvr.resource, attributes.name):
+            return
+        self._check_held(attributes, role.get("rules") or [])
+        aggregates = any(each and each.get("aggregationRule") is not None for each in (role, old))
+        if aggregates and self._missing(attributes, _EVERYTHING):  # it may gather anything
+            raise forbidden(attributes.resource.gvr, attributes.name, _AGGREGATION)
 
     async def _binding(self, attributes: Attributes, binding: Object) -> None:
-        old = attributes.old
-        if old is not None and all(old.get(field) == binding.get(field) for field in ("roleRef", "subjects")):
+        if attributes.old is not None and _only_for_collection(binding, attributes.old):
             return
         reference = binding["roleRef"]
         resource = "clusterroles" if reference["kind"] == "ClusterRole" else "roles"
@@ -71,27 +83,56 @@ class RBACEscalation(Plugin):
         return answer.decision.verdict is Verdict.ALLOW
 
     def _check_held(self, attributes: Attributes, rules: list[Object]) -> None:
-        held = [grant.rule for grant in self._rbac.grants(attributes.user, attributes.namespace)]
-        missing = [rule for rule in rules if not all(_covered(simple, held) for simple in _simple(rule))]
+        missing = self._missing(attributes, rules)
         if missing:
-            shown = "\n".join(_shown(rule) for rule in missing)
+            shown = "\n".join(sorted({_shown(rule) for rule in _compact(missing)}))
             raise forbidden(
                 attributes.resource.gvr,
                 attributes.name,
                 f"{_who(attributes.user)} is attempting to grant RBAC permissions not currently held:\n{shown}",
             )
 
+    def _missing(self, attributes: Attributes, rules: list[Object]) -> list[Object]:
+        """Of the rules, each taken apart, what the user's own do not cover."""
+        held = [grant.rule for grant in self._rbac.grants(attributes.user, attributes.namespace)]
+        return [simple for rule in rules for simple in _simple(rule) if not _covered(simple, held)]
+
+
+def _only_for_collection(new: Object, old: Object) -> bool:
+    """Whether only what the garbage collector looks at has changed (IsOnlyMutatingGCFields)."""
+
+    def rest(obj: Object) -> Object:
+        metadata = {name: value for name, value in obj["metadata"].items() if name not in _COLLECTION and value}
+        others = {name: value for name, value in obj.items() if value and name not in ("apiVersion", "kind")}
+        return {**others, "metadata": metadata}
+
+    return rest(new) == rest(old)
+
 
 def _simple(rule: Object) -> Iterator[Object]:
-    """A rule as rules of one verb, one group, one resource and one name each."""
-    for verb in rule.get("verbs") or ():
-        for url in rule.get("nonResourceURLs") or ():
-            yield {"verbs": [verb], "nonResourceURLs": [url]}
-        for group in rule.get("apiGroups") or ():
-            for resource in rule.get("resources") or ():
+    """A rule as rules of one verb, one group, one resource and one name each (BreakdownRule)."""
+    verbs = rule.get("verbs") or ()
+    for group in rule.get("apiGroups") or ():
+        for resource in rule.get("resources") or ():
+            for verb in verbs:
                 base = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
                 names = rule.get("resourceNames")
                 yield from ({**base, "resourceNames": [name]} for name in names) if names else (base,)
+    for url in rule.get("nonResourceURLs") or ():
+        for verb in verbs:
+            yield {"verbs": [verb], "nonResourceURLs": [url]}
+
+
+def _compact(simple: list[Object]) -> list[Object]:
+    """Verbs on the same thing together; URLs stay apart (CompactRules)."""
+    others = [rule for rule in simple if "nonResourceURLs" in rule]
+    found: dict[tuple[str, ...], Object] = {}
+    for rule in simple:
+        if "nonResourceURLs" not in rule:
+            key = (rule["apiGroups"][0], rule["resources"][0], *rule.get("resourceNames", ()))
+            kept = found.setdefault(key, {**rule, "verbs": []})
+            kept["verbs"] += [verb for verb in rule["verbs"] if verb not in kept["verbs"]]
+    return others + list(found.values())
 
 
 def _covered(simple: Object, held: list[Object]) -> bool:
