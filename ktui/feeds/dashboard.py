@@ -9,10 +9,14 @@ from engine.api.errors import ApiError
 from engine.client import Client
 from engine.clock import Clock
 from ktui.feeds.poll import look, view
+from ktui.models.dashboard import digest
 
 
 async def sample(client: Client, clock: Clock) -> dict[str, Any]:
-    """`roundTripMs` is what the status endpoint took to answer; what no component offers is None."""
+    """`roundTripMs` is what the status endpoint took to answer; what no component offers is None.
+
+    The page of metrics is long: it is read in a thread, for a key may come meanwhile.
+    """
     began = clock.monotonic()
     status = await look(client, "status")
     took = clock.monotonic() - began
@@ -23,7 +27,8 @@ async def sample(client: Client, clock: Clock) -> dict[str, Any]:
         _offered(client, "scheduler/decisions", limit="1"),
     )
     return {
-        "at": clock.monotonic(), "roundTripMs": took * 1000, "status": status, "metrics": metrics,
+        "at": clock.monotonic(), "roundTripMs": took * 1000, "status": status,
+        "metrics": await asyncio.to_thread(digest, metrics),
         "controllers": controllers["shown"], "queue": queue, "attempts": attempts,
     }  # fmt: skip
 

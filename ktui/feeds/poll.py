@@ -14,7 +14,7 @@ from ktui.models.trouble import words
 
 PREFIX = "/debug/ktui"
 PERIOD_SECONDS = 0.25
-IDLE_SHARE = 5  # times what an answer took to come and to be shown, until the next is asked for
+IDLE_SHARE = 19  # times what an answer took to come and to be shown, until the next is asked for: a twentieth
 
 
 @dataclass(frozen=True, slots=True)

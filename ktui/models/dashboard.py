@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.models.grid_row import GridRow
+from ktui.models.prometheus import Page, quantile, read, since
 
 Json = Mapping[str, Any]
 TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
@@ -32,14 +33,41 @@ FIGURES: Mapping[str, tuple[str, str]] = {
     "reconcile errors": ("/s", "reconciles that failed"),
     "scheduling attempts": ("/s", "Pods that the scheduler tried to place"),
     "pods in queue": ("", "that wait for the scheduler, gated ones too"),
+    "requests": ("/s", "that the API server answered, watches left out"),
+    "request p50": (" ms", "half of the requests of the last ten seconds took no longer"),
+    "request p99": (" ms", "all but one in a hundred of the requests of the last ten seconds took no longer"),
+    "store p99": (" ms", "the same of the requests of the API server to etcd"),
+    "reconcile p99": (" ms", "the same of the work on a key by a controller"),
+    "attempt p99": (" ms", "the same of the scheduler's attempts to place a Pod"),
     "store size": (" KiB", "what etcd has on disk"),
     "round trip": (" ms", "what the API server takes to answer this screen, on this machine"),
 }
+
+EVENTS = "apiserver_watch_cache_events_received_total"
+STREAMS = "apiserver_registered_watchers"
+CUT_OFF = "apiserver_terminated_watchers_total"
+SIZE = "apiserver_storage_size_bytes"
+REQUEST = "apiserver_request_duration_seconds"
+LATENCIES = (  # the figure, its share, and the histogram that it is read from
+    ("request p50", 0.5, REQUEST),
+    ("request p99", 0.99, REQUEST),
+    ("store p99", 0.99, "etcd_request_duration_seconds"),
+    ("reconcile p99", 0.99, "workqueue_work_duration_seconds"),
+    ("attempt p99", 0.99, "scheduler_scheduling_attempt_duration_seconds"),
+)
+WINDOW = 10  # samples that a latency is read over
+
+
+def digest(metrics: str) -> Page:
+    """What is plotted of a page of metrics."""
+    histograms = {histogram for _, _, histogram in LATENCIES}
+    return read(metrics, totals=(EVENTS, STREAMS, CUT_OFF, SIZE), histograms=histograms)
 
 
 @dataclass(slots=True)
 class DashboardModel:
     series: dict[str, deque[float]] = field(default_factory=dict)
+    _pages: deque[Page] = field(default_factory=lambda: deque(maxlen=WINDOW + 1))
     _last: dict[str, float] = field(default_factory=dict)
     _last_at: float | None = None
     _model_at: float = 0.0
@@ -49,7 +77,8 @@ class DashboardModel:
         if self._last_at is not None and sample["at"] - self._last_at < EVERY_SECONDS:
             return False
         model_now = sample["status"]["clock"]["monotonic"]
-        values, elapsed = dict(figures(sample)), model_now - self._model_at
+        self._pages.append(sample["metrics"])
+        values, elapsed = {**dict(figures(sample)), **dict(self._latencies())}, model_now - self._model_at
         for name, value in values.items():
             if FIGURES[name][0] == "/s":
                 if name not in self._last:
@@ -59,22 +88,32 @@ class DashboardModel:
         self._last, self._last_at, self._model_at = values, sample["at"], model_now
         return True
 
+    def _latencies(self) -> Iterator[tuple[str, float]]:
+        """In milliseconds; of what nobody counts there are none."""
+        newest, oldest = self._pages[-1].buckets, self._pages[0].buckets
+        for name, share, histogram in LATENCIES:
+            if histogram in newest:
+                counted = newest[histogram]
+                before = oldest.get(histogram, {}) if len(self._pages) > 1 else {}
+                yield name, quantile(share, since(counted, before)) * 1000
+
     def rows(self) -> list[GridRow]:
         return [_row(name, self.series[name]) for name in FIGURES if self.series.get(name)]
 
 
 def figures(sample: Json) -> Iterator[tuple[str, float]]:
     """The sample's raw values, counters as they stand."""
-    status, metrics = sample["status"], totals(sample["metrics"])
+    status, page = sample["status"], sample["metrics"]
+    metrics = page.totals
     pods, nodes = status.get("pods") or {}, status.get("nodes") or {}
     yield "pods ready", pods.get("ready", 0)
     yield "pods starting", pods.get("waiting", 0)
     yield "pods failing", pods.get("failed", 0)
     yield "nodes ready", nodes.get("ready", 0)
     yield "revisions", status["revision"]
-    yield "watch events", metrics.get("apiserver_watch_cache_events_received_total", 0)
-    yield "streams", metrics.get("apiserver_registered_watchers", 0)
-    yield "streams cut off", metrics.get("apiserver_terminated_watchers_total", 0)
+    yield "watch events", metrics.get(EVENTS, 0)
+    yield "streams", metrics.get(STREAMS, 0)
+    yield "streams cut off", metrics.get(CUT_OFF, 0)
     queues = [shown["queue"] for shown in sample["controllers"].values()]
     yield "reconciles", sum(shown["reconciles"] for shown in sample["controllers"].values())
     yield "keys in line", sum(queue["depth"] for queue in queues)
@@ -85,19 +124,9 @@ def figures(sample: Json) -> Iterator[tuple[str, float]]:
     if sample["queue"] is not None:
         counts = sample["queue"]["counts"]
         yield "pods in queue", counts["active"] + counts["backoff"] + counts["unschedulable"]
-    yield "store size", metrics.get("apiserver_storage_size_bytes", 0) / 1024
+    yield "requests", max(page.buckets.get(REQUEST, {}).values(), default=0.0)
+    yield "store size", metrics.get(SIZE, 0) / 1024
     yield "round trip", sample["roundTripMs"]
-
-
-def totals(metrics: str) -> dict[str, float]:
-    """The sum of each metric over its labels, of a page in Prometheus' text format."""
-    sums: dict[str, float] = {}
-    for line in metrics.splitlines():
-        if line and not line.startswith("#"):
-            sample, _, value = line.rpartition(" ")
-            name = sample.partition("{")[0]
-            sums[name] = sums.get(name, 0.0) + float(value)
-    return sums
 
 
 def figure_text(name: str, value: float) -> str:

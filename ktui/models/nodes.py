@@ -33,6 +33,8 @@ class NodesModel:
     nodes: Sequence[Json] = ()
     name: str = ""  # the node that is looked into
     inside: Json = field(default_factory=dict)
+    _rows: list[GridRow] = field(default_factory=list)
+    _rows_of: tuple[Sequence[Json], bool] = ((), False)
 
     def take_inside(self, name: str, inside: Json) -> None:
         self.name, self.inside = name, inside
@@ -41,7 +43,10 @@ class NodesModel:
         return next((node for node in self.nodes if node["name"] == name), None)
 
     def rows(self, *, wide: bool = False) -> list[GridRow]:
-        return [self._row(node, wide) for node in self.nodes]
+        """The same rows for as long as the nodes are the same: there may be a thousand."""
+        if self._rows_of[0] is not self.nodes or self._rows_of[1] != wide:
+            self._rows, self._rows_of = [self._row(node, wide) for node in self.nodes], (self.nodes, wide)
+        return self._rows
 
     @staticmethod
     def _row(node: Json, wide: bool) -> GridRow:

@@ -21,6 +21,7 @@ TALLEST = 16
 
 class DashboardScreen(PolledScreen):
     mode = "dashboard"
+    period = EVERY_SECONDS
     purpose = (
         "Dashboard: the cluster in figures, sampled once a second while this screen is looked at. Rates are per second "
         "of the model's clock, so that speed and pause do not bend them."
@@ -78,7 +79,8 @@ class DashboardScreen(PolledScreen):
 
 
 SOURCES = {
-    "pods in queue": "scheduler", "scheduling": "scheduler", "pods": "objects", "nodes": "nodes", "revisions": "store",
+    "pods in queue": "scheduler", "scheduling": "scheduler", "attempt": "scheduler",
+    "request": "flow", "pods": "objects", "nodes": "nodes", "revisions": "store",
     "store": "store", "watch": "watches", "streams": "watches", "reconcile": "controllers", "keys": "controllers",
     "round trip": "flow",
 }  # fmt: skip

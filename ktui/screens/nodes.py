@@ -53,6 +53,7 @@ class NodesScreen(PolledScreen):
         self.model = NodesModel()
         self._inside_problem = ""
         self._of_pod = False  # the detail is that of a Pod
+        self._second = ""
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
@@ -95,7 +96,9 @@ class NodesScreen(PolledScreen):
 
     def show_summary(self, summary: ClusterSummary) -> None:
         super().show_summary(summary)
-        self.mark()  # heartbeats and calls under way grow older
+        if summary.clock_now != self._second:  # heartbeats and calls under way grow older
+            self._second = summary.clock_now
+            self.mark()
 
     # -- what is shown
 
@@ -131,7 +134,7 @@ class NodesScreen(PolledScreen):
         """The detail is of what has the focus: a node, or one of its Pods."""
         if self.screen.focused is self.nodes.grid or self.screen.focused is self.pod_workers.grid:
             self._of_pod = self.screen.focused is self.pod_workers.grid
-            self.mark()
+            self.mark(at_once=True)
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:
         is_node = message.grid is self.nodes.grid

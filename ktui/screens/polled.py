@@ -10,22 +10,25 @@ from typing import Any, ClassVar
 
 from textual import work
 
-from ktui.feeds.poll import Poll
+from ktui.feeds.poll import PERIOD_SECONDS, Poll
 from ktui.screens.frame import FrameScreen
 from ktui.widgets.grid import Grid
 
 FRAME_SECONDS = 0.05
-SHARE = 5  # times what a frame took, until the next
+SHARE = 19  # times what a frame took, until the next that nobody at the keys waits for
 
 
 class PolledScreen(FrameScreen):
     absent: ClassVar[str] = ""  # what to say where nobody offers what is asked for
+    period: ClassVar[float] = PERIOD_SECONDS  # between two questions
 
     def __init__(self) -> None:
         super().__init__()
         self.problem = ""  # why what is shown is not what is
         self._is_dirty = False
         self._next_frame = 0.0
+        self._is_empty = True  # nothing has been told yet
+        self._inside = ""  # what the newest inside is of
         self._polls: list[Poll] = []
 
     # -- what a subclass gives
@@ -56,7 +59,7 @@ class PolledScreen(FrameScreen):
 
     def on_mount(self) -> None:
         clock = self.ktui.session.world.clock
-        whole = Poll(clock, self.ask, wanted=lambda: self.is_current)
+        whole = Poll(clock, self.ask, wanted=lambda: self.is_current, period=self.period)
         inside = Poll(clock, self._ask_inside, wanted=lambda: self.is_current and bool(self.subject))
         self._polls = [whole, inside]
         self._follow(whole)
@@ -72,16 +75,19 @@ class PolledScreen(FrameScreen):
     async def _follow(self, poll: Poll) -> None:
         async for answer in poll.answers():
             self.problem = self.absent if answer.is_absent and self.absent else answer.problem
+            is_first = self._is_empty and answer.value is not None
+            self._is_empty = self._is_empty and not is_first
             if answer.value is not None:
                 self.take(answer.value)
-            self.mark()
+            self.mark(at_once=is_first or bool(answer.problem))
 
     @work(group="inside", exit_on_error=False)
     async def _follow_inside(self, poll: Poll) -> None:
         async for answer in poll.answers():
             subject, value = answer.value or ("", None)
+            is_other, self._inside = subject != self._inside, subject
             self.take_inside(self.subject if answer.problem else subject, value, answer.problem)
-            self.mark()
+            self.mark(at_once=is_other)
 
     def resume(self) -> None:
         super().resume()
@@ -89,18 +95,22 @@ class PolledScreen(FrameScreen):
 
     def hurry(self) -> None:
         """Ask at once: what is looked at has changed."""
+        self.mark(at_once=True)
         for poll in self._polls:
             poll.hurry()
 
     def on_grid_moved(self, _: Grid.Moved) -> None:
-        self.hurry()
-        self.mark()
+        for poll in self._polls[1:]:
+            poll.hurry()
+        self.mark(at_once=True)
 
     # -- frames
 
-    def mark(self) -> None:
-        """What is shown has changed."""
+    def mark(self, *, at_once: bool = False) -> None:
+        """What is shown has changed; `at_once` where somebody at the keys waits for it."""
         self._is_dirty = True
+        if at_once:
+            self._next_frame = 0.0
 
     def _frame(self) -> None:
         clock = self.ktui.session.world.clock
@@ -112,4 +122,4 @@ class PolledScreen(FrameScreen):
 
     def on_resize(self) -> None:
         super().on_resize()
-        self.mark()
+        self.mark(at_once=True)

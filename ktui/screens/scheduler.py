@@ -162,14 +162,14 @@ class SchedulerScreen(PolledScreen):
         wanted = self._which + by
         if 0 <= wanted < count:
             self._which = wanted
-            self.mark()
+            self.mark(at_once=True)
         else:
             self.notify("that is as far as it goes", timeout=1.5)
 
     def action_raw(self) -> None:
         self._raw = not self._raw
-        self.mark()
+        self.mark(at_once=True)
 
     def action_all_nodes(self) -> None:
         self.shows_all_nodes = not self.shows_all_nodes
-        self.mark()
+        self.mark(at_once=True)

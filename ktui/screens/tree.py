@@ -20,6 +20,7 @@ MOST = 500  # objects of a kind; what is beyond is counted
 
 class TreeScreen(PolledScreen):
     mode = "tree"
+    period = 0.5
     purpose = "Tree: Deployments, their ReplicaSets, their Pods, their containers. Enter shows the object."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "app.show_mode('objects')", "Flat", tooltip="the objects as a flat table", id="tree.flat"),
@@ -30,6 +31,7 @@ class TreeScreen(PolledScreen):
         self._tree = OwnerTree({})
         self._links: dict[str, Link] = {}
         self._more = 0
+        self._second = ""
 
     def compose_body(self) -> ComposeResult:
         empty = "No workloads here. Create some:  :apply -f samples/web.yaml"
@@ -82,7 +84,9 @@ class TreeScreen(PolledScreen):
 
     def show_summary(self, summary: Any) -> None:
         super().show_summary(summary)
-        self.mark()
+        if summary.clock_now != self._second:  # ages tick
+            self._second = summary.clock_now
+            self.mark()
 
     def link_of(self, key: str) -> Link | None:
         return self._links.get(key.partition("/")[0])

@@ -6,10 +6,23 @@ from typing import Any
 
 import pytest
 
-from ktui.models.dashboard import DashboardModel, plot, spark, totals
+from ktui.models.dashboard import DashboardModel, digest, plot, spark
+from ktui.models.prometheus import quantile, read
+
+WATCHERS = 'apiserver_registered_watchers{kind="pod"} 3\napiserver_registered_watchers{kind="node"} 4\n'
 
 
-def sample(at: float, revision: int, *, model: float | None = None, ready: int = 0) -> dict[str, Any]:
+def requests(fast: int, slow: int) -> str:
+    """Requests of up to 10 ms, and others of up to 100; and a watch, which lasts for an hour."""
+    name = "apiserver_request_duration_seconds_bucket"
+    counts = {"0.01": fast, "0.1": fast + slow, "+Inf": fast + slow}
+    lines = [f'{name}{{verb="GET",le="{bound}"}} {count}' for bound, count in counts.items()]
+    return "\n".join([*lines, f'{name}{{verb="WATCH",le="+Inf"}} 1', ""])
+
+
+def sample(
+    at: float, revision: int, *, model: float | None = None, ready: int = 0, metrics: str = WATCHERS
+) -> dict[str, Any]:
     return {
         "at": at,
         "roundTripMs": 2.0,
@@ -19,7 +32,7 @@ def sample(at: float, revision: int, *, model: float | None = None, ready: int =
             "pods": {"ready": ready, "waiting": 1, "failed": 0},
             "nodes": {"ready": 3},
         },
-        "metrics": 'apiserver_registered_watchers{kind="pod"} 3\napiserver_registered_watchers{kind="node"} 4\n',
+        "metrics": digest(metrics),
         "controllers": {},
         "queue": None,
         "attempts": None,
@@ -27,7 +40,37 @@ def sample(at: float, revision: int, *, model: float | None = None, ready: int =
 
 
 def test_metrics_are_summed_over_their_labels() -> None:
-    assert totals('# TYPE a gauge\na{x="1"} 1\na{x="2"} 2.5\nb 7\n\n') == {"a": 3.5, "b": 7.0}
+    text = '# TYPE a gauge\na{x="1"} 1\na{x="2"} 2.5\nb 7\nc 1\n\nd_bucket{le="+Inf"} 4\n'
+    page = read(text, totals=("a", "b"), histograms=("d",))
+    assert (page.totals, page.buckets) == ({"a": 3.5, "b": 7.0}, {"d": {float("inf"): 4.0}})
+
+
+@pytest.mark.parametrize(
+    ("share", "buckets", "seconds"),
+    [
+        pytest.param(0.5, {}, 0.0, id="no histogram"),
+        pytest.param(0.5, {0.1: 0, float("inf"): 0}, 0.0, id="nothing counted"),
+        pytest.param(0.5, {0.1: 4, 0.2: 4, float("inf"): 4}, 0.05, id="in the middle of the first"),
+        pytest.param(0.75, {0.1: 2, 0.2: 4, float("inf"): 4}, 0.15, id="in the middle of the second"),
+        pytest.param(0.99, {0.1: 1, 0.2: 1, float("inf"): 4}, 0.2, id="beyond the last bound"),
+    ],
+)
+def test_a_quantile_of_a_histogram(share: float, buckets: dict[float, float], seconds: float) -> None:
+    assert quantile(share, buckets) == pytest.approx(seconds)
+
+
+def test_latencies_are_those_of_the_last_seconds_without_watches() -> None:
+    model = DashboardModel()
+    model.take(sample(0, 1, metrics=requests(0, 1000)))
+    assert list(model.series["request p50"]) == [pytest.approx(55.0)]
+    model.take(sample(1, 1, metrics=requests(100, 1000)))  # a hundred more, all of them fast
+    assert model.series["request p50"][-1] == pytest.approx(5.0)
+    assert model.series["request p99"][-1] == pytest.approx(9.9)
+    assert list(model.series["requests"]) == [100.0]
+    for at in range(2, 14):
+        model.take(sample(at, 1, metrics=requests(100, 1000)))
+    assert model.series["request p99"][-1] == 0.0
+    assert "store p99" not in model.series
 
 
 def test_counters_become_rates_of_the_model_s_second() -> None:
