@@ -9,7 +9,7 @@ from functools import partial
 from engine.api.wire import ClientCertificate
 from engine.client import Client
 from engine.config import ClusterConfig, Component, NodeConfig
-from engine.kubelet import Kubelet
+from engine.kubelet import Kubelet, Wire
 from engine.network import PodNetwork, ServiceProxy
 from engine.world import World
 
@@ -36,6 +36,8 @@ class Machines:
         self._kubernetes_version = kubernetes_version
         self._client_for = client_for
         self._stack = AsyncExitStack()
+        self._wire = Wire()
+        self._addresses = frozenset(node_ip(number) for number in range(len(config.nodes)))
 
     async def start(self) -> None:
         wanted = self._config.components
@@ -70,7 +72,8 @@ class Machines:
             node,
             node_ip=address,
             kubernetes_version=self._kubernetes_version,
-            network=partial(PodNetwork, proxy) if proxy is not None else None,
+            network=partial(PodNetwork, proxy, self._wire, self._addresses) if proxy is not None else None,
+            wire=self._wire,
         )
         self._stack.push_async_callback(kubelet.stop)
         await kubelet.start()

@@ -27,6 +27,7 @@ from engine.kubelet.prober.manager import ProbeManager, ProbeUpdate
 from engine.kubelet.references import ObjectReferences
 from engine.kubelet.runtime import SimulatedRuntime
 from engine.kubelet.runtime.shell.process import Network
+from engine.kubelet.runtime.wire import Wire
 from engine.kubelet.status.generate import Override, StatusMaker
 from engine.kubelet.status.manager import StatusManager
 from engine.kubelet.status.reasons import ReasonCache
@@ -43,7 +44,7 @@ class Kubelet:
     """`node_ip` is the machine's address. `pod_cidr` is the range of its Pods where it is not left to the node IPAM
     controller, for which the kubelet then waits. A `runtime` that is handed in outlives the kubelet, as containers
     outlive its restart; its own one goes with it, as a machine that is switched off. `network` gives the view of the
-    network that the processes of a namespace have."""
+    network that the processes of a Pod have, by its namespace and address; the `wire` goes from node to node."""
 
     def __init__(
         self,
@@ -55,12 +56,15 @@ class Kubelet:
         pod_cidr: str = "",
         kubernetes_version: str = "",
         runtime: SimulatedRuntime | None = None,
-        network: Callable[[str], Network] | None = None,
+        network: Callable[[str, str], Network] | None = None,
+        wire: Wire | None = None,
         detect_mutations: bool = False,
     ) -> None:
         self.name = node.name
         self._owns_runtime = runtime is None
-        self.simulated = runtime or SimulatedRuntime(world, node_name=node.name, node_ip=node_ip, network=network)
+        self.simulated = runtime or SimulatedRuntime(
+            world, node_name=node.name, node_ip=node_ip, network=network, wire=wire
+        )
         self.runtime = InstrumentedRuntime(self.simulated, world, node_name=node.name)
         self.pods = PodManager()
         self._world = world

@@ -1,36 +1,62 @@
-"""The network as the processes of one namespace's Pods see it: names resolve by the cluster's DNS, and an address
-answers if a Service with ready endpoints, or a ready endpoint itself, is behind it."""
+"""The network as the processes of one Pod see it: names resolve by the cluster's DNS, and what is sent to a Service's
+address goes to one of its endpoints by the rules of the Pod's node."""
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from collections.abc import Collection
+from typing import Protocol
 
 from engine.network import dns
 from engine.network.proxy import ServiceProxy
+from engine.network.rules import Rule
+
+# What an endpoint that is no simulated Pod answers: the API server's, and those that somebody wrote by hand.
+NOT_SIMULATED = b"ktui simulates no way from a container to this address: nothing real was asked.\n"
+
+
+class Cable(Protocol):
+    """What carries requests between Pods."""
+
+    def reaches(self, address: str) -> bool: ...
+
+    def ask(self, address: str, port: int, data: bytes, *, source: str) -> bytes: ...
 
 
 class PodNetwork:
-    """To be handed to the kubelets by the composition root."""
+    """To be handed to the kubelets by the composition root. `nodes` are the addresses at which node ports answer."""
 
-    def __init__(self, proxy: ServiceProxy, namespace: str) -> None:
+    def __init__(self, proxy: ServiceProxy, cable: Cable, nodes: Collection[str], namespace: str, source: str) -> None:
         self._proxy = proxy
+        self._cable = cable
+        self._nodes = nodes
         self._namespace = namespace
+        self._source = source
 
     def resolve(self, name: str) -> list[str]:
         return dns.addresses(dns.resolve(self._proxy, name, self._namespace))
 
-    def connect(self, host: str, port: int) -> bool:
-        addresses = [host] if _is_address(host) else self.resolve(host)
-        for address in addresses:
-            rule = self._proxy.table.find(address, port)
-            if (rule is not None and rule.endpoints) or self._proxy.endpoint_exists(address, port):
-                return True
-        return False
+    def ask(self, address: str, port: int, data: bytes) -> bytes:
+        """The answer of whoever is behind an address. Raises ConnectionRefusedError, TimeoutError where the rules drop
+        what is sent, and OSError where no host has the address."""
+        rule = self._rule(address, port)
+        if rule is None:
+            return self._cable.ask(address, port, data, source=self._source)
+        if not rule.endpoints:
+            raise TimeoutError if rule.local_only else ConnectionRefusedError
+        endpoint = self._proxy.choose(rule, self._source)
+        if not self._cable.reaches(endpoint.ip):
+            return _not_simulated() if data else b""
+        return self._cable.ask(endpoint.ip, endpoint.port, data, source=self._source)
+
+    def pings(self, address: str) -> bool:
+        """Whether an echo request is answered; no Service's address does that."""
+        return address in self._nodes or self._cable.reaches(address)
+
+    def _rule(self, address: str, port: int) -> Rule | None:
+        found = self._proxy.table.find(address, port)
+        return self._proxy.table.find("", port) if found is None and address in self._nodes else found
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
+def _not_simulated() -> bytes:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(NOT_SIMULATED)}\r\n"
+    return f"{head}X-Simulated-By: ktui\r\n\r\n".encode() + NOT_SIMULATED

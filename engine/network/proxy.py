@@ -15,7 +15,7 @@ from typing import Any
 from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
 from engine.client import Client, Origin, SharedInformer, first_cause, object_key, woken_by
 from engine.network import dns
-from engine.network.rules import NodeView, Rule, RuleTable, service_key, service_rules
+from engine.network.rules import Endpoint, NodeView, Rule, RuleTable, service_key, service_rules
 from engine.tasks import Supervisor
 from engine.trace import Hop, Span
 from engine.world import World
@@ -43,6 +43,8 @@ class ServiceProxy:
         self._syncing = False
         self._last_sync = float("-inf")
         self._zone = ""
+        self._rng = world.rng.stream(f"kube-proxy/{node_name}")
+        self._affinity: dict[tuple[str, str], tuple[Endpoint, float]] = {}  # by rule's port and source: until when
         self._tasks = Supervisor(self._component)
 
     # -- life
@@ -154,15 +156,18 @@ class ServiceProxy:
     def endpoint_slices(self, namespace: str, name: str) -> Sequence[Object]:
         return self._slices.lister.by_index(BY_SERVICE, f"{namespace}/{name}")
 
-    def endpoint_exists(self, ip: str, port: int) -> bool:
-        """Whether an endpoint of any Service is at this address."""
-        for piece in self._slices.lister.list():
-            if any(item.get("port") == port for item in piece.get("ports") or ()) and any(
-                ip in endpoint["addresses"] and (endpoint.get("conditions") or {}).get("ready", True)
-                for endpoint in piece.get("endpoints") or ()
-            ):
-                return True
-        return False
+    # -- what is sent to a Service
+
+    def choose(self, rule: Rule, source: str) -> Endpoint:
+        """The endpoint that gets what is sent to a rule's address: any of them, the same for a source while its
+        affinity lasts."""
+        now = self._world.clock.monotonic()
+        chosen, until = self._affinity.get((rule.service, source), (None, now))
+        if chosen is None or until <= now or chosen not in rule.endpoints:
+            chosen = self._rng.choice(rule.endpoints)
+        if rule.affinity_seconds:
+            self._affinity[rule.service, source] = (chosen, now + rule.affinity_seconds)
+        return chosen
 
     # -- views
 

@@ -6,11 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
 from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.config import ClusterConfig
+from engine.kubelet import Wire
 from engine.network import PodNetwork, ServiceProxy
 from engine.store.sqlite import SqliteStore
 from engine.trace import Hop
@@ -124,15 +127,14 @@ async def test_one_proxy_can_show_the_rules_of_other_nodes(world: World) -> None
 
 async def test_pods_reach_services_by_name(world: World) -> None:
     async with running(world) as (admin, proxy):
-        network = PodNetwork(proxy, "default")
+        network = PodNetwork(proxy, Wire(), (), "default", "10.244.0.9")
         assert network.resolve("web") == []
-        assert not network.connect("web", 80)
+        with pytest.raises(OSError, match="No route to host"):
+            network.ask("10.96.0.7", 80, b"")
         await make(admin)
         await world.clock.sleep(2)
 
         assert network.resolve("web") == ["10.96.0.7"]
-        assert network.connect("web.default", 80)
-        assert network.connect("10.244.1.2", 8080)
-        assert not network.connect("web", 81)
+        assert network.ask("10.96.0.7", 80, b"") == b""
         answer = world.views.look("network/dns", {"name": "web"})
         assert [record["data"] for record in answer["answers"]] == ["10.96.0.7"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from engine.api.types import Object
 from engine.kubelet.cri import (
@@ -25,14 +26,16 @@ from engine.kubelet.cri import (
     RuntimeCondition,
     VersionResponse,
 )
-from engine.kubelet.runtime import cni
+from engine.kubelet.runtime import cni, web
 from engine.kubelet.runtime.catalog import profile_of
 from engine.kubelet.runtime.container import SimulatedContainer, new_machine
 from engine.kubelet.runtime.images import ImageStore
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.reference import parse_reference
+from engine.kubelet.runtime.sandbox_network import SandboxNetwork
 from engine.kubelet.runtime.shell import Call, exists, start
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, Process
+from engine.kubelet.runtime.wire import Wire
 from engine.trace import Hop, SpanContext, current_context
 from engine.world import World
 
@@ -40,7 +43,8 @@ VERSION = VersionResponse("containerd", "2.1.4")
 
 
 class SimulatedRuntime:
-    """`network` gives the view of the network that a Pod's processes have, by namespace."""
+    """`network` gives the view of the network that a Pod's processes have, by namespace and address; the `wire` carries
+    what others ask of its Pods."""
 
     def __init__(
         self,
@@ -48,14 +52,16 @@ class SimulatedRuntime:
         *,
         node_name: str,
         node_ip: str,
-        network: Callable[[str], Network] | None = None,
+        network: Callable[[str, str], Network] | None = None,
+        wire: Wire | None = None,
     ) -> None:
         self.cni = cni.Cni()
         self.images = ImageStore(world.clock, world.latency)
         self._world = world
         self._node_name = node_name
         self._node_ip = node_ip
-        self._network = network or (lambda namespace: NoNetwork())
+        self._network = network or (lambda namespace, address: NoNetwork())
+        self._wire = wire or Wire()
         # The same seed must not give a node that comes back the ids that it has given before.
         self._rng = world.rng.stream(f"runtime/{node_name}/{world.clock.micro_timestamp()}")
         self._sandboxes: dict[str, PodSandboxStatus] = {}
@@ -78,6 +84,8 @@ class SimulatedRuntime:
     def power_off(self) -> None:
         """The machine is gone, and all that runs on it."""
         self._subscribers.clear()
+        for sandbox in self._sandboxes.values():
+            self._unplug(sandbox)
         for container in self._containers.values():
             container.power_off()
 
@@ -103,6 +111,8 @@ class SimulatedRuntime:
         status = PodSandboxStatus(sandbox_id, config, PodSandboxState.READY, self._world.clock.now(), ips)
         self._sandboxes[sandbox_id] = status
         self._sandboxes_of.setdefault(config.uid, {})[sandbox_id] = None
+        for address in ips:
+            self._wire.plug(address, sandbox_id, partial(self._served, sandbox_id))
         self._tell(ContainerEventType.STARTED, sandbox_id, config.uid, sandbox=True)
         return sandbox_id
 
@@ -126,9 +136,21 @@ class SimulatedRuntime:
         for container in self._of_sandbox(sandbox_id):
             container.kill()
         sandbox.state = PodSandboxState.NOTREADY
+        self._unplug(sandbox)
         if not sandbox.config.host_network:
             self.cni.delete(sandbox.ips)
         self._tell(ContainerEventType.STOPPED, sandbox_id, sandbox.pod_uid, sandbox=True)
+
+    def _unplug(self, sandbox: PodSandboxStatus) -> None:
+        for address in sandbox.ips:
+            self._wire.unplug(address, sandbox.id)
+
+    def _served(self, sandbox_id: str, port: int, data: bytes, source: str) -> bytes | None:
+        """What the container that listens at a port answers; None if none does."""
+        for container in self._of_sandbox(sandbox_id):
+            if container.running and container.answers(port):
+                return web.answer_once(container, port, data, self._world.clock.now(), source)
+        return None
 
     async def remove_pod_sandbox(self, sandbox_id: str) -> None:
         sandbox = self._sandboxes.get(sandbox_id)
@@ -184,12 +206,16 @@ class SimulatedRuntime:
             profile,
             hostname=sandbox.config.hostname,
             clock=self._world.clock,
-            network=self._network(sandbox.config.namespace),
+            network=self._network_of(sandbox),
         )
         self._containers[status.id] = SimulatedContainer(status, profile, machine, self._world.clock, self._exited)
         self._by_pod.setdefault(sandbox.pod_uid, {})[status.id] = None
         self._tell(ContainerEventType.CREATED, status.id, sandbox.pod_uid)
         return status.id
+
+    def _network_of(self, sandbox: PodSandboxStatus) -> Network:
+        outer = self._network(sandbox.config.namespace, sandbox.ips[0])
+        return SandboxNetwork(outer, partial(self._served, sandbox.id))
 
     async def start_container(self, container_id: str) -> None:
         container = self._container(container_id)

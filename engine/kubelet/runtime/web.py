@@ -63,7 +63,15 @@ def speaks_http(port: int) -> bool:
     return port not in _OTHER_PROTOCOLS
 
 
-def answer(container: SimulatedContainer, request: HttpRequest, now: datetime) -> HttpAnswer:
+def answer_once(container: SimulatedContainer, port: int, data: bytes, now: datetime, source: str) -> bytes:
+    """The answer to one request that another Pod sends; nothing where none is sent, or the server speaks no HTTP."""
+    found = parse(data) if speaks_http(port) else None
+    if found is None:
+        return b""
+    return on_the_wire(found[0], answer(container, found[0], now, source), now)
+
+
+def answer(container: SimulatedContainer, request: HttpRequest, now: datetime, source: str = "127.0.0.1") -> HttpAnswer:
     """What the server of a container answers; it also writes its access log, where a real one does."""
     kind = _kind(container)
     status = container.http_status(request.path)
@@ -76,7 +84,7 @@ def answer(container: SimulatedContainer, request: HttpRequest, now: datetime) -
         size = len(body.encode()) if request.method != "HEAD" else 0
         moment = now.strftime("%d/%b/%Y:%H:%M:%S +0000")
         asked = f"{request.method} {request.path} {request.version}"
-        line = f'127.0.0.1 - - [{moment}] "{asked}" {status} {size} "-" "{agent}"'
+        line = f'{source} - - [{moment}] "{asked}" {status} {size} "-" "{agent}"'
         container.log.write("stdout", f'{line} "-"\n' if kind == "nginx" else f"{line}\n")
     return given
 

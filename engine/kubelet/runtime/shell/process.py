@@ -6,6 +6,8 @@ when they have passed, or with the name of a signal that came first. It returns 
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Generator, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -85,8 +87,13 @@ class Network(Protocol):
         """The addresses of a name; empty if it has none."""
         ...
 
-    def connect(self, host: str, port: int) -> bool:
-        """Whether something answers there."""
+    def ask(self, address: str, port: int, data: bytes) -> bytes:
+        """What is answered there; empty where data is, or where the server says nothing. Raises ConnectionRefusedError
+        where nothing listens, TimeoutError where nothing comes back, OSError where no host has the address."""
+        ...
+
+    def pings(self, address: str) -> bool:
+        """Whether an echo request is answered."""
         ...
 
 
@@ -96,7 +103,10 @@ class NoNetwork:
     def resolve(self, name: str) -> list[str]:
         return []
 
-    def connect(self, host: str, port: int) -> bool:
+    def ask(self, address: str, port: int, data: bytes) -> bytes:
+        raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+
+    def pings(self, address: str) -> bool:
         return False
 
 

@@ -11,12 +11,14 @@ from engine.kubelet.runtime.shell.commands import (
     archive,
     clock,
     condition,
+    curl,
     fields,
     files,
     network,
     output,
     system,
     text,
+    wget,
 )
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
 
@@ -29,6 +31,8 @@ UTILITIES: Mapping[str, Command] = {
     **system.COMMANDS,
     **condition.COMMANDS,
     **network.COMMANDS,
+    **wget.COMMANDS,
+    **curl.COMMANDS,
     **archive.COMMANDS,
 }
 

@@ -1,12 +1,16 @@
-"""Commands that ask the pod's network."""
+"""Commands that ask the pod's network: names, ports and echoes."""
 
 from __future__ import annotations
 
-import re
+from getopt import GetoptError, gnu_getopt
+from typing import NamedTuple
 
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
-from engine.kubelet.runtime.shell.process import Process
+from engine.kubelet.runtime.shell.commands.http import addresses_of
+from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Process
+
+_UNANSWERED = 10.0  # how long ping waits for the last echo
 
 
 def _nslookup(call: Call) -> int:
@@ -22,52 +26,85 @@ def _nslookup(call: Call) -> int:
     return 0
 
 
-def _fetch(call: Call) -> int:
-    """wget and curl: whether somebody answers; the answer itself is not simulated."""
-    url = next((word for word in call.operands if "/" in word or "." in word or ":" in word), "")
-    match = re.match(r"(?:(https?)://)?([^/:]+)(?::(\d+))?", url)
-    if not match:
-        return call.fail("missing URL")
-    host, port = match[2], int(match[3] or (443 if match[1] == "https" else 80))
-    local = host in ("localhost", "127.0.0.1") and port in call.machine.listening
-    addresses = ["127.0.0.1"] if local else call.machine.network.resolve(host)
-    curl = call.argv[0].endswith("curl")
-    if not addresses and not re.fullmatch(r"[\d.]+", host):
-        if curl:
-            call.io.stderr(f"curl: (6) Could not resolve host: {host}\n")
-            return 6
-        return call.fail(f"bad address '{host}'")
-    if local or call.machine.network.connect(host, port):
-        return 0
-    if curl:
-        call.io.stderr(f"curl: (7) Failed to connect to {host} port {port}: Connection refused\n")
-        return 7
-    return call.fail(f"can't connect to remote host ({(addresses or [host])[0]}): Connection refused")
-
-
 def _nc(call: Call) -> int | Process:
-    numbers = [int(word) for word in call.operands if word.isdigit()]
-    if call.flag("l"):
-        call.machine.listening.update(numbers)
+    try:
+        options, operands = gnu_getopt(call.argv[1:], "luvznw:p:i:q:46N")
+    except GetoptError as error:
+        return call.fail(f"unrecognized option: {error.opt}")
+    given = dict(options)
+    if "-l" in given:
+        call.machine.listening.update(int(word) for word in (given.get("-p", ""), *operands) if word.isdigit())
         return programs.block(first=call.first)
-    hosts = [word for word in call.operands if not word.isdigit()]
-    if not hosts or not numbers:
+    if len(operands) != 2 or not operands[1].isdigit():
         return call.fail("usage: nc HOST PORT")
-    local = hosts[0] in ("localhost", "127.0.0.1") and numbers[0] in call.machine.listening
-    return int(not (local or call.machine.network.connect(hosts[0], numbers[0])))
+    return _dial(call, operands[0], int(operands[1]), wait=float(given.get("-w") or FOREVER), tells="-v" in given)
 
 
-def _ping(call: Call) -> int:
-    host = call.operands[-1] if call.operands else ""
-    if re.fullmatch(r"[\d.]+", host) or call.machine.network.resolve(host):
-        return 0
-    return call.fail(f"bad address '{host}'")
+def _dial(call: Call, host: str, port: int, *, wait: float, tells: bool) -> int | Process:
+    addresses = addresses_of(call.machine, host)
+    if not addresses:
+        return call.fail(f"bad address '{host}'")
+    shown = f"{host} ({addresses[0]}:{port})"
+    try:
+        call.machine.network.ask(addresses[0], port, b"")
+    except TimeoutError:
+        return _unanswered(call, shown, wait)
+    except OSError as error:
+        words = "Connection refused" if isinstance(error, ConnectionRefusedError) else "No route to host"
+        return call.fail(f"{shown}: {words}")
+    if tells:
+        call.io.stderr(f"{shown} open\n")
+    return 0
 
 
-COMMANDS: dict[str, Command] = {
-    "nslookup": _nslookup,
-    "wget": _fetch,
-    "curl": _fetch,
-    "nc": _nc,
-    "ping": _ping,
-}
+def _unanswered(call: Call, shown: str, wait: float) -> Process:
+    yield min(wait, 127.0)  # Linux gives up by itself
+    return call.fail(f"{shown}: Connection timed out")
+
+
+class _Ping(NamedTuple):
+    host: str
+    address: str
+    times: float
+    interval: float
+
+
+def _ping(call: Call) -> int | Process:
+    try:
+        options, operands = gnu_getopt(call.argv[1:], "c:i:w:W:s:qn46")
+    except GetoptError as error:
+        return call.fail(f"unrecognized option: {error.opt}")
+    if not operands:
+        return call.fail("missing host")
+    addresses = addresses_of(call.machine, operands[0])
+    if not addresses:
+        return call.fail(f"bad address '{operands[0]}'")
+    given = dict(options)
+    times, interval = float(given.get("-c") or FOREVER), float(given.get("-i") or 1)
+    return _echoes(call, _Ping(operands[0], addresses[0], times, interval))
+
+
+def _echoes(call: Call, ping: _Ping) -> Process:
+    """busybox' ping; the round trips are not measured, for none is made."""
+    answered = call.machine.network.pings(ping.address)
+    call.io.stdout(f"PING {ping.host} ({ping.address}): 56 data bytes\n")
+    sent = 0
+    while sent < ping.times:
+        if answered:
+            call.io.stdout(f"64 bytes from {ping.address}: seq={sent} ttl=64 time=0.050 ms\n")
+        sent += 1
+        pause = ping.interval if sent < ping.times else 0.0 if answered else _UNANSWERED
+        signal = (yield pause) if pause else None
+        if signal == "INT":
+            break
+        if signal is not None and not call.first:
+            return 128 + SIGNALS.get(signal, 15)
+    received, lost = (sent, 0) if answered else (0, 100)
+    call.io.stdout(f"\n--- {ping.host} ping statistics ---\n")
+    call.io.stdout(f"{sent} packets transmitted, {received} packets received, {lost}% packet loss\n")
+    if answered:
+        call.io.stdout("round-trip min/avg/max = 0.050/0.050/0.050 ms\n")
+    return int(not answered)
+
+
+COMMANDS: dict[str, Command] = {"nslookup": _nslookup, "nc": _nc, "ping": _ping}
