@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, ClassVar
 
 import pytest
 
+from engine.api.types import PODS
 from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
@@ -141,6 +143,54 @@ async def test_a_binding_that_breaks_is_tried_again_after_its_backoff(stage_with
     assert await stage.bound("a") == "n1"
     assert Fails.tries == [0.0, 1.0, 3.0]
     assert Fails.bound == ["a"]
+
+
+class Slow(PreBindPlugin):
+    """Fails the first pod that it is given, when the test says so."""
+
+    name = "Slow"
+    gate: ClassVar[asyncio.Event]
+    seen: ClassVar[list[str]] = []
+
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        self.seen.append(pod.uid)
+        if len(self.seen) > 1:
+            return SUCCESS
+        await self.gate.wait()
+        return error("it took too long")
+
+
+@pytest.fixture
+async def slow(stage_with: StageFor) -> Stage:
+    Slow.gate = asyncio.Event()
+    Slow.seen.clear()
+    return await stage_with(Slow)
+
+
+async def test_the_nomination_for_a_binding_that_fails_is_taken_back(slow: Stage) -> None:
+    await slow.add_node("n1")
+    await slow.add_pod("a", cpu="1")
+    await slow.until(lambda p: p.get("status", {}).get("nominatedNodeName") == "n1", "a")
+    await slow.world.clock.sleep(1)
+    Slow.gate.set()
+    failed = await slow.until(lambda p: p["status"].get("conditions"), "a")
+    assert failed["status"]["conditions"][0]["message"] == 'running PreBind plugin "Slow": it took too long'
+    assert "nominatedNodeName" not in failed["status"]
+    assert await slow.bound("a") == "n1"
+
+
+async def test_a_pod_that_took_the_name_of_one_that_failed_is_not_told_of_it(slow: Stage) -> None:
+    await slow.add_node("n1")
+    await slow.add_pod("a", cpu="1")
+    await slow.until(lambda p: p.get("status", {}).get("nominatedNodeName") == "n1", "a")
+    await slow.admin.delete(PODS, "a", namespace="default", grace_period_seconds=0)
+    fresh = await slow.add_pod("a", cpu="1")
+    assert await slow.bound("a") == "n1"
+    Slow.gate.set()
+    assert [reason for _, reason, _ in await slow.events("a")] == ["Scheduled"]
+    assert Slow.seen[1] == fresh["metadata"]["uid"]
+    assert (await slow.condition("a"))["status"] == "True"
+    assert not slow.scheduler.queue.in_flight
 
 
 class Breaks(PermitPlugin):

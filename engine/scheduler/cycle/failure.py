@@ -41,18 +41,21 @@ class FailureHandler:
         if placement.diagnosis is not None:
             queued.unschedulable_plugins = dict(placement.diagnosis.unschedulable_plugins)
             queued.pending_plugins = dict(placement.diagnosis.pending_plugins)
-        tried = queued.pod
-        self._put_back(queued, placement)
-        self._recorder.event(tried.pod, WARNING, "FailedScheduling", "Scheduling", truncated(status.message))
-        await self._write_condition(tried.pod, status, placement.nominated)
-
-    def _put_back(self, queued: QueuedPod, placement: Placement) -> None:
-        """Back into the queue as it is now, unless it is gone or was bound by somebody."""
         current = self._pods.get(queued.pod.name, queued.pod.namespace)
-        if current is None or current["spec"].get("nodeName") or not queued.pod.is_same_as(current):
+        if current is not None and not queued.pod.is_same_as(current):
+            # What became of the one before is nothing that the new pod should tell of.
             self._queue.done(queued.pod.uid)
             return
-        queued.pod = PodInfo(current)
+        if current is None or current["spec"].get("nodeName"):
+            self._queue.done(queued.pod.uid)
+        else:
+            queued.pod = PodInfo(current)
+            self._put_back(queued, placement)
+        pod = queued.pod.pod
+        self._recorder.event(pod, WARNING, "FailedScheduling", "Scheduling", truncated(status.message))
+        await self._write_condition(pod, status, placement.nominated)
+
+    def _put_back(self, queued: QueuedPod, placement: Placement) -> None:
         try:
             self._queue.add_unschedulable(queued)
         except ValueError as failure:
