@@ -22,6 +22,7 @@ from engine.scheduler.framework.profile import DEFAULT_PLUGINS, EnabledPlugin, P
 from engine.scheduler.framework.runtime import Framework
 from engine.scheduler.framework.status import SUCCESS, Code, Status
 from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
 
@@ -56,6 +57,9 @@ _RESOURCES: dict[str, GVR] = {
     "CSIDriver": GVR("storage.k8s.io", "v1", "csidrivers"),
     "CSIStorageCapacity": GVR("storage.k8s.io", "v1", "csistoragecapacities"),
     "Pod": PODS,
+    "DeviceClass": DEVICE_CLASSES,
+    "ResourceSlice": RESOURCE_SLICES,
+    "ResourceClaim": RESOURCE_CLAIMS,
 }
 
 

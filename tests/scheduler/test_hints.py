@@ -430,6 +430,16 @@ def test_restrictions_after_a_deletion(waiting: dict[str, Any], gone: dict[str, 
     assert helps(VolumeRestrictions, event, mounting("p", **waiting), old, None) is expected
 
 
+def test_restrictions_are_of_one_namespace_and_of_new_claims() -> None:
+    event = ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE)
+    elsewhere = PodInfo(mounting("o", on="n", namespace="x", **GCE))
+    assert not helps(VolumeRestrictions, event, mounting("p", **GCE), elsewhere, None)
+    changed = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, Action.UPDATE)
+    waiting = mounting("p", **of_claim("a"))
+    assert not helps(VolumeRestrictions, changed, waiting, claim("a"), claim("a"))
+    assert helps(VolumeBinding, changed, waiting, claim("a"), claim("a"))
+
+
 @pytest.mark.parametrize("kind", [VolumeRestrictions, VolumeBinding, VolumeZone, NodeVolumeLimits])
 @pytest.mark.parametrize(
     ("waiting", "new", "expected"),

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from engine.api.types import Object
+from engine.scheduler.framework.plugin import ScorePlugin
 from engine.scheduler.framework.status import Code
 from engine.scheduler.plugins.image_locality import ImageLocality
 from engine.scheduler.plugins.node_affinity import NodeAffinity
 from engine.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from engine.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from engine.scheduler.plugins.taint_toleration import TaintToleration
+from tests.scheduler.devices import DRIVER, claim, device, device_class, published, wants
 from tests.scheduler.harness import Bench
 from tests.scheduler.objects import container, node, pod, taint
 
@@ -31,6 +33,12 @@ WEIGHED = {
     "resources": [{"name": "cpu", "weight": 3}, {"name": "memory", "weight": 1}],
 }
 
+MOST_GPUS, LEAST_GPUS = (
+    {"scoringStrategy": {"type": kind, "resources": [{"name": "example.com/gpu", "weight": 1}]}}
+    for kind in ("MostAllocated", "LeastAllocated")
+)
+BALANCED_GPUS = {"resources": [{"name": "example.com/gpu", "weight": 1}, {"name": "cpu", "weight": 1}]}
+
 SMALL, LARGE = node("small", cpu="4", memory="10000"), node("large", cpu="6", memory="10000")
 
 STRATEGIES: dict[str, tuple[dict[str, Any], list[int]]] = {
@@ -47,6 +55,36 @@ STRATEGIES: dict[str, tuple[dict[str, Any], list[int]]] = {
 def test_scoring_strategies(strategy: dict[str, Any], expected: list[int]) -> None:
     bench = Bench([SMALL, LARGE], args={"NodeResourcesFit": {"scoringStrategy": strategy}})
     scores = bench.scores(NodeResourcesFit, pod("p", cpu="3", memory="5000"))
+    assert scores is not None
+    assert list(scores.values()) == expected
+
+
+TAKEN = {"results": [{"request": "r", "driver": DRIVER, "pool": "devices", "device": name} for name in ("a", "b")]}
+GPUS = [
+    device_class("big", "device.attributes['gpu.example.com'].big", extendedResourceName="example.com/gpu"),
+    published(*(device(name, big=True) for name in "abcdefgh"), device("small", big=False), name="s1", node="devices"),
+    published(*(device(name, big=True) for name in "xyz"), device("w", big=True), name="s2", node="idle"),
+    claim("c", wants(), status={"allocation": {"devices": TAKEN}}),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "args", "expected"),
+    [
+        pytest.param("", NodeResourcesFit, MOST_GPUS, [50, 50, 66, 0], id="the fullest"),
+        pytest.param("", NodeResourcesFit, LEAST_GPUS, [50, 50, 33, 0], id="the emptiest"),
+        pytest.param("v1.35.0", NodeResourcesFit, MOST_GPUS, [0, 0, 66, 0], id="an older version"),
+        # Of devices: 4/8 beside cpu 1/4, before that 2/8 beside 0; 2/4 beside 1/4, before that nothing; 2/3 beside 1/4.
+        pytest.param("", NodeResourcesBalancedAllocation, BALANCED_GPUS, [75, 68, 64, 75], id="the most even"),
+    ],
+)
+def test_extended_resources_that_devices_stand_behind(
+    version: str, kind: type[ScorePlugin], args: dict[str, Any], expected: list[int]
+) -> None:
+    nodes = [node("devices"), node("idle"), node("plugin", allocatable={"example.com/gpu": "3"}), node("none")]
+    bench = Bench(nodes, others=GPUS, args={kind.name: args}, version=version)
+    wanted = pod("p", containers=[container(requests={"cpu": "1", "example.com/gpu": "2"})])
+    scores = bench.scores(kind, wanted)
     assert scores is not None
     assert list(scores.values()) == expected
 

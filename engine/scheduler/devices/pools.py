@@ -130,6 +130,13 @@ def _pool(slices: list[Object], node: Object) -> Pool | None:
     return made
 
 
+def devices_near(slices: Iterable[Object], node: Object) -> Iterator[Device]:
+    """The devices of these slices that the node can reach, whatever their pools are like."""
+    for each in slices:
+        if _near(each["spec"], node):
+            yield from (device for device in _devices(each) if _device_near(device, node))
+
+
 def _near(spec: Object, node: Object) -> bool:
     if spec.get("perDeviceNodeSelection"):
         return any(reaches(device, node) for device in spec.get("devices") or ())

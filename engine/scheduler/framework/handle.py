@@ -114,6 +114,8 @@ class Handle:
         self._spawn = spawn
         self._filters: Filters | None = None
         self.extenders: Sequence[Extender] = extenders
+        # All claims to devices, also those whose allocation is only being written.
+        self.claims_in_use: Callable[[], Iterable[Object]] = list
         self.version = version
         self.metrics = metrics or SchedulerMetrics()
         self.note: Callable[[str, Any], None] = lambda key, value: None

@@ -7,7 +7,7 @@ On by default from Kubernetes 1.34 on: from then the plugin has its say in every
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
@@ -94,6 +94,7 @@ class DynamicResources(
         self._claims = Assumptions(RESOURCE_CLAIMS, handle)
         self._pending: dict[str, Object] = {}  # claims whose allocation is being written, by uid
         self._verdicts = Verdicts()
+        handle.claims_in_use = self._in_use
         self._pod_claims = PodClaims(handle, self._claims, self._pending)
         self._writer = ClaimWriter(handle, self._claims)
         self._shares = handle.rng.stream("device shares")
@@ -138,8 +139,11 @@ class DynamicResources(
             kept.own = left_over(pod, self._claims.list()) or claim_for(pod)
         return PreFilterResult()
 
+    def _in_use(self) -> Collection[Object]:
+        return {**{uid_of(claim): claim for claim in self._claims.list()}, **self._pending}.values()
+
     def _allocator(self, claims: list[Object]) -> Allocator:
-        known = {**{uid_of(claim): claim for claim in self._claims.list()}, **self._pending}.values()
+        known = self._in_use()
         rules = self.handle.lister(DEVICE_TAINT_RULES).list() if has_taint_rules(self.handle.version) else []
         return Allocator(
             claims,

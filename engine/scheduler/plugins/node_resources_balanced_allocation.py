@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.scheduler.cache.columns import Columns
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.plugin import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin, Scores
 from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.node_resources import FIRST_ROW, Column, columns_of, compared, pod_request
+from engine.scheduler.plugins.node_resources import FIRST_ROW, Column, Sides, columns_of, pod_request
 from engine.scheduler.plugins.resource_strategies import weighed_resources
 from engine.scheduler.pod_info import PodInfo
 
@@ -56,6 +55,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
         self._resources = [resource.name for resource in weighed_resources(args.get("resources"))]
+        self._sides = Sides(self._resources, handle, non_zero=False)
         self._by_change = at_least(handle.version, 36)
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
@@ -63,8 +63,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         asks = any(pod_request(pod, resource, non_zero=False) for resource in self._resources)
         return SUCCESS if asks else SKIP
 
-    def _scores(self, pod: PodInfo, columns: Columns, rows: Rows) -> Scores:
-        sides = [compared(pod, resource, columns, rows=rows, non_zero=False) for resource in self._resources]
+    def _scores(self, pod: PodInfo, sides: list[tuple[Column, Column]]) -> Scores:
         after = _balance(sides)
         if not self._by_change:
             return after
@@ -75,7 +74,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return half + (half + after - before) // 2
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
-        return int(self._scores(pod, columns_of([node]), FIRST_ROW)[0])
+        return int(self._scores(pod, self._sides.of(pod, columns_of([node]), FIRST_ROW, lambda row: node))[0])
 
     def score_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Scores:
-        return self._scores(pod, snapshot.columns, rows)
+        return self._scores(pod, self._sides.of(pod, snapshot.columns, rows, snapshot.nodes.__getitem__))

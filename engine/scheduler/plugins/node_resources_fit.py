@@ -17,7 +17,7 @@ from engine.scheduler.framework.status import SUCCESS, Status, unresolvable, uns
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.extended_resources import device_class_of, stands_behind
-from engine.scheduler.plugins.node_resources import FIRST_ROW, columns_of, compared
+from engine.scheduler.plugins.node_resources import FIRST_ROW, Sides, columns_of
 from engine.scheduler.plugins.resource_strategies import strategy_of
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_extended
@@ -52,6 +52,7 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         self._ignored = frozenset(args.get("ignoredResources") or ())
         self._ignored_groups = frozenset(args.get("ignoredResourceGroups") or ())
         self._strategy = strategy_of(args.get("scoringStrategy"))
+        self._sides = Sides([resource.name for resource in self._strategy.resources], handle, non_zero=True)
 
     def _is_ignored(self, resource: str) -> bool:
         if not is_extended(resource):
@@ -120,12 +121,11 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         return unresolvable(*reasons) if pattern & 2 else unschedulable(*reasons)
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
-        columns = columns_of([node])
-        sides = [compared(pod, r.name, columns, rows=FIRST_ROW, non_zero=True) for r in self._strategy.resources]
+        sides = self._sides.of(pod, columns_of([node]), FIRST_ROW, lambda row: node)
         return int(self._strategy.combine([s[0] for s in sides], [s[1] for s in sides])[0])
 
     def score_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Scores:
-        sides = [compared(pod, r.name, snapshot.columns, rows=rows, non_zero=True) for r in self._strategy.resources]
+        sides = self._sides.of(pod, snapshot.columns, rows, snapshot.nodes.__getitem__)
         return self._strategy.combine([s[0] for s in sides], [s[1] for s in sides])
 
     # -- queueing hints

@@ -76,9 +76,9 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
                 return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
             if "ReadWriteOncePod" in ((claim.get("spec") or {}).get("accessModes") or ()):
                 exclusive.add(f"{pod.namespace}/{name}")
-        if not exclusive and not _disks(pod):
-            return PreFilterResult(SKIP)
         users = sum(node.used_claims.get(key, 0) > 0 for node in snapshot.nodes for key in sorted(exclusive))
+        if not users and not _disks(pod):
+            return PreFilterResult(SKIP)
         state.write(self.name, RestrictionState(frozenset(exclusive), users))
         return PreFilterResult()
 
@@ -110,11 +110,13 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     def events_to_register(self) -> list[EventWithHint]:
         gone = ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE)
         node = ClusterEvent(EventResource.NODE, Action.ADD)
-        claim = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, Action.ADD | Action.UPDATE)
+        claim = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, Action.ADD)
         return [EventWithHint(gone, self._after_pod), EventWithHint(node), EventWithHint(claim, after_claim)]
 
     def _after_pod(self, pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
-        """A pod that shared a disk or a claim with this one is gone."""
+        """A pod of the namespace that shared a disk or a claim with this one is gone."""
+        if old.namespace != pod.namespace:
+            return QueueingHint.SKIP
         shared = any(_conflict(mine, theirs) for mine in _disks(pod) for theirs in _disks(old))
         shared = shared or bool(set(pod.claims) & set(old.claims))
         return QueueingHint.QUEUE if shared else QueueingHint.SKIP
