@@ -209,6 +209,11 @@ def to_v2(obj: Object) -> Object:
     return {**obj, "metadata": without_kept(obj["metadata"]), "spec": spec, "status": status}
 
 
+def keeps_metrics(metadata: Object) -> bool:
+    """Whether an object of v1 is about other metrics than the CPU, which its annotations hold."""
+    return bool(_taken(metadata.get("annotations") or {}, _METRICS))
+
+
 def _taken(annotations: Object, name: str) -> Any:
     """The value of an annotation; one that is no JSON counts as none (as upstream)."""
     try:

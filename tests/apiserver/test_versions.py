@@ -59,3 +59,13 @@ async def test_an_autoscaler_of_the_old_version_is_stored_as_the_new(client: Cli
     both = await client.update(OLD, {**again, "spec": {**again["spec"], "maxReplicas": 5}})
     assert both["spec"]["maxReplicas"] == 5
     assert len((await client.get(NEW, "web", namespace="default"))["spec"]["metrics"]) == 2
+
+
+async def test_an_autoscaler_of_the_old_version_says_its_default_at_once(client: Client) -> None:
+    """What is answered is what is read afterwards, and to write it again changes nothing."""
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3}
+    old = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web"}, "spec": spec}
+    made = await client.create(OLD, old, namespace="default")
+    assert made["spec"]["targetCPUUtilizationPercentage"] == 80
+    assert made == await client.get(OLD, "web", namespace="default")
+    assert made == await client.update(OLD, made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.autoscaler_versions import without_kept
+from engine.api.autoscaler_versions import keeps_metrics, without_kept
 from engine.api.types import Object
 
 _CPU_PERCENT = 80
@@ -11,7 +11,9 @@ _CPU_PERCENT = 80
 def horizontal_pod_autoscaler(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("minReplicas", 1)
-    if obj.get("apiVersion") == "autoscaling/v1":
+    if obj.get("apiVersion") == "autoscaling/v1":  # where the conversion from v1 defaults it
+        if not keeps_metrics(obj.get("metadata") or {}):
+            spec.setdefault("targetCPUUtilizationPercentage", _CPU_PERCENT)
         return
     if "metadata" in obj:
         obj["metadata"] = without_kept(obj["metadata"])
