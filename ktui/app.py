@@ -30,6 +30,7 @@ from ktui.models.routes import (
     Revive,
     Split,
     ToEditor,
+    ToForwards,
     ToNamespace,
     ToResource,
     ToScreen,
@@ -101,6 +102,14 @@ class KtuiApp(Guarded, Steered, Forwards):
         Binding("colon", "command", "Command", key_display=":", id="frame.command"),
         Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
         Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),
+        Binding(
+            "f8",
+            "forwards",
+            "Forwarded ports",
+            show=False,
+            tooltip="the ports that are forwarded, and an end to them",
+            id="frame.forwards",
+        ),
         Binding("ctrl+s", "export", "Picture", show=False, tooltip="write the screen as an SVG", id="frame.export"),
         Binding("T", "next_theme", "Next theme", show=False, id="frame.theme"),
         Binding("ctrl+z", "suspend_process", "To the shell", show=False, tooltip="fg comes back", id="frame.suspend"),
@@ -256,6 +265,8 @@ class KtuiApp(Guarded, Steered, Forwards):
                 self.unsplit()
             case Tour():
                 self.start_tour()
+            case ToForwards():
+                self.action_forwards()
             case Export(format, file):
                 self.export(format, file)
             case ToTheme(name):

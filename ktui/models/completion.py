@@ -16,7 +16,7 @@ from ktui.models.routes import EXPORTS
 
 FILE_FLAGS = frozenset({"-f", "--filename", "-k", "--kustomize"})
 NAMESPACE_FLAGS = frozenset({"-n", "--namespace"})
-OWN_WORDS = ("theme", "ns", "tour", "export", "split", "only", "up", "q")
+OWN_WORDS = ("theme", "ns", "tour", "export", "split", "only", "forwards", "up", "q")
 OF_PODS = frozenset({"logs", "exec", "attach", "port-forward", "cp", "debug"})
 OF_NODES = frozenset({"cordon", "uncordon", "drain"})
 

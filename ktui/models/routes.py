@@ -86,8 +86,14 @@ class Unsplit:
     """One screen again: the one that has the keys."""
 
 
+@dataclass(frozen=True, slots=True)
+class ToForwards:
+    """The ports that are forwarded."""
+
+
 Route = (
     Split
+    | ToForwards
     | Unsplit
     | ToNamespace
     | Tour
@@ -128,6 +134,8 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return Unsplit()
     if words == ["tour"]:
         return Tour()
+    if words in (["forwards"], ["pf"]):
+        return ToForwards()
     if first == "export":
         return _export(words[1:])
     if first == "theme" and len(words) <= 2:

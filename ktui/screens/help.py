@@ -64,7 +64,7 @@ class Help(ModalScreen[None]):
         yield Text.assemble(
             ("after :  ", "bold"),
             "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
-            "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, tour, up, q; Tab completes",
+            "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, forwards, tour, up, q; Tab completes",
         )
 
     def _screens(self) -> dict[str, str]:

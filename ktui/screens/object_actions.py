@@ -157,7 +157,6 @@ class ObjectActions(FrameScreen):
             return
         name = f"{self._kind}/{chosen[1]}"
         if self.ktui.end_forward(name, chosen[0]):
-            self.notify(f"{name} is forwarded no longer", markup=False)
             return
         obj = await self.read()
         if obj is None:

@@ -11,6 +11,7 @@ from ktui.models.routes import (
     Route,
     Split,
     ToEditor,
+    ToForwards,
     ToResource,
     ToScreen,
     Unsplit,
@@ -32,6 +33,7 @@ CASES = [
     pytest.param("split store", Split("store"), id="two screens, the second named"),
     pytest.param("split x", Mistyped("split x: say one of flow, store"), id="two screens, one that there is not"),
     pytest.param("only", Unsplit(), id="one screen again"),
+    pytest.param("pf", ToForwards(), id="forwarded ports, as in k9s"),
     pytest.param("q", Leave(), id="quit"),
 ]
 

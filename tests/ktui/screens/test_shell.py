@@ -143,3 +143,18 @@ async def test_a_port_is_forwarded_until_that_is_ended(show: Show) -> None:
             await driver.sees("Handling connection for")
         await driver.press("F")
         await driver.sees("pods/box is forwarded no longer")
+        await driver.command("forwards")
+        await driver.sees("no port is forwarded")
+
+
+async def test_the_forwarded_ports_are_listed_and_can_be_ended_from_there(show: Show) -> None:
+    async with show(size=(140, 40)) as driver:
+        await show_box(driver)
+        await driver.press("F")
+        await driver.sees("[LOCAL]:PORT of pods/box")
+        await driver.press("enter")
+        await driver.sees("Forwarding from 127.0.0.1:")
+        await driver.press("3", "f8")
+        await driver.sees("forwarded ports: Enter ends one", "pods/box  in default  127.0.0.1:", "-> 80")
+        await driver.press("enter")
+        await driver.sees("pods/box is forwarded no longer")
