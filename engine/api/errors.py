@@ -77,6 +77,18 @@ def _details(gvr: GVR | None, name: str = "") -> Object:
     return details
 
 
+class KindMissing(ApiError):
+    """An object of a custom kind that does not say so. `body` is the object as it was sent."""
+
+    def __init__(self, wanted: str, body: str) -> None:
+        self.wanted = wanted
+        self.why = f"Object 'Kind' is missing in '{body}'"
+        shown = f"{body[:30]} ..." if len(body) > 30 else body
+        super().__init__(
+            400, "BadRequest", f"the object provided is unrecognized (must be of type {wanted}): {self.why} ({shown})"
+        )
+
+
 def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 

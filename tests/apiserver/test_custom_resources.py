@@ -381,3 +381,35 @@ async def test_numbers_that_go_cannot_keep_are_no_server_errors(client: Client) 
         response = await client.send("POST", path, body=body, headers=headers)
         assert response.status == code, response.body
     assert (await client.get(CRON_TABS, "n", namespace="default"))["spec"] == {"n": float("1" * 30)}
+
+
+async def test_other_names_are_given_before_the_change_is_answered(client: Client) -> None:
+    await _define(client)
+    changed = copy_object(await client.get(DEFINITIONS, NAME))
+    changed["spec"]["names"]["shortNames"] = ["ct"]
+    await client.update(DEFINITIONS, changed)
+    assert (await client.get(DEFINITIONS, NAME))["status"]["acceptedNames"]["shortNames"] == ["ct"]
+
+
+async def test_an_object_must_say_what_kind_it_is(client: Client) -> None:
+    await _define(client)
+    path, headers = f"/apis/{GROUP}/v1/namespaces/default/crontabs", {"content-type": "application/json"}
+    answer = await client.send("POST", path, body=b'{"metadata": {"name": "a"}}', headers=headers)
+    text = 'Object \'Kind\' is missing in \'{"metadata": {"name": "a"}}\''
+    assert (answer.status, answer.body["message"]) == (
+        400,
+        f'the object provided is unrecognized (must be of type CronTab): {text} ({{"metadata": {{"name": "a"}}}})',
+    )
+    await client.create(CRON_TABS, _cron_tab(), namespace="default")
+    with pytest.raises(ApiError, match=r"patch: Invalid value: .*: Object 'Kind' is missing in '") as caught:
+        await client.patch(CRON_TABS, "a", {"kind": None}, namespace="default", content_type=MERGE_PATCH)
+    assert caught.value.code == 422
+
+
+async def test_a_group_of_the_community_tells_of_its_approval(client: Client) -> None:
+    made = _definition()
+    made["spec"]["group"], made["metadata"]["name"] = "a.k8s.io", "crontabs.a.k8s.io"
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": "https://example.com/pull/1"}
+    await client.create(DEFINITIONS, made)
+    stored = await client.get(DEFINITIONS, "crontabs.a.k8s.io")
+    assert _conditions(stored)["KubernetesAPIApprovalPolicyConformant"] == ("True", "ApprovedAnnotation")

@@ -1,18 +1,21 @@
 """From a request's JSON value to a custom object: type and metadata as in Go, the rest pruned to its schema.
 
 Values are not type-checked here, which validation does. Source: apiextensions-apiserver pkg/apiserver
-(schemaCoercingDecoder) and pkg/apiserver/schema/objectmeta.
+(schemaCoercingDecoder, conversion/converter.go) and pkg/apiserver/schema/objectmeta.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+
+import orjson
 
 from engine.api.crd.defaulting import completed
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
 from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
-from engine.api.errors import bad_request
+from engine.api.errors import KindMissing, bad_request, field_invalid, invalid
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 
@@ -20,13 +23,15 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _EXACT = 2**63
 
 
-def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK) -> tuple[Object, list[str]]:
-    """Raises ApiError 400."""
+def decode_custom(
+    definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK, versions: Collection[str]
+) -> tuple[Object, list[str]]:
+    """Raises ApiError 400, or 422 for an object of another kind."""
     if not isinstance(value, dict):
         raise bad_request(
             f"json: cannot unmarshal {json_type(value, 'object')} into Go value of type map[string]interface {{}}"
         )
-    _check_kind(value, gvk)
+    _check_kind(value, gvk, versions)
     strict: list[str] = []
     _duplicates(value, (), strict)
     try:
@@ -45,20 +50,31 @@ def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, g
     return completed(schema, obj), strict
 
 
-def _check_kind(value: Object, gvk: GVK) -> None:
-    api_version, kind = value.get("apiVersion") or gvk.api_version, value.get("kind") or gvk.kind
-    if api_version != gvk.api_version:
-        group, _, version = str(api_version).rpartition("/")
-        if (group, version) != gvk[:2]:
-            raise bad_request(
-                f"the API version in the data ({api_version}) does not match the expected API version "
-                f"({gvk.api_version})"
-            )
-    if kind != gvk.kind:
+def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
+    """`versions` are all that the definition has. Raises ApiError."""
+    kind, api_version = value.get("kind"), value.get("apiVersion")
+    api_version = api_version if isinstance(api_version, str) else ""
+    if not isinstance(kind, str) or not kind or api_version.count("/") > 1:
+        raise KindMissing(gvk.kind, orjson.dumps(value).decode())
+    group, _, version = api_version.rpartition("/")
+    if group != gvk.group:
         raise bad_request(
-            f'{kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: '
-            f"converting ({gvk.version}.{kind}) to ({gvk.group}.{gvk.kind}): unknown conversion"
+            f'{kind} in version "{version}" cannot be handled as a {gvk.kind}: {group}/{version}, Kind={kind} is '
+            f'unstructured and is not suitable for converting to "{gvk.api_version}"'
         )
+    if version not in versions:
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {gvk.kind}: request to convert CR from an invalid '
+            f"group/version: {api_version}"
+        )
+    if version != gvk.version:
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version ({gvk.api_version})"
+        )
+    if kind != gvk.kind:
+        metadata = value.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else ""
+        raise invalid(gvk._replace(kind=kind), str(name or ""), [field_invalid("kind", kind, f"must be {gvk.kind}")])
 
 
 def _metadata(definitions: Definitions, value: Any, path: str, strict: list[str], *, gvk: GVK) -> Object:

@@ -93,6 +93,12 @@ def named(definition: Object, taken: Taken, *, now: str) -> Object | None:
     return with_condition(status, established, now=now)
 
 
+def renamed(definition: Object) -> bool:
+    """Whether a definition that was given its names asks for others, and nobody has looked at them yet."""
+    accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+    return is_true(definition, "NamesAccepted") and not _same_names(definition["spec"]["names"], accepted)
+
+
 def established(definition: Object, *, now: str) -> Object | None:
     """The status with Established, once the names are accepted; None where nothing changes.
 

@@ -51,6 +51,7 @@ class CustomVersion:
     def __init__(self, definitions: Definitions, definition: Object, version: Object) -> None:
         spec = definition["spec"]
         self._definitions = definitions
+        self._versions = frozenset(each["name"] for each in spec["versions"])
         self._spec = version
         self.names: Object = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
         self.gvk = GVK(spec["group"], version["name"], self.names["kind"])
@@ -114,7 +115,7 @@ class CustomVersion:
     # -- objects
 
     def decode(self, value: Any) -> tuple[Object, list[str]]:
-        return decode_custom(self._definitions, self.structural, value, gvk=self.gvk)
+        return decode_custom(self._definitions, self.structural, value, gvk=self.gvk, versions=self._versions)
 
     def complete(self, obj: Object) -> None:
         filled = completed(self.structural, obj)

@@ -97,7 +97,8 @@ class CustomResourceDefinitions:
             return definition is None
         known = self._served.get(definition["metadata"]["name"])
         signature = self._look(definition).signature if served(definition) else None
-        return (known.signature if known is not None else None) == signature and not _establishing(definition)
+        served_ = known.signature if known is not None else None
+        return served_ == signature and not _establishing(definition) and not naming.renamed(definition)
 
     def _look(self, definition: Object) -> Looked:
         name, version = definition["metadata"]["name"], definition["metadata"]["resourceVersion"]

@@ -13,7 +13,7 @@ import orjson
 
 from engine.api.decoders import Mismatch, path_steps
 from engine.api.decoding import Decoded, decode, load_json
-from engine.api.errors import ApiError, bad_request, unsupported_media_type
+from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_media_type
 from engine.api.go_json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
@@ -90,7 +90,9 @@ def decode_value(
 
 
 def _as_written(error: ApiError, request: Request) -> ApiError:
-    """The error with a number that was refused as it stands in the body: `1e3`, where a float says 1000.0."""
+    """The error with what it shows as it stands in the body: of a number `1e3`, where a float says 1000.0."""
+    if isinstance(error, KindMissing) and isinstance(request.body, bytes) and request.method != "PATCH":
+        return KindMissing(error.wanted, request.body.decode("utf-8", "replace"))
     mismatch = error.__cause__
     if not isinstance(mismatch, Mismatch) or type(mismatch.value) is not float or media_type(request) not in ("", JSON):
         return error

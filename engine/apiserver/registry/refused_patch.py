@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from engine.api.decoders import Mismatch, json_type
-from engine.api.errors import ApiError, field_invalid, invalid
+from engine.api.errors import ApiError, KindMissing, field_invalid, invalid
 from engine.api.go_fields import named_strings
 from engine.api.patch.strategic_common import go_text
 from engine.api.types import GVK
@@ -41,6 +41,8 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
 
 
 def _reason(error: ApiError, gvk: GVK) -> str | None:
+    if isinstance(error, KindMissing):
+        return error.why
     _, found, reason = error.message.partition(f" cannot be handled as a {gvk.kind}: ")
     return reason if found else None
 

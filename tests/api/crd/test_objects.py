@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from engine.api.crd.version import CustomVersion
 from engine.api.decoding import load_json
 from engine.api.errors import ApiError
+from engine.api.schema import load_definitions
 from engine.api.types import Object
-from tests.api.crd.samples import compiled, cron_tab
+from tests.api.crd.samples import compiled, cron_tab, definition
 
 SCHEMA: Object = {
     "type": "object",
@@ -71,7 +73,8 @@ def test_type_and_metadata_are_known_without_being_said_also_in_an_embedded_reso
 
 
 def test_duplicate_fields_are_named() -> None:
-    value = load_json(b'{"metadata": {"name": "a"}, "spec": {"image": "a", "image": "b"}}')
+    of_a_kind = b'"apiVersion": "stable.example.com/v1", "kind": "CronTab"'
+    value = load_json(b'{%s, "metadata": {"name": "a"}, "spec": {"image": "a", "image": "b"}}' % of_a_kind)
     obj, strict = compiled(SCHEMA).decode(value)
     assert (obj["spec"]["image"], strict) == ("b", ['duplicate field "spec.image"'])
 
@@ -81,11 +84,64 @@ def test_whole_numbers_are_integers() -> None:
     assert repr(obj["spec"]["replicas"]) == "3"
 
 
-def test_another_version_or_kind_is_refused() -> None:
-    with pytest.raises(ApiError, match="does not match the expected API version"):
-        compiled(SCHEMA).decode({**cron_tab({}), "apiVersion": "stable.example.com/v2"})
-    with pytest.raises(ApiError, match='Other in version "v1" cannot be handled as a CronTab'):
-        compiled(SCHEMA).decode({**cron_tab({}), "kind": "Other"})
+def _with_v2() -> Object:
+    made = definition(SCHEMA)
+    first = made["spec"]["versions"][0]
+    made["spec"]["versions"].append({**first, "name": "v2", "served": False, "storage": False})
+    return made
+
+
+HANDLED = 'CronTab in version "{}" cannot be handled as a CronTab: '
+NO_KIND = "the object provided is unrecognized (must be of type CronTab): Object 'Kind' is missing in '{0}' ({1} ...)"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "message"),
+    [
+        (
+            {"apiVersion": "stable.example.com/v2"},
+            400,
+            "the API version in the data (stable.example.com/v2) does not match the expected API version "
+            "(stable.example.com/v1)",
+        ),
+        (
+            {"apiVersion": "stable.example.com/v9"},
+            400,
+            HANDLED.format("v9") + "request to convert CR from an invalid group/version: stable.example.com/v9",
+        ),
+        (
+            {"apiVersion": "other/v1"},
+            400,
+            HANDLED.format("v1") + "other/v1, Kind=CronTab is unstructured and is not suitable for converting to "
+            '"stable.example.com/v1"',
+        ),
+        (
+            {"apiVersion": None},
+            400,
+            HANDLED.format("") + "/, Kind=CronTab is unstructured and is not suitable for converting to "
+            '"stable.example.com/v1"',
+        ),
+        (
+            {"kind": "Other"},
+            422,
+            'Other.stable.example.com "a" is invalid: kind: Invalid value: "Other": must be CronTab',
+        ),
+        (
+            {"kind": None, "spec": {}},
+            400,
+            NO_KIND.format(
+                '{"apiVersion":"stable.example.com/v1","kind":null,"metadata":{"name":"a","uid":"2"},"spec":{}}',
+                '{"apiVersion":"stable.example.',
+            ),
+        ),
+    ],
+)
+def test_another_version_or_kind_is_refused(fields: Object, code: int, message: str) -> None:
+    made = _with_v2()
+    version = CustomVersion(load_definitions(), made, made["spec"]["versions"][0])
+    with pytest.raises(ApiError) as caught:
+        version.decode({**cron_tab({}), **fields})
+    assert (caught.value.code, caught.value.message) == (code, message)
 
 
 def test_metadata_of_the_wrong_type_is_refused() -> None:
