@@ -96,8 +96,9 @@ class Gauge(Family):
         self._values = {(label,): value for label, value in values.items()}
 
     def samples(self) -> Iterator[Sample]:
-        for values, value in sorted(self._values.items()):
-            yield Sample(self._named(values), value)
+        named = [(self._named(values), value) for values, value in self._values.items()]
+        for labels, value in sorted(named, key=_by_labels):
+            yield Sample(labels, value)
 
 
 class Counter(Gauge):
@@ -119,5 +120,10 @@ class Histogram(Family):
         found.observe(value)
 
     def samples(self) -> Iterator[Sample]:
-        for values, found in sorted(self._found.items(), key=lambda pair: pair[0]):
-            yield from found.samples(self._named(values))
+        named = [(self._named(values), found) for values, found in self._found.items()]
+        for labels, found in sorted(named, key=_by_labels):
+            yield from found.samples(labels)
+
+
+def _by_labels(pair: tuple[Mapping[str, str], object]) -> tuple[str, ...]:
+    return tuple(pair[0].values())
