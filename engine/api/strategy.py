@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.api.daemon_generation import count_template_generation, first_template_generation
 from engine.api.pod_strategy import (
     merge_spread_keys,
     prepare_pod_for_create,
@@ -37,7 +38,12 @@ from engine.api.resources import ResourceInfo
 from engine.api.selectable import selectable_fields, unknown_field_text
 from engine.api.service_strategy import prepare_service_for_update
 from engine.api.types import Object
-from engine.api.volume_strategy import prepare_claim_for_create, prepare_claim_for_update, prepare_volume_for_create
+from engine.api.volume_strategy import (
+    prepare_claim_for_create,
+    prepare_claim_for_update,
+    prepare_volume_for_create,
+    prepare_volume_for_status_update,
+)
 
 __all__ = [
     "grace_period",
@@ -193,7 +199,7 @@ def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     _count_generation(info, new, old)
 
 
-def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object) -> None:
+def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, now: str) -> None:
     """Keeps all but the status (and, for most kinds, the metadata)."""
     kind = (info.gvr.group, info.kind)
     _keep_metadata(new, old)
@@ -207,6 +213,8 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object) -> N
         _keep(new["metadata"], old["metadata"], "labels")
     if kind == ("", "Pod"):
         prepare_pod_for_status_update(new, old)
+    if kind == ("", "PersistentVolume"):
+        prepare_volume_for_status_update(new, old, now)
 
 
 def mark_deleting(obj: Object) -> None:
@@ -341,12 +349,20 @@ def _update_signing_request(new: Object, old: Object) -> None:
     _keep(new, old, "spec")
 
 
+def _name_limits(obj: Object) -> None:
+    """A LimitRange may come without a name."""
+    if not obj["metadata"].get("name"):
+        obj["metadata"]["name"] = obj["metadata"]["uid"]
+
+
 _CREATE: Mapping[_Kind, Callable[[Object], None]] = {
+    ("", "LimitRange"): _name_limits,
     ("", "Namespace"): _create_namespace,
     ("", "PersistentVolume"): prepare_volume_for_create,
     ("", "PersistentVolumeClaim"): prepare_claim_for_create,
     ("", "Pod"): prepare_pod_for_create,
     ("", "ServiceAccount"): _name_secrets_only,
+    ("apps", "DaemonSet"): first_template_generation,
     ("batch", "Job"): _create_job,
     (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
 }
@@ -356,6 +372,7 @@ _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("", "Pod"): prepare_pod_for_update,
     ("", "Service"): prepare_service_for_update,
     ("", "ServiceAccount"): lambda new, old: _name_secrets_only(new),
+    ("apps", "DaemonSet"): count_template_generation,
     (APIEXTENSIONS, "CustomResourceDefinition"): _update_definition,
     (CERTIFICATES, "CertificateSigningRequest"): _update_signing_request,
 }

@@ -16,7 +16,19 @@ from engine.api.strategy import (
 )
 from engine.api.types import GVK, Object
 from engine.api.warnings import warnings_before_create
-from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
+from tests.api.objects import (
+    DEPLOYMENT,
+    JOB,
+    POD,
+    SERVICE,
+    container,
+    defaulted,
+    deployment,
+    info,
+    pod,
+    prepared,
+    service,
+)
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NAMESPACE = GVK("", "v1", "Namespace")
@@ -214,7 +226,7 @@ def test_a_status_update_changes_the_status_alone() -> None:
     new["spec"]["replicas"] = 9
     new["metadata"]["labels"] = {"a": "b"}
     new["status"] = {"replicas": 2}
-    prepare_for_status_update(info(DEPLOYMENT), new, old)
+    prepare_for_status_update(info(DEPLOYMENT), new, old, now="2026-01-01T00:00:00Z")
     assert new["spec"]["replicas"] == 1
     assert "labels" not in new["metadata"]
     assert new["status"] == {"replicas": 2}
@@ -228,7 +240,7 @@ def test_a_pods_class_and_owners_survive_its_status_updates() -> None:
     new = copy.deepcopy(old)
     new["metadata"]["ownerReferences"] = []
     new["status"] = {"phase": "Running", "conditions": [{"type": "Ready"}]}
-    prepare_for_status_update(info(POD), new, old)
+    prepare_for_status_update(info(POD), new, old, now="2026-01-01T00:00:00Z")
     assert new["metadata"]["ownerReferences"] == [{"uid": "u"}]
     assert new["status"] == {
         "phase": "Running",
@@ -393,3 +405,19 @@ def test_windows_has_no_app_armor() -> None:
     sent["metadata"]["annotations"] = {_PREFIX: "unconfined"}
     assert warnings_before_create(info(POD), sent) == []
     assert "securityContext" not in prepared(POD, sent)["spec"]["containers"][0]
+
+
+def test_a_daemon_set_counts_the_changes_of_its_template() -> None:
+    kind, annotation = info(GVK("apps", "v1", "DaemonSet")), "deprecated.daemonset.template.generation"
+
+    def daemon_set(image: str, **annotations: str) -> Object:
+        spec = {"selector": {}, "template": {"spec": {"containers": [{"name": "a", "image": image}]}}}
+        return defaulted(kind.gvk, {"metadata": {"name": "a", "annotations": annotations}, "spec": spec})
+
+    old = daemon_set("a", **{annotation: "-3"})
+    prepare_for_create(kind, old)
+    assert old["metadata"]["annotations"] == {annotation: "1"}
+    for image, generation in (("a", "1"), ("b", "2")):
+        new = daemon_set(image, **{annotation: "9"})
+        prepare_for_update(kind, new, old)
+        assert new["metadata"]["annotations"] == {annotation: generation}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.daemon_generation import fill_template_generation
 from engine.api.defaults.pods import pod_only, pod_spec
 from engine.api.defaults.storage import claim_spec
 from engine.api.defaults.twins import drop_init_annotations, pod_addresses
@@ -69,6 +70,7 @@ def replication_controller(obj: Object) -> None:
 
 
 def daemon_set(obj: Object) -> None:
+    fill_template_generation(obj)
     spec = obj.setdefault("spec", {})
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = spec.setdefault("updateStrategy", {})

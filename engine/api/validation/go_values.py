@@ -185,6 +185,7 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("ClusterScope", "clusterScope", False),
         _Field("Namespaces", "namespaces"),
     ),
+    "NonResourceAttributes": (_Field("Path", "path", ""), _Field("Verb", "verb", "")),
     "NonResourcePolicyRule": (_Field("Verbs", "verbs"), _Field("NonResourceURLs", "nonResourceURLs")),
     "PriorityLevelConfigurationSpec": (
         _Field("Type", "type", ""),

@@ -106,9 +106,12 @@ def runtime_class(obj: Object, problems: Problems) -> None:
     label_map(scheduling.get("nodeSelector"), "scheduling.nodeSelector", problems)
     tolerations = scheduling.get("tolerations", [])
     placement.tolerations(tolerations, "scheduling.tolerations", problems)
+    seen = []
     for index, toleration in enumerate(tolerations):
-        if toleration in tolerations[:index]:
+        key = [toleration.get(field) for field in ("key", "operator", "value", "effect")]
+        if key in seen:
             problems.duplicate(f"scheduling.tolerations[{index}]", internal("Toleration", toleration))
+        seen.append(key)
 
 
 def runtime_class_update(new: Object, old: Object, problems: Problems) -> None:

@@ -74,7 +74,7 @@ def _system_priority(obj: Object, name: str, value: int, problems: Problems) -> 
     elif known != value:
         why = f"value of {name} PriorityClass must be {known}"
     elif obj.get("globalDefault"):
-        why = f"globalDefault of {name} must be false"
+        why = f"globalDefault of {name} PriorityClass must be false"
     else:
         return
     detail = f"priority class names with 'system-' prefix are reserved for system use only. error: {why}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.api.errors import Cause
 from engine.api.types import Object
+from engine.api.validation.go_values import internal
 from engine.api.validation.problems import Problems
 
 _OWN, _LOCAL = "SelfSubjectAccessReview", "LocalSubjectAccessReview"
@@ -19,7 +20,7 @@ def access_causes(review: Object, namespace: str) -> list[Cause]:
     problems = Problems()
     if resource is not None and path is not None:
         text = "cannot be specified in combination with resourceAttributes"
-        problems.invalid("spec.nonResourceAttributes", path, text)
+        problems.invalid("spec.nonResourceAttributes", internal("NonResourceAttributes", path), text)
     if resource is None and path is None:
         text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         problems.invalid("spec.resourceAttributes", None, text)
@@ -33,7 +34,8 @@ def access_causes(review: Object, namespace: str) -> list[Cause]:
             path_ = "spec.resourceAttributes.namespace"
             problems.invalid(path_, resource.get("namespace", ""), "must match metadata.namespace")
         if path is not None:
-            problems.invalid("spec.nonResourceAttributes", path, "disallowed on this kind of request")
+            shown = internal("NonResourceAttributes", path)
+            problems.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request")
     return problems
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
+from engine.api.daemon_generation import TEMPLATE_GENERATION
 from engine.api.errors import ApiError
 from engine.api.types import GVK, GVR, NODES, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
@@ -25,7 +26,6 @@ from engine.controllers.slow_start import as_failure, slow_start
 
 DAEMON_SETS = GVR("apps", "v1", "daemonsets")
 KIND = GVK("apps", "v1", "DaemonSet")
-TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 POD_GENERATION = "pod-template-generation"
 BURST_REPLICAS = 250
 MAX_FAILURE_DELAY = 900.0

@@ -11,6 +11,7 @@ from engine.api.types import GVK, Object
 from engine.api.validation import validate_update
 from tests.api.objects import defaulted, info, problems
 
+_TOLERATION = {"key": "a", "operator": "Exists", "effect": "NoExecute"}
 STORAGE = "storage.k8s.io"
 _SUBDOMAIN = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
@@ -380,10 +381,10 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
     ),
     "a runtime's tolerations": (
         RUNTIME,
-        {"handler": "h", "scheduling": {"tolerations": [{"key": "a", "operator": "Exists"}] * 2}},
+        {"handler": "h", "scheduling": {"tolerations": [_TOLERATION, {**_TOLERATION, "tolerationSeconds": 5}]}},
         [
-            'scheduling.tolerations[1]: Duplicate value: {"Key":"a","Operator":"Exists","Value":"","Effect":"",'
-            '"TolerationSeconds":null}'
+            'scheduling.tolerations[1]: Duplicate value: {"Key":"a","Operator":"Exists","Value":"",'
+            '"Effect":"NoExecute","TolerationSeconds":5}'
         ],
     ),
     "an address of nobody": (ADDRESS, spec(), ["spec.parentRef: Required value"]),
