@@ -30,7 +30,7 @@ from engine.api.wire import (
     Request,
     Response,
 )
-from engine.apiserver.registry.representation import negotiate
+from engine.apiserver.registry.representation import is_pretty, negotiate
 from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
 from engine.world import World
@@ -153,7 +153,8 @@ class HttpServer:
         return web.Response(status=response.status, body=data, headers=headers)
 
     async def _encoded(self, request: Request, body: Any, headers: dict[str, str]) -> bytes:
-        option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if _is_pretty(request) else 0)
+        # As Go's serializers: a line ends with what machines read, and not with what persons do.
+        option = orjson.OPT_INDENT_2 if _is_pretty(request) else orjson.OPT_APPEND_NEWLINE
         if "content-type" in headers:
             return orjson.dumps(body, option=option)
         accept = request.headers.get("accept", "")
@@ -280,6 +281,8 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
 
 def _is_pretty(request: Request) -> bool:
     """Whether a person reads the answer: who asks for it, and browsers, curl and wget (negotiation, isPrettyPrint)."""
+    if is_pretty(request.headers.get("accept", "")):
+        return True
     if wanted := request.parameter("pretty"):
         return wanted in _TRUE
     return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))

@@ -354,6 +354,7 @@ async def test_people_get_lines(served: Served, path: str, agent: str, query: st
         answer = await session.get(f"/api/v1/namespaces{path}{query}", headers={"User-Agent": agent})
         text = await answer.text()
     assert text.startswith('{\n  "' if pretty else '{"')
+    assert text.endswith("\n") is not pretty
     value = orjson.loads(text)
     assert value.get("reason") == "NotFound" or value["kind"] in ("Namespace", "NamespaceList")
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR
-from engine.apiserver.registry.representation import Form, negotiate
+from engine.apiserver.registry.representation import Form, is_pretty, negotiate
 from engine.client import Client
 from tests.apiserver.conftest import config_map
 
@@ -19,6 +19,11 @@ FORMS: dict[str, tuple[str, Form | None]] = {
     "the first": (f"{YAML}, {JSON}", Form(YAML)),
     "what is liked best": (f"{JSON};q=0.5, {YAML}", Form(YAML)),
     "what is liked as well": (f"{JSON};q=0.5, {YAML};q=0.5", Form(JSON)),
+    "a kind": ("application/*", Form()),
+    "something narrower than anything": (f"*/*, {YAML}", Form(YAML)),
+    "something narrower than a kind": (f"application/*, {YAML}", Form(YAML)),
+    "what nobody knows, or JSON": (f"unrecognized/stuff,{JSON}; pretty=1", Form()),
+    "a group without a form": (f"{JSON};g=meta.k8s.io;v=v1", None),
     "a table": (f"{JSON};{_TABLE.format('v1')}", Form(JSON, "Table")),
     "a table of old": (f"{JSON};{_TABLE.format('v1beta1')}", Form(JSON, "Table", "v1beta1")),
     "as kubectl asks": (
@@ -106,3 +111,11 @@ async def test_what_a_watch_can_be(client: Client, row: tuple[str, bool]) -> Non
     streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
     if accept == YAML:
         assert answer.body["message"] == f"only the following media types are accepted: {streams}"
+
+
+@pytest.mark.parametrize(
+    ("accept", "pretty"),
+    [(JSON, False), (f"{JSON}; pretty=1", True), (f"{JSON};pretty=true", False), (f"a/b, {JSON};pretty=1", True)],
+)
+def test_an_answer_for_people(accept: str, pretty: bool) -> None:
+    assert is_pretty(accept) is pretty

@@ -21,6 +21,7 @@ _GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
 _SERVED = (JSON, YAML)
 _ANY = ("*/*", "application/*", "")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+_CONVERTING = frozenset(("as", "g", "v"))
 _INCLUDES = ("", "None", "Metadata", "Object")
 
 
@@ -42,15 +43,15 @@ def negotiate(accept: str) -> Form:
     the first. Raises ApiError 406."""
     if not accept or accept == JSON:
         return Form()
-    for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_quality, reverse=True):
+    for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_liking, reverse=True):
         if media_type not in _SERVED and media_type not in _ANY:
             continue
         if parameters.get("stream", "watch") != "watch":
             continue
         served = media_type if media_type in _SERVED else JSON
-        kind = parameters.get("as", "")
-        if not kind:
+        if not _CONVERTING & parameters.keys():
             return Form(served)
+        kind = parameters.get("as", "")
         version = parameters.get("v", "")
         if kind in _FORMS and parameters.get("g") == _GROUP and version in _VERSIONS:
             return Form(served, kind, version)
@@ -73,11 +74,20 @@ def _clause(text: str) -> tuple[str, dict[str, str]]:
     return media_type, dict(part.partition("=")[::2] for part in rest)
 
 
-def _quality(clause: tuple[str, dict[str, str]]) -> float:
+def is_pretty(accept: str) -> bool:
+    """Whether the header asks for an answer that a person reads."""
+    return "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(","))
+
+
+def _liking(clause: tuple[str, dict[str, str]]) -> tuple[float, bool, bool]:
+    """How much a client likes a clause: of those that it likes as well, the narrower comes first (goautoneg)."""
+    media_type, parameters = clause
+    kind, _, subtype = media_type.partition("/")
     try:
-        return float(clause[1].get("q", "1"))
+        quality = float(parameters.get("q", "1"))
     except ValueError:
-        return 1.0
+        quality = 1.0
+    return quality, kind != "*", subtype != "*"
 
 
 def represent(
