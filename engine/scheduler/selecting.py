@@ -68,8 +68,12 @@ def with_match_labels(obj: Object | None, labels: Mapping[str, str]) -> Object |
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
-def _integer(text: str | None) -> int | None:
-    return int(text) if text is not None and _INTEGER.fullmatch(text) else None
+def integer(text: str | None) -> int | None:
+    """A whole number as Go's ParseInt reads it: without underscores and spaces, in 64 bits."""
+    if text is None or not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if -(2**63) <= value < 2**63 else None
 
 
 class _Requirement:
@@ -81,7 +85,7 @@ class _Requirement:
         self._key: str = obj.get("key", "")
         self._operator: str = obj.get("operator", "")
         self._values: list[str] = obj.get("values") or []
-        self._bound = _integer(self._values[0]) if len(self._values) == 1 else None
+        self._bound = integer(self._values[0]) if len(self._values) == 1 else None
 
     def matches(self, values: Mapping[str, str]) -> bool:
         present = self._key in values
@@ -94,7 +98,7 @@ class _Requirement:
                 return present
             case "DoesNotExist":
                 return not present
-        actual = _integer(values.get(self._key))
+        actual = integer(values.get(self._key))
         if actual is None or self._bound is None:
             return False
         return actual > self._bound if self._operator == "Gt" else actual < self._bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api.types import Object
+from engine.scheduler.selecting import integer
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
@@ -16,9 +17,8 @@ UNSCHEDULABLE_TAINT: Object = {"key": "node.kubernetes.io/unschedulable", "effec
 
 def _compares(operator: str, toleration: str, taint: str) -> bool:
     """Gt and Lt (KEP 5471): the taint's number against the toleration's."""
-    try:
-        bound, value = int(toleration), int(taint)
-    except ValueError:
+    bound, value = integer(toleration), integer(taint)
+    if bound is None or value is None:
         return False
     return value > bound if operator == "Gt" else value < bound
 

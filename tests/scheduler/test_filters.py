@@ -56,6 +56,11 @@ TAINT_CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], bool]] 
     "no execute filters": ([taint("foo", "NoExecute", "bar")], [], False),
     "greater than": ([taint("sla", value="950")], [{"key": "sla", "operator": "Gt", "value": "900"}], True),
     "not greater than": ([taint("sla", value="800")], [{"key": "sla", "operator": "Gt", "value": "900"}], False),
+    "greater than what is no number": (
+        [taint("sla", value="1_000")],
+        [{"key": "sla", "operator": "Gt", "value": "900"}],
+        False,
+    ),
     "less than": ([taint("sla", value="800")], [{"key": "sla", "operator": "Lt", "value": "900"}], True),
 }
 

@@ -464,6 +464,9 @@ def test_after_claims(kind: type[Plugin], waiting: Object, new: Object, expected
         pytest.param(pod("o", node_name="n"), False, id="no volume"),
         pytest.param(mounting("o", on="n", emptyDir={}), False, id="nothing attached"),
         pytest.param(mounting("o", **of_claim("a")), False, id="on no node"),
+        pytest.param(
+            {**mounting("o", **of_claim("a")), "status": {"nominatedNodeName": "n"}}, True, id="nominated to a node"
+        ),
     ],
 )
 def test_limits_after_a_deletion(gone: Object, expected: bool) -> None:

@@ -200,7 +200,8 @@ def _after_csi_node(pod: PodInfo, old: Object | None, new: Object) -> QueueingHi
 def _after_pod(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
     """A pod that had something attached to its node is gone."""
     attached = old.claims or any(migrated_driver(volume) for volume in old.spec.get("volumes") or ())
-    return QueueingHint.QUEUE if old.node_name and attached else QueueingHint.SKIP
+    bound = old.node_name or old.nominated_node_name
+    return QueueingHint.QUEUE if bound and attached else QueueingHint.SKIP
 
 
 def _after_attachment(pod: PodInfo, old: Object, new: Object | None) -> QueueingHint:
