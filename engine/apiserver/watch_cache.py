@@ -37,7 +37,6 @@ from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
 from engine.world import World
 
-BOOKMARK_PERIOD = 60.0
 LIST_AGAIN = 1.0  # seconds between attempts while the store is away
 # How long a request waits for a revision that is still to come, and how often the store is asked meanwhile how far it
 # is (watch_cache.go blockTimeout, watch_progress.go).
@@ -110,7 +109,6 @@ class WatchCache:
             self._started.set_result(None)
             self._source = watcher
             tasks.spawn(self._run(), f"watch-cache {self.prefix}")
-            tasks.spawn(self._bookmark(), f"bookmarks {self.prefix}")
         elif not self._started.done():
             await self._started
 
@@ -178,16 +176,9 @@ class WatchCache:
             except StoreUnavailableError:
                 await self._world.clock.sleep(LIST_AGAIN)
 
-    async def _bookmark(self) -> None:
-        """Now and then tell those who asked how far the cache has come, also where nothing of theirs has changed."""
-        while True:
-            await self._world.clock.sleep(BOOKMARK_PERIOD)
-            for watcher in self._watchers:
-                if watcher.interest.bookmarks:
-                    self.bookmark(watcher)
-
     def bookmark(self, watcher: Watcher) -> None:
-        """Send a bookmark once the store has said how far it is."""
+        """Tell a watcher how far the cache has come, once the store has said how far it is: where nothing of the
+        watcher's has changed, too."""
         if self._source is not None:
             self._bookmarks_due[watcher.number] = watcher
             self._source.request_progress()

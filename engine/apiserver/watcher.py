@@ -14,7 +14,8 @@ from engine.apiserver.waking import Bell, Waking
 from engine.clock import Clock, Timer
 
 BUFFER = 1000
-# The last bookmark of a watch is sent so long before its time is up (cacher.go, bookmarkFrequency).
+# A watch gets a bookmark so often, and a last one so long before its time is up (cache_watcher.go nextBookmarkTime).
+BOOKMARK_PERIOD = 60.0
 BOOKMARK_BEFORE_END = 2.0
 
 
@@ -75,7 +76,7 @@ class Watcher:
         self._bell = Bell()
         self._waits = False  # whether the bell is awaited and not yet to be rung
         self._ended = False
-        self._timers: list[Timer] = []
+        self._timers: dict[str, Timer] = {}
         self._cursor = after
 
     # -- the server's side
@@ -126,18 +127,32 @@ class Watcher:
             self._push(WatchEvent("BOOKMARK", interest.bookmark(revision), revision))
 
     def end_after(self, seconds: float, bookmark: Callable[[Watcher], None]) -> None:
-        """End the watch when its time is up; shortly before, `bookmark` is asked to send one."""
-        early = seconds - BOOKMARK_BEFORE_END
-        if self.interest.bookmarks and early > 0:
-            self._timers.append(self._clock.call_later(early, lambda: bookmark(self)))
-        self._timers.append(self._clock.call_later(seconds, self.end))
+        """End the watch when its time is up; each minute until then, and shortly before, ask for a `bookmark`."""
+        end = self._clock.monotonic() + seconds
+        self._timers["end"] = self._clock.call_later(seconds, self.end)
+        if self.interest.bookmarks:
+            self._remind(end, bookmark)
+
+    def _remind(self, end: float, bookmark: Callable[[Watcher], None]) -> None:
+        now = self._clock.monotonic()
+        early, due = end - BOOKMARK_BEFORE_END, now + BOOKMARK_PERIOD
+        if now < early < due:
+            due = early
+        if due >= end:
+            return
+
+        def remind() -> None:
+            bookmark(self)
+            self._remind(end, bookmark)
+
+        self._timers["bookmark"] = self._clock.call_later(due - now, remind)
 
     def end(self) -> None:
         """No more events come; those that are buffered are still delivered."""
         if self._ended:
             return
         self._ended = True
-        for timer in self._timers:
+        for timer in self._timers.values():
             timer.cancel()
         self._on_end(self)
         self._wake()

@@ -102,6 +102,20 @@ async def test_a_watch_ends_when_its_time_is_up(client: Client, virtual_clock: V
     assert [event.revision for _, event in events[1:]] == [int(made["metadata"]["resourceVersion"])] * 2
 
 
+async def test_a_bookmark_comes_a_minute_after_the_watch_began(client: Client, virtual_clock: VirtualClock) -> None:
+    """Each watch has minutes of its own, and of the last one nothing is left that would be worth one."""
+    await client.list(CONFIGMAPS)
+    await virtual_clock.sleep(30)
+    version = (await client.list(CONFIGMAPS)).resource_version
+    times = {}
+    for seconds in (1, 2, 3, 61, 62, 100, 125):
+        watch = await client.watch(CONFIGMAPS, timeout_seconds=seconds, allow_bookmarks=True, resource_version=version)
+        began = virtual_clock.monotonic()
+        await client.create(SERVICE_ACCOUNTS, account(f"a{seconds}"), namespace="default")
+        times[seconds] = [round(virtual_clock.monotonic() - began) async for _ in watch]
+    assert times == {1: [], 2: [], 3: [1], 61: [59], 62: [60], 100: [60, 98], 125: [60, 120, 123]}
+
+
 async def test_no_bookmark_tells_where_the_watch_began(client: Client, virtual_clock: VirtualClock) -> None:
     listed = await client.list(CONFIGMAPS)
     watch = await client.watch(
