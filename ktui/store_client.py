@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.api.errors import ApiError
+from ktui import store_printers as printers
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import find
 
@@ -19,7 +20,7 @@ PREFIX = "/debug/ktui/store"
 
 
 # Exit codes of etcdctl (pkg/cobrautl error.go).
-ERROR, BAD_FEATURE, INTERRUPTED, BAD_ARGUMENTS = 1, 4, 5, 128
+ERROR, INVALID_INPUT, BAD_FEATURE, INTERRUPTED, BAD_ARGUMENTS = 1, 3, 4, 5, 128
 
 
 class EtcdctlError(UsageError):
@@ -58,6 +59,26 @@ def no_table(write_out: Format) -> None:
     """Raises EtcdctlError for a command that has no table to show."""
     if write_out == Format.TABLE:
         raise EtcdctlError("table not supported as output format", BAD_FEATURE)
+
+
+def show(
+    found: Any,
+    write_out: Format,
+    *,
+    simple: Callable[[Any], Iterable[str]],
+    fields: Callable[[Any], Iterable[str]],
+    table: Callable[[Any], Iterable[str]] | None = None,
+) -> None:
+    """Print a document in the format that is asked for. Raises EtcdctlError where it has no table."""
+    if write_out == Format.JSON:
+        print_lines([printers.encoded(found)])
+    elif write_out == Format.FIELDS:
+        print_lines(fields(found))
+    elif write_out == Format.TABLE and table is not None:
+        print_lines(table(found))
+    else:
+        no_table(write_out)
+        print_lines(simple(found))
 
 
 def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:

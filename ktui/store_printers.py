@@ -54,10 +54,10 @@ def fields_events(response: Document) -> Iterator[str]:
 
 
 def fields_header(header: Document) -> Iterator[str]:
-    yield _field("ClusterID", header["cluster_id"])
-    yield _field("MemberID", header["member_id"])
+    yield _field("ClusterID", header.get("cluster_id", 0))
+    yield _field("MemberID", header.get("member_id", 0))
     yield _field("Revision", header.get("revision", 0))
-    yield _field("RaftTerm", header["raft_term"])
+    yield _field("RaftTerm", header.get("raft_term", 0))
 
 
 def fields_kv(kv: Document, *, prefix: str = "") -> Iterator[str]:
@@ -106,6 +106,59 @@ def go_quoted(data: bytes) -> str:
     return f'"{"".join(parts)}"'
 
 
+# -- writes
+
+
+def simple_put(response: Document) -> Iterator[str]:
+    yield "OK"
+    if "prev_kv" in response:
+        yield from simple_kv(response["prev_kv"])
+
+
+def fields_put(response: Document) -> Iterator[str]:
+    yield from fields_header(response["header"])
+    if "prev_kv" in response:
+        yield from fields_kv(response["prev_kv"], prefix="Prev")
+
+
+def simple_delete(response: Document) -> Iterator[str]:
+    yield str(response.get("deleted", 0))
+    for kv in response.get("prev_kvs", ()):
+        yield from simple_kv(kv)
+
+
+def fields_delete(response: Document) -> Iterator[str]:
+    yield from fields_header(response["header"])
+    yield _field("Deleted", response.get("deleted", 0))
+    for kv in response.get("prev_kvs", ()):
+        yield from fields_kv(kv, prefix="Prev")
+
+
+def simple_range(response: Document) -> Iterator[str]:
+    for kv in response.get("kvs", ()):
+        yield from simple_kv(kv)
+
+
+_SIMPLE = {"ResponseRange": simple_range, "ResponsePut": simple_put, "ResponseDeleteRange": simple_delete}
+_FIELDS = {"ResponseRange": fields_range, "ResponsePut": fields_put, "ResponseDeleteRange": fields_delete}
+
+
+def simple_txn(response: Document) -> Iterator[str]:
+    yield "SUCCESS" if response.get("succeeded") else "FAILURE"
+    for each in response.get("responses", ()):
+        for kind, found in each["Response"].items():
+            yield ""
+            yield from _SIMPLE[kind](found)
+
+
+def fields_txn(response: Document) -> Iterator[str]:
+    yield from fields_header(response["header"])
+    yield _field("Succeeded", _boolean(response.get("succeeded", False)))
+    for each in response.get("responses", ()):
+        for kind, found in each["Response"].items():
+            yield from _FIELDS[kind](found)
+
+
 # -- members and snapshots
 
 ENDPOINT_HEADERS = (
@@ -121,6 +174,8 @@ ENDPOINT_HEADERS = (
     "ERRORS",
 )
 MEMBER_HEADERS = ("ID", "STATUS", "NAME", "PEER ADDRS", "CLIENT ADDRS", "IS LEARNER")
+STATE_HEADERS = ("ID", "NAME", "STATE", "TERM", "MATCH INDEX", "LAG", "FSYNC", "DELAY", "ERRORS")
+HASH_HEADERS = ("ENDPOINT", "HASH")
 HEALTH_HEADERS = ("ENDPOINT", "HEALTH", "TOOK", "ERROR")
 SNAPSHOT_HEADERS = ("HASH", "REVISION", "TOTAL KEYS", "TOTAL SIZE")
 
@@ -178,6 +233,51 @@ def fields_members(response: Document) -> Iterator[str]:
                 yield _field(name, go_quoted(url.encode()))
         yield _field("IsLearner", _boolean(member.get("isLearner", False)))
         yield ""
+
+
+def state_row(document: Document, member: Document) -> list[str]:
+    """A member as the debug endpoint tells of it; of a real one less is known."""
+    state = member["state"] + (" (partitioned)" if member.get("partitioned") else "")
+    return [
+        member["id"],
+        member["name"],
+        f"{state} (simulated)" if document["simulated"] else state,
+        str(member.get("term", document.get("term", 0))),
+        str(member["matchIndex"]),
+        str(member.get("lag", "")),
+        _milliseconds(member, "fsyncMs"),
+        _milliseconds(member, "slowMs"),
+        ", ".join(member.get("errors", ())),
+    ]
+
+
+def _milliseconds(member: Document, field: str) -> str:
+    return f"{member[field]:g}ms" if field in member else ""
+
+
+def fields_states(document: Document) -> Iterator[str]:
+    yield _field("Simulated", _boolean(document["simulated"]))
+    for name in ("leader", "term", "index", "commitIndex", "quorum", "elections"):
+        if name in document:
+            shown = document[name]
+            yield _field(name[0].upper() + name[1:], go_quoted(shown.encode()) if isinstance(shown, str) else shown)
+    yield ""
+    for member in document["members"]:
+        for name, value in zip(STATE_HEADERS, state_row(document, member), strict=True):
+            shown_name = name if name == "ID" else name.title().replace(" ", "")
+            yield _field(shown_name, go_quoted(value.encode()))
+        yield ""
+
+
+def hash_row(found: Document) -> list[str]:
+    return [found["Endpoint"], str(found["HashKV"]["hash"])]
+
+
+def fields_hash(found: Document) -> Iterator[str]:
+    yield from fields_header(found["HashKV"]["header"])
+    yield _field("Endpoint", go_quoted(found["Endpoint"].encode()))
+    yield _field("Hash", found["HashKV"]["hash"])
+    yield ""
 
 
 def simple_health(health: Document) -> str:

@@ -233,6 +233,12 @@ class Journal:
         self.indexed_revision = max(self.indexed_revision, (last >> log.SUB_BITS) - 1)  # the last may be cut in two
 
     @property
+    def on_disk(self) -> int:
+        """Bytes that the file and its WAL take; a moment ago they may have been fewer than are in use."""
+        wal = self.path.with_name(self.path.name + "-wal")
+        return max(_size_of(self.path) + _size_of(wal), self.in_use)
+
+    @property
     def in_use(self) -> int:
         """Bytes in use, those that came since the last measurement included."""
         return self.sizes.in_use + self._unmeasured
@@ -293,6 +299,13 @@ class Journal:
             os.close(self._wal_index)
             self._wal_index = -1
         self._lock.release()
+
+
+def _size_of(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:

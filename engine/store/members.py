@@ -59,6 +59,19 @@ class Alarm(NamedTuple):
     name: str  # NOSPACE or CORRUPT
 
 
+class HashedMember(NamedTuple):
+    """What a member's keys come to (`etcdctl endpoint hashkv`); members that differ have lost their agreement.
+
+    `compact_revision` is -1 where nothing was ever compacted; `error` says why a member does not answer.
+    """
+
+    endpoint: str
+    member_id: int
+    hash: int
+    compact_revision: int
+    error: str = ""
+
+
 @runtime_checkable
 class Clustered(Protocol):
     """A store that knows its members and leases; all backends do."""
@@ -74,6 +87,10 @@ class Clustered(Protocol):
         ...
 
     async def leases(self) -> list[int]: ...
+
+    async def hash_kv(self, revision: int) -> list[HashedMember]:
+        """The hash of all keys as of a revision, 0 for the newest, at each member."""
+        ...
 
 
 def hashed_id(*parts: object) -> int:

@@ -18,6 +18,7 @@ from engine.store import log, log_compaction, snapshot
 from engine.store.committer import Committer, Proposal
 from engine.store.draft import Draft
 from engine.store.evaluation import Decision, check_range, check_revision, decide, delete_keys
+from engine.store.hashing import hash_of
 from engine.store.index import Index, Revision, arrange, bounds
 from engine.store.inspection import (
     LogEntry,
@@ -31,7 +32,7 @@ from engine.store.inspection import (
 )
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
-from engine.store.members import Alarm, Identity, Member, Registered, hashed_id, registered
+from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, hashed_id, registered
 from engine.store.quieting import QuietHistory, quiet_revisions
 from engine.store.retention import Retention
 from engine.store.types import (
@@ -353,7 +354,7 @@ class SqliteStore:
             version=sqlite3.sqlite_version,
             revision=index.revision,
             compact_revision=self.compact_revision,
-            db_size=journal.sizes.file if journal is not None else self._upkeep.in_use,
+            db_size=journal.on_disk if journal is not None else self._upkeep.in_use,
             db_size_in_use=self._upkeep.in_use,
             keys=len(index),
             alarms=list(self._upkeep.alarms),
@@ -403,6 +404,13 @@ class SqliteStore:
     async def disarm(self) -> list[Alarm]:
         self._check_open()
         return [Alarm(self.identity().member_id, name) for name in await self._upkeep.disarm()]
+
+    async def hash_kv(self, revision: int) -> list[HashedMember]:
+        """Of the key-values as they stood: what a compaction lets go of does not change it."""
+        found = await self.range(Range(b"\0", b"\0", revision=revision))
+        (member,) = await self.members()
+        hashed = await hash_of(found.kvs, self._clock)
+        return [HashedMember(member.endpoint, member.id, hashed, self.compact_revision or -1)]
 
     def watchers(self) -> list[WatcherInfo]:
         """The open watches."""

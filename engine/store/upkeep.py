@@ -17,7 +17,7 @@ from engine.store.index import Index, Revision
 from engine.store.journal import Journal
 from engine.store.quieting import QuietHistory, quiet_step
 from engine.store.retention import Retention, RetentionKeeper
-from engine.store.types import StoreError, StoreUnavailableError
+from engine.store.types import StoreError
 from engine.store.watch import WatchHub
 from engine.tasks import Supervisor
 
@@ -93,8 +93,9 @@ class Upkeep:
         self._compacting = True
 
     async def compaction_done(self) -> None:
-        """Wait until what was compacted is gone."""
+        """Wait until what was compacted is gone. Raises StoreError if that cannot go on now."""
         while self._compacting:
+            self.work()  # it may have stopped before we came to wait for it
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._awaited.append(done)
             await done
@@ -157,8 +158,9 @@ class Upkeep:
         try:
             while await self._work_step():
                 await self._clock.sleep(0)
-        except StoreUnavailableError as error:
+        except StoreError as error:
             _log.warning("upkeep of the store stopped until the next write: %s", error)
+            self._give_up(error)
         finally:
             self._working = False
 
@@ -214,10 +216,17 @@ class Upkeep:
         if self.alarms and self.in_use < self.quota * _RELIEF:
             _log.warning("the store is below its quota again: writes go on")
             self.alarms.clear()
+        for waiting in self._take_awaited():
+            waiting.set_result(None)
+
+    def _give_up(self, error: StoreError) -> None:
+        """What waits for the end of a compaction must not wait for the next write."""
+        for waiting in self._take_awaited():
+            waiting.set_exception(error)
+
+    def _take_awaited(self) -> list[asyncio.Future[None]]:
         awaited, self._awaited = self._awaited, []
-        for waiting in awaited:
-            if not waiting.done():
-                waiting.set_result(None)
+        return [waiting for waiting in awaited if not waiting.done()]
 
 
 def _retrieve(done: asyncio.Future[None]) -> None:

@@ -1,47 +1,54 @@
-"""`ktui store get|watch|compact|defrag`: etcdctl's view of a cluster's store.
+"""`ktui store get|compact|defrag`, and where all of `ktui store` comes together: etcdctl's view of a cluster's store.
 
-Words, flags, output and exit codes are etcdctl v3's; all of it asks the API server. Snapshots are `commands.snapshot`,
-members, leases and alarms `commands.store_members`.
+Words, flags, output and exit codes are etcdctl v3's; all of it asks the API server. `store_watch`, `store_put`,
+`store_txn`, `snapshot`, `store_members` and `store_faults` beside this file have the other words.
 """
 
 from __future__ import annotations
 
-import sys
 from base64 import b64decode
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Annotated, Any, NamedTuple
 
-import orjson
 import typer
 
 from ktui import store_printers as printers
+from ktui.commands import store_faults
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
 from ktui.commands.store_members import alarm, endpoint, lease, member, status
+from ktui.commands.store_put import delete, put
+from ktui.commands.store_txn import txn
+from ktui.commands.store_watch import watch
 from ktui.store_client import (
     BAD_ARGUMENTS,
     BAD_FEATURE,
-    INTERRUPTED,
     PREFIX,
     EtcdctlError,
     Format,
     WriteOut,
     ask,
     no_table,
-    print_lines,
     query_of,
-    stream,
+    show,
 )
+from ktui.store_keys import interval, sorting
 
 PAGE = 500  # keys that are asked for at once
 
 store = typer.Typer(no_args_is_help=True, help="Look into a cluster's store with etcdctl's words.")
 store.add_typer(snapshot, name="snapshot")
 store.add_typer(endpoint, name="endpoint")
+store_faults.declare(member)
 store.add_typer(member, name="member")
 store.add_typer(lease, name="lease")
 store.add_typer(alarm, name="alarm")
 store.command("status")(status)
+store.command("put")(put)
+store.command("del")(delete)
+store.command("txn")(txn)
+store.command("watch")(watch)
 
 Prefix = Annotated[bool, typer.Option("--prefix", help="All keys with this prefix.")]
 Hex = Annotated[bool, typer.Option("--hex", help="Print keys and values byte by byte, in hexadecimal.")]
@@ -94,7 +101,7 @@ def get(
         **interval(words, prefix=prefix, from_key=from_key),
         "keys_only": _flag(keys_only),
         "count_only": _flag(count_only),
-        **_sorting(sort_by.upper(), order.upper()),
+        **sorting(sort_by.upper(), order.upper()),
     }
     _check_output(write_out, count_only=count_only, print_value_only=print_value_only)
     within = (
@@ -102,13 +109,14 @@ def get(
         _Within("mod_revision", min_mod_rev, max_mod_rev),
     )
     response = ask(name, lambda client: _chosen(client, query, within, limit=max(limit, 0), revision=max(rev, 0)))
-    if write_out == Format.JSON:
-        print_lines([printers.encoded(response)])
-    elif write_out == Format.FIELDS:
-        print_lines(printers.fields_range(response))
-    else:
-        for kv in response.get("kvs", ()):
-            print_lines(printers.simple_kv(kv, value_only=print_value_only, as_hex=as_hex))
+    show(
+        response,
+        write_out,
+        simple=lambda found: chain.from_iterable(
+            printers.simple_kv(kv, value_only=print_value_only, as_hex=as_hex) for kv in found.get("kvs", ())
+        ),
+        fields=printers.fields_range,
+    )
 
 
 class _Within(NamedTuple):
@@ -142,46 +150,12 @@ async def _chosen(
     return {**chosen, **found}
 
 
-def _sorting(target: str, order: str) -> dict[str, str]:
-    if order not in ("", "ASCEND", "DESCEND"):
-        raise EtcdctlError(f"bad sort order {order}", BAD_FEATURE)
-    if target not in ("", "CREATE", "KEY", "MODIFY", "VALUE", "VERSION"):
-        raise EtcdctlError(f"bad sort target {target}", BAD_FEATURE)
-    return {"sort_target": target, "sort_order": order}
-
-
 def _check_output(write_out: Format, *, count_only: bool, print_value_only: bool) -> None:
     if count_only and write_out != Format.FIELDS:
         raise EtcdctlError("--count-only is only for `--write-out=fields`", BAD_ARGUMENTS)
     if print_value_only and write_out != Format.SIMPLE:
         raise EtcdctlError("print-value-only is only for `--write-out=simple`", BAD_ARGUMENTS)
     no_table(write_out)
-
-
-def interval(words: list[str], *, prefix: bool, from_key: bool = False) -> dict[str, str]:
-    """The interval that key, range end and flags stand for. Raises EtcdctlError."""
-    if prefix and from_key:
-        message = "`--prefix` and `--from-key` cannot be set at the same time, choose one"
-        raise EtcdctlError(message, BAD_ARGUMENTS)
-    if len(words) > 1 and (prefix or from_key):
-        message = "too many arguments, only accept one argument when `--prefix` or `--from-key` is set"
-        raise EtcdctlError(message, BAD_ARGUMENTS)
-    key, range_end = (*words, "")[:2]
-    if from_key:
-        return {"key": key or "\0", "range_end": "\0"}
-    if prefix:
-        return {"key": key or "\0", "range_end": _prefix_end(key)}
-    return {"key": key, "range_end": range_end}
-
-
-def _prefix_end(prefix: str) -> str:
-    """The first key after all that begin with the prefix; keys here are text, so its last character goes up by one."""
-    for index in range(len(prefix) - 1, -1, -1):
-        code = ord(prefix[index])
-        if code < 0x10FFFF:
-            following = 0xE000 if code == 0xD7FF else code + 1  # surrogates are no text
-            return prefix[:index] + chr(following)
-    return "\0"
 
 
 async def _range(client: Any, query: dict[str, str], *, limit: int, revision: int) -> dict[str, Any]:
@@ -210,62 +184,6 @@ async def _range(client: Any, query: dict[str, str], *, limit: int, revision: in
     if first.get("count"):
         found["count"] = first["count"]
     return found
-
-
-@store.command("watch")
-def watch(
-    words: KeyAndEnd = None,
-    prefix: Prefix = False,
-    rev: Annotated[int, typer.Option(help="From this revision on.")] = 0,
-    prev_kv: Annotated[bool, typer.Option("--prev-kv", help="Also what was there before each event.")] = False,
-    progress: Annotated[
-        bool, typer.Option("--progress-notify", help="Also how far the watch is, every ten minutes.")
-    ] = False,
-    as_hex: Hex = False,
-    write_out: WriteOut = Format.SIMPLE,
-    name: Name = DEFAULT_NAME,
-) -> None:
-    """Print the events of a key or a range of keys as they come."""
-    if not words:
-        raise EtcdctlError("bad number of arguments", BAD_ARGUMENTS)
-    if prefix and len(words) > 1:
-        raise EtcdctlError("`range_end` and `--prefix` are mutually exclusive", BAD_ARGUMENTS)
-    no_table(write_out)
-    start = max(rev, 1) if rev else 0  # what is before the first revision is compacted, or it is the first
-    query = query_of(
-        **interval(words, prefix=prefix),
-        start_revision=start,
-        prev_kv=_flag(prev_kv),
-        progress_notify=_flag(progress),
-    )
-
-    async def follow(client: Any) -> None:
-        async for response in _lines(client, query):
-            if response["Canceled"]:
-                message = "watch was canceled (etcdserver: mvcc: required revision has been compacted)"
-                print(message, file=sys.stderr)
-            elif not response["Events"]:
-                print(f"progress notify: {response['Header']['revision']}", flush=True)
-            print_lines(_shown_events(response, write_out, as_hex=as_hex))
-        raise EtcdctlError("watch is canceled by the server", INTERRUPTED)
-
-    ask(name, follow)
-
-
-def _shown_events(response: dict[str, Any], write_out: Format, *, as_hex: bool) -> Iterable[str]:
-    if write_out == Format.JSON:
-        return [printers.encoded(response)]
-    if write_out == Format.FIELDS:
-        return printers.fields_events(response)
-    return printers.simple_events(response, as_hex=as_hex)
-
-
-async def _lines(client: Any, query: dict[str, list[str]]) -> AsyncIterator[dict[str, Any]]:
-    rest = b""
-    async for chunk in await stream(client, f"{PREFIX}/watch", query):
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield orjson.loads(line)
 
 
 # -- upkeep

@@ -1,10 +1,14 @@
-"""`ktui store status|endpoint|member|lease|alarm`: etcdctl's view of a store's members, leases and alarms."""
+"""`ktui store status|endpoint|member|lease|alarm`: etcdctl's view of a store's members, leases and alarms.
+
+What may befall simulated members is `commands.store_faults`.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -20,11 +24,10 @@ from ktui.store_client import (
     WriteOut,
     ask,
     no_table,
-    print_lines,
     query_of,
+    show,
 )
-
-_INT64 = 1 << 63
+from ktui.store_keys import lease_id
 
 endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members.")
 lease = typer.Typer(no_args_is_help=True, help="Look at leases.")
@@ -37,19 +40,13 @@ Words = Annotated[list[str] | None, typer.Argument(hidden=True)]
 @endpoint.command("status")
 def status(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Print the store's members: version, size, leader, term and index."""
-    endpoints = ask(name, lambda client: client.request("GET", f"{PREFIX}/endpoints"))
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(endpoints)])
-        case Format.FIELDS:
-            for found in endpoints:
-                print_lines(printers.fields_endpoint(found))
-        case Format.TABLE:
-            print_lines(
-                printers.table(printers.ENDPOINT_HEADERS, [printers.endpoint_row(found) for found in endpoints])
-            )
-        case _:
-            print_lines(", ".join(printers.endpoint_row(found)) for found in endpoints)
+    show(
+        ask(name, lambda client: client.request("GET", f"{PREFIX}/endpoints")),
+        write_out,
+        simple=lambda found: (", ".join(printers.endpoint_row(each)) for each in found),
+        fields=lambda found: chain.from_iterable(printers.fields_endpoint(each) for each in found),
+        table=lambda found: printers.table(printers.ENDPOINT_HEADERS, [printers.endpoint_row(each) for each in found]),
+    )
 
 
 @endpoint.command("health")
@@ -62,20 +59,42 @@ def health(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 
     found = ask(name, check)
     sick = [each for each in found if not each["health"]]
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(found)])
-        case Format.FIELDS:
-            for each in found:
-                print_lines(printers.fields_health(each))
-        case Format.TABLE:
-            print_lines(printers.table(printers.HEALTH_HEADERS, [printers.health_row(each) for each in found]))
-        case _:
-            print_lines(printers.simple_health(each) for each in found if each["health"])
-            for each in sick:
-                print(printers.simple_health(each), file=sys.stderr)
+    show(
+        found,
+        write_out,
+        simple=lambda found: (printers.simple_health(each) for each in found if each["health"]),
+        fields=lambda found: chain.from_iterable(printers.fields_health(each) for each in found),
+        table=lambda found: printers.table(printers.HEALTH_HEADERS, [printers.health_row(each) for each in found]),
+    )
+    if write_out == Format.SIMPLE:
+        for each in sick:
+            print(printers.simple_health(each), file=sys.stderr)
     if sick:
         raise EtcdctlError("unhealthy cluster")
+
+
+@endpoint.command("hashkv")
+def hash_kv(
+    words: Words = None,
+    rev: Annotated[int, typer.Option(help="As of this revision.")] = 0,
+    write_out: WriteOut = Format.SIMPLE,
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Print what the keys of each member come to, as one number; members that agree have the same."""
+    query = query_of(revision=max(rev, 0))
+    found = ask(name, lambda client: client.request("GET", f"{PREFIX}/hashkv", query=query))
+    failed = [each for each in found if "Error" in each]
+    for each in failed:
+        print(f"Failed to get the hash of endpoint {each['Endpoint']} ({each['Error']})", file=sys.stderr)
+    show(
+        [each for each in found if each not in failed],
+        write_out,
+        simple=lambda found: (", ".join(printers.hash_row(each)) for each in found),
+        fields=lambda found: chain.from_iterable(printers.fields_hash(each) for each in found),
+        table=lambda found: printers.table(printers.HASH_HEADERS, [printers.hash_row(each) for each in found]),
+    )
+    if failed:
+        raise EtcdctlError(failed[-1]["Error"])
 
 
 async def _health_of(client: Any, endpoint: dict[str, Any]) -> dict[str, Any]:
@@ -94,17 +113,15 @@ async def _health_of(client: Any, endpoint: dict[str, Any]) -> dict[str, Any]:
 @member.command("list")
 def members(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Print the members of the cluster that keeps the store."""
-    found = ask(name, lambda client: client.request("GET", f"{PREFIX}/memberlist"))
-    rows = [printers.member_row(each) for each in found["members"]]
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(found)])
-        case Format.FIELDS:
-            print_lines(printers.fields_members(found))
-        case Format.TABLE:
-            print_lines(printers.table(printers.MEMBER_HEADERS, rows))
-        case _:
-            print_lines(", ".join(row) for row in rows)
+    show(
+        ask(name, lambda client: client.request("GET", f"{PREFIX}/memberlist")),
+        write_out,
+        simple=lambda found: (", ".join(printers.member_row(each)) for each in found["members"]),
+        fields=printers.fields_members,
+        table=lambda found: printers.table(
+            printers.MEMBER_HEADERS, [printers.member_row(each) for each in found["members"]]
+        ),
+    )
 
 
 @lease.command("list")
@@ -112,13 +129,7 @@ def leases(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> No
     """Print the ids of all leases."""
     no_table(write_out)
     found = ask(name, lambda client: client.request("GET", f"{PREFIX}/leases"))
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(found)])
-        case Format.FIELDS:
-            print_lines(printers.fields_leases(found))
-        case _:
-            print_lines(_simple_leases(found))
+    show(found, write_out, simple=_simple_leases, fields=printers.fields_leases)
 
 
 def _simple_leases(found: dict[str, Any]) -> Iterator[str]:
@@ -137,29 +148,16 @@ def time_to_live(
     """Print how long a lease lives."""
     if words is None or len(words) != 1:
         raise EtcdctlError("lease timetolive command needs lease ID as argument", BAD_ARGUMENTS)
-    query = query_of(id=_lease_id(words[0]), keys="true" if keys else "")
+    id = lease_id(words[0], what="lease ID arg")
     no_table(write_out)
+    query = query_of(id=id, keys="true" if keys else "")
     found = ask(name, lambda client: client.request("GET", f"{PREFIX}/lease", query=query))
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(found)])
-        case Format.FIELDS:
-            print_lines(printers.fields_lease(found))
-        case _:
-            print_lines([printers.simple_lease(found, keys=keys)])
-
-
-def _lease_id(text: str) -> int:
-    try:
-        id = int(text, 16)
-    except ValueError:
-        problem = "invalid syntax"
-    else:
-        if 0 <= id < _INT64:
-            return id
-        problem = "value out of range"
-    message = f'bad lease ID arg (strconv.ParseInt: parsing "{text}": {problem}), expecting ID in Hex'
-    raise EtcdctlError(message, BAD_ARGUMENTS)
+    show(
+        found,
+        write_out,
+        simple=lambda found: [printers.simple_lease(found, keys=keys)],
+        fields=printers.fields_lease,
+    )
 
 
 @alarm.command("list")
@@ -181,10 +179,4 @@ def disarm(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 
 
 def _print_alarms(found: dict[str, Any], write_out: Format) -> None:
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(found)])
-        case Format.FIELDS:
-            print_lines(printers.fields_alarms(found))
-        case _:
-            print_lines(printers.simple_alarms(found))
+    show(found, write_out, simple=printers.simple_alarms, fields=printers.fields_alarms)

@@ -7,15 +7,15 @@ import signal
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ktui.cli import main
 from ktui.store_printers import ENDPOINT_HEADERS
-from tests.engine_process import TIMEOUT, Home, Ran
+from tests.engine_process import TIMEOUT, Home
+from tests.ktui.here import Here, runner
 
 MAPS = "/registry/configmaps/default/"
 
@@ -40,23 +40,10 @@ def document(home: Home, *words: str) -> dict[str, Any]:
     return found
 
 
-Here = Callable[..., Ran]
-
-
 @pytest.fixture
 def here(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
-    """`ktui store` in this process: a new one for each question would cost more than all else here."""
-
-    def run(*words: str) -> Ran:
-        monkeypatch.setenv("KTUI_HOME", str(home.path))
-        monkeypatch.setattr(sys, "argv", ["ktui", "store", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert isinstance(ended.value.code, int)
-        printed = capfd.readouterr()
-        return Ran(printed.out, printed.err, ended.value.code)
-
-    return run
+    """`ktui store` in this process."""
+    return runner(home, monkeypatch, capfd, "store")
 
 
 def test_get_prints_key_and_value_by_turns(home: Home) -> None:
@@ -261,6 +248,17 @@ def test_members_and_their_health(home: Home, here: Here) -> None:
 
 def _tail(endpoint: dict[str, Any]) -> dict[str, int]:
     return {name: endpoint["Status"]["header"][name] for name in ("member_id", "raft_term")}
+
+
+def test_the_one_member_of_an_own_store_cannot_fail(here: Here) -> None:
+    ran = here("member", "stop", "default")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == (
+        "Error: the store has one member, and nothing can befall it: only the members of a simulated quorum "
+        "(ktui up --etcd-members 3) can be told to fail\n"
+    )
+    (line,) = here("member", "status").ok().splitlines()
+    assert line.split(", ")[1:3] == ["default", "leader"]
 
 
 def test_get_within_revisions(home: Home, here: Here) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from engine.store import (
     Range,
     Retention,
     SqliteStore,
+    StoreUnavailableError,
 )
 from tests.store.test_txn import get, put
 from tests.store.test_watch import ALL, drain
@@ -186,4 +188,40 @@ async def test_a_store_opens_where_nothing_that_lives_is_newer_than_the_compacti
     assert (deletion.type, deletion.kv.key, deletion.kv.mod_revision) == ("DELETE", b"/b", newest)
     assert await put(store, b"/a") == newest + 1
     assert [event.kv.key for event in (await anext(watcher)).events] == [b"/a"]
+    await store.close()
+
+
+async def test_whoever_waits_for_the_space_is_told_when_it_cannot_be_freed(
+    virtual_clock: VirtualClock, tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    store = await SqliteStore.open(path, clock=virtual_clock)
+    for number in range(3000):
+        await put(store, b"/k%d" % (number % 10), bytes(100))
+    waiting = asyncio.ensure_future(store.compact(store.revision, physical=True))
+    while store.compact_revision < store.revision:
+        await asyncio.sleep(0)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    async with virtual_clock.timeout(60):
+        with pytest.raises(StoreUnavailableError, match="another process has locked it"):
+            await waiting
+    other.execute("ROLLBACK")
+    other.close()
+    await put(store, b"/after")
+    await work_off(virtual_clock)
+    with pytest.raises(CompactedError):
+        await store.range(Range(b"/k1", revision=2))
+    await store.close()
+
+
+async def test_the_size_counts_the_wal(virtual_clock: VirtualClock, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = await SqliteStore.open(path, clock=virtual_clock)
+    for number in range(200):
+        await put(store, b"/k%d" % number, bytes(4096))
+        status = await store.status()
+        assert status.db_size >= status.db_size_in_use
+    on_disk = sum(file.stat().st_size for file in (path, path.with_name("store.db-wal")))
+    assert (await store.status()).db_size == on_disk
     await store.close()

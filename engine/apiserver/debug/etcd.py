@@ -4,6 +4,8 @@
 | --- | --- | --- | --- |
 | store/range | GET | key, range_end, limit, revision, keys_only, count_only, sort_target, sort_order | RangeResponse |
 | store/watch | GET | key, range_end, start_revision, prev_kv, progress_notify | WatchResponses, one a line |
+| store/txn | POST | a TxnRequest, see `debug.etcd_txn` | TxnResponse |
+| store/hashkv | GET | revision | the hash of each member, as `etcdctl endpoint hashkv -w json` |
 | store/compact | POST | {"revision": N, "physical": BOOL} | CompactionResponse |
 | store/defrag | POST | | DefragmentResponse |
 | store/snapshot | GET | | the bytes of a snapshot |
@@ -24,21 +26,21 @@ import asyncio
 import shutil
 import tempfile
 from base64 import b64encode
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request, expired
 from engine.api.wire import Request, Response
+from engine.apiserver.debug.etcd_json import event_json, range_json, sorting
+from engine.apiserver.debug.etcd_txn import compare_of, operation_of, txn_json
 from engine.clock import Clock, Timer
-from engine.store.members import Alarm, Clustered, Member, Registered
+from engine.store.members import Alarm, Clustered, HashedMember, Member, Registered
 from engine.store.types import (
     CompactedError,
-    Event,
-    KeyValue,
     Range,
-    RangeResponse,
     Store,
     StoreError,
     StoreUnavailableError,
@@ -52,22 +54,28 @@ CHUNK = 256 * 1024
 PROGRESS_PERIOD = 600.0  # etcdserver/api/v3rpc watch.go, progressReportInterval
 _NOT_ALLOWED = "the server does not allow this method on the requested resource"
 
-_TARGETS: dict[str, Literal["key", "version", "create", "mod", "value"]] = {
-    "": "key",
-    "KEY": "key",
-    "VERSION": "version",
-    "CREATE": "create",
-    "MODIFY": "mod",
-    "VALUE": "value",
-}
 _ALARMS = {"NOSPACE": 1, "CORRUPT": 2}  # rpc.proto AlarmType
-_ORDERS: dict[str, Literal["none", "ascend", "descend"]] = {"": "none", "ASCEND": "ascend", "DESCEND": "descend"}
 
 
 class EtcdEndpoints:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self.clock = clock
+        self._answers: dict[str, Callable[[Request], Awaitable[Any]]] = {
+            "alarms": self._alarms,
+            "compact": self._compact,
+            "defrag": self._defrag,
+            "disarm": self._disarm,
+            "endpoints": self._endpoints,
+            "hashkv": self._hash_kv,
+            "lease": self._lease,
+            "leases": self._leases,
+            "memberlist": self._member_list,
+            "range": self._range,
+            "snapshot": self._snapshot,
+            "txn": self._txn,
+            "watch": self._watch,
+        }
 
     async def answer(self, name: str, request: Request) -> Response | None:
         """None for a name that is not one of these. Raises ApiError, StoreError."""
@@ -76,36 +84,12 @@ class EtcdEndpoints:
         if request.method != METHODS[name] and not (request.method == "HEAD" and METHODS[name] == "GET"):
             raise ApiError(405, "MethodNotAllowed", _NOT_ALLOWED)
         try:
-            match name:
-                case "range":
-                    return await self._range(request)
-                case "watch":
-                    return await self._watch(request)
-                case "compact":
-                    return await self._compact(request)
-                case "defrag":
-                    await self._store.defrag()
-                    return Response(200, {"header": self.header(self._store.revision)})
-                case "snapshot":
-                    return Response(
-                        200, headers={"content-type": SNAPSHOT}, stream=await SnapshotStream.take(self._store)
-                    )
-                case "leases":
-                    return Response(200, await self._leases())
-                case "lease":
-                    return Response(200, await self._lease(request))
-                case "memberlist":
-                    return Response(200, await self._member_list())
-                case "alarms":
-                    return Response(200, await self._alarms())
-                case "disarm":
-                    return Response(200, _alarms_json(await self._clustered().disarm()))
-                case _:
-                    return Response(200, [self._endpoint(member) for member in await self._clustered().members()])
+            found = await self._answers[name](request)
         except StoreUnavailableError:
             raise
         except StoreError as error:
             _refused(error)
+        return found if isinstance(found, Response) else Response(200, found)
 
     def _clustered(self) -> Clustered:
         store = self._store
@@ -119,12 +103,8 @@ class EtcdEndpoints:
             header["revision"] = revision
         return {**header, "raft_term": identity.raft_term}
 
-    async def _range(self, request: Request) -> Response:
-        target, order = request.parameter("sort_target").upper(), request.parameter("sort_order").upper()
-        if target not in _TARGETS:
-            raise bad_request(f"bad sort target {target}")
-        if order not in _ORDERS:
-            raise bad_request(f"bad sort order {order}")
+    async def _range(self, request: Request) -> dict[str, Any]:
+        target, order = sorting(request.parameter("sort_target"), request.parameter("sort_order"))
         response = await self._store.range(
             Range(
                 request.parameter("key").encode(),
@@ -133,12 +113,11 @@ class EtcdEndpoints:
                 limit=_number(request, "limit"),
                 keys_only=_flag(request, "keys_only"),
                 count_only=_flag(request, "count_only"),
-                sort_target=_TARGETS[target],
-                # A target without an order sorts ascending, as etcdctl asks for it; the key's own order needs no sort.
-                sort_order="ascend" if target not in ("", "KEY") and not order else _ORDERS[order],
+                sort_target=target,
+                sort_order=order,
             )
         )
-        return Response(200, range_json(response, self.header(response.revision)))
+        return range_json(response, self.header(response.revision))
 
     async def _watch(self, request: Request) -> Response:
         start = _number(request, "start_revision")
@@ -156,20 +135,42 @@ class EtcdEndpoints:
             stream.notify_progress()
         return Response(200, headers={"content-type": NDJSON}, stream=stream)
 
-    async def _compact(self, request: Request) -> Response:
-        body = request.body
-        if isinstance(body, bytes):
-            try:
-                body = orjson.loads(body)
-            except ValueError as error:
-                raise bad_request(f"json: {error}") from None
-        revision = body.get("revision") if isinstance(body, dict) else None
+    async def _txn(self, request: Request) -> dict[str, Any]:
+        body = _body(request)
+        response = await self._store.txn(
+            [compare_of(each) for each in _list(body, "compare")],
+            [operation_of(each) for each in _list(body, "success")],
+            [operation_of(each) for each in _list(body, "failure")],
+        )
+        return txn_json(response, self.header(response.revision))
+
+    async def _hash_kv(self, request: Request) -> list[dict[str, Any]]:
+        found = await self._clustered().hash_kv(_number(request, "revision"))
+        return [self._hash_json(each) for each in found]
+
+    def _hash_json(self, found: HashedMember) -> dict[str, Any]:
+        if found.error:
+            return {"Endpoint": found.endpoint, "Error": found.error}
+        header = {**self.header(self._store.revision), "member_id": found.member_id}
+        hashed = {"header": header, "hash": found.hash, "compact_revision": found.compact_revision}
+        return {"Endpoint": found.endpoint, "HashKV": hashed}
+
+    async def _compact(self, request: Request) -> dict[str, Any]:
+        body = _body(request)
+        revision = body.get("revision")
         if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:
             raise bad_request('give a "revision"')
         await self._store.compact(revision, physical=body.get("physical") is True)
-        return Response(200, {"header": self.header(self._store.revision)})
+        return {"header": self.header(self._store.revision)}
 
-    async def _leases(self) -> dict[str, Any]:
+    async def _defrag(self, _: Request) -> dict[str, Any]:
+        await self._store.defrag()
+        return {"header": self.header(self._store.revision)}
+
+    async def _snapshot(self, _: Request) -> Response:
+        return Response(200, headers={"content-type": SNAPSHOT}, stream=await SnapshotStream.take(self._store))
+
+    async def _leases(self, _: Request) -> dict[str, Any]:
         return {**self.header(self._store.revision), "leases": [{"id": id} for id in await self._clustered().leases()]}
 
     async def _lease(self, request: Request) -> dict[str, Any]:
@@ -179,12 +180,18 @@ class EtcdEndpoints:
         lease = {"id": id, "ttl": remaining, "granted-ttl": granted, "keys": shown}
         return {**self.header(self._store.revision), **lease}
 
-    async def _alarms(self) -> dict[str, Any]:
+    async def _disarm(self, _: Request) -> dict[str, Any]:
+        return _alarms_json(await self._clustered().disarm())
+
+    async def _alarms(self, _: Request) -> dict[str, Any]:
         """As etcd answers: without a header, and without a list where there is none."""
         member = self._clustered().identity().member_id
         return _alarms_json([Alarm(member, name) for name in (await self._store.status()).alarms])
 
-    async def _member_list(self) -> dict[str, Any]:
+    async def _endpoints(self, _: Request) -> list[dict[str, Any]]:
+        return [self._endpoint(member) for member in await self._clustered().members()]
+
+    async def _member_list(self, _: Request) -> dict[str, Any]:
         members = await self._clustered().member_list()
         return {"header": self.header(0), "members": [_registered_json(member) for member in members]}
 
@@ -224,6 +231,8 @@ def _registered_json(member: Registered) -> dict[str, Any]:
 
 METHODS = {
     "range": "GET",
+    "txn": "POST",
+    "hashkv": "GET",
     "watch": "GET",
     "compact": "POST",
     "defrag": "POST",
@@ -241,37 +250,6 @@ def _refused(error: StoreError) -> NoReturn:
     if isinstance(error, CompactedError):
         raise expired(str(error)) from None
     raise bad_request(str(error)) from None
-
-
-def range_json(response: RangeResponse, header: dict[str, int]) -> dict[str, Any]:
-    found: dict[str, Any] = {"header": header}
-    if response.kvs:
-        found["kvs"] = [kv_json(kv) for kv in response.kvs]
-    if response.more:
-        found["more"] = True
-    if response.count:
-        found["count"] = response.count
-    return found
-
-
-def kv_json(kv: KeyValue) -> dict[str, Any]:
-    fields = {
-        "key": b64encode(kv.key).decode(),
-        "create_revision": kv.create_revision,
-        "mod_revision": kv.mod_revision,
-        "version": kv.version,
-        "value": b64encode(kv.value).decode(),
-        "lease": kv.lease,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
-def event_json(event: Event) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": 1} if event.type == "DELETE" else {}
-    found["kv"] = kv_json(event.kv)
-    if event.prev_kv is not None:
-        found["prev_kv"] = kv_json(event.prev_kv)
-    return found
 
 
 class WatchStream:
@@ -355,6 +333,24 @@ class SnapshotStream:
     async def aclose(self) -> None:
         self._file.close()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+
+def _body(request: Request) -> dict[str, Any]:
+    """Raises ApiError 400."""
+    body = request.body
+    if isinstance(body, bytes):
+        try:
+            body = orjson.loads(body)
+        except ValueError as error:
+            raise bad_request(f"json: {error}") from None
+    return body if isinstance(body, dict) else {}
+
+
+def _list(body: dict[str, Any], name: str) -> list[Any]:
+    found = body.get(name) or []
+    if not isinstance(found, list):
+        raise bad_request(f'"{name}" must be a list')
+    return found
 
 
 def _flag(request: Request, name: str) -> bool:

@@ -29,7 +29,7 @@ class MemberEndpoints:
     async def answer(self, request: Request) -> Response:
         """Raises ApiError 400, 405, 501."""
         if request.method == "PUT":
-            self._change(_body(request))
+            await self._change(_body(request))
         elif request.method not in ("GET", "HEAD"):
             raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         if isinstance(self._store, QuorumStore):
@@ -52,14 +52,21 @@ class MemberEndpoints:
         ]
         return {"simulated": False, "members": members}
 
-    def _change(self, wanted: dict[str, Any]) -> None:
+    async def _change(self, wanted: dict[str, Any]) -> None:
         if not isinstance(self._store, QuorumStore):
-            message = "only the members of a simulated quorum (ktui up --etcd-members 3) can be told to fail"
-            raise ApiError(501, "NotImplemented", message, details={})
+            raise ApiError(501, "NotImplemented", await self._why_not(), details={})
         try:
             _befall(self._store.quorum, wanted)
         except StoreError as error:
             raise bad_request(str(error)) from None
+
+    async def _why_not(self) -> str:
+        if (await self._store.status()).backend == "etcd":
+            return "the members are those of a real etcd: only simulated ones can be told to fail"
+        return (
+            "the store has one member, and nothing can befall it: only the members of a simulated quorum "
+            "(ktui up --etcd-members 3) can be told to fail"
+        )
 
 
 def _befall(quorum: Quorum, wanted: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from grpc.aio import AioRpcError
 
 from engine.store.etcd.connection import DEADLINE, Connection, Stubs
 from engine.store.etcd.errors import translated
-from engine.store.members import Alarm, Member, Registered
+from engine.store.members import Alarm, HashedMember, Member, Registered
 from engine.store.snapshot import check_new
 
 DEFRAG_DEADLINE = 300.0
@@ -64,6 +64,15 @@ async def member(stubs: Stubs) -> Member:
         db_size_in_use=status.dbSizeInUse,
         errors=tuple(status.errors),
     )
+
+
+async def hash_kv(stubs: Stubs, revision: int) -> HashedMember:
+    """The hash that a member has of its keys; one that does not answer is there with its error."""
+    try:
+        found = await stubs.maintenance.HashKV(rpc.HashKVRequest(revision=revision), timeout=DEADLINE)
+    except AioRpcError as error:
+        return HashedMember(stubs.endpoint, 0, 0, 0, str(translated(error, stubs.endpoint)))
+    return HashedMember(stubs.endpoint, found.header.member_id, found.hash, found.compact_revision)
 
 
 async def snapshot(connection: Connection, file: Path) -> None:

@@ -25,7 +25,7 @@ from engine.store.etcd.watcher import EtcdWatcher
 from engine.store.evaluation import check_request
 from engine.store.index import Change, Revision
 from engine.store.inspection import LogEntry, RecentTxn, Recorder, WatcherInfo, entries, watcher_info
-from engine.store.members import Alarm, Identity, Member, Registered
+from engine.store.members import Alarm, HashedMember, Identity, Member, Registered
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
@@ -326,6 +326,9 @@ class EtcdStore:
 
     async def member_list(self) -> list[Registered]:
         return await maintenance.member_list(self._connection)
+
+    async def hash_kv(self, revision: int) -> list[HashedMember]:
+        return [await maintenance.hash_kv(stubs, revision) for stubs in self._connection.all]
 
     async def disarm(self) -> list[Alarm]:
         return await maintenance.disarm(self._connection)

@@ -228,6 +228,13 @@ class Quorum:
             return "leader"
         return "follower" if self.leader is not None else "candidate"
 
+    def _seen_commit_index(self) -> int:
+        """With the entry that a new leader begins its term with, of which no proposal tells."""
+        if self.leader is None:
+            return self.commit_index
+        held = sorted((member.match_index for member in self.voters()), reverse=True)
+        return max(self.commit_index, held[self.majority - 1])
+
     def describe(self) -> dict[str, Any]:
         now = self._clock.monotonic()
         for member in self.members:
@@ -237,7 +244,7 @@ class Quorum:
             "leader": self.leader.name if self.leader is not None else "",
             "term": self.term,
             "index": self.index,
-            "commitIndex": self.commit_index,
+            "commitIndex": self._seen_commit_index(),
             "quorum": self.majority,
             "hasQuorum": bool(self.voters()),
             "elections": self.elections,

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.latency import Latency
 from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
-from engine.store.members import Alarm, Identity, Member, Registered, registered
+from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, registered
 from engine.store.quorum.raft import NO_LEADER, TIMED_OUT, Quorum
 from engine.store.sqlite import SqliteStore
 from engine.store.types import (
@@ -136,7 +136,8 @@ class QuorumStore:
 
     async def members(self) -> list[Member]:
         status, quorum = await self._inner.status(), self.quorum
-        shown: list[dict[str, Any]] = quorum.describe()["members"]
+        described = quorum.describe()
+        shown: list[dict[str, Any]] = described["members"]
         leader = quorum.leader
         return [
             Member(
@@ -147,7 +148,7 @@ class QuorumStore:
                 leader_id=leader.id if leader is not None and member in quorum.voters() else 0,
                 raft_term=quorum.term,
                 raft_index=member.match_index,
-                applied_index=min(member.match_index, quorum.commit_index),
+                applied_index=min(member.match_index, described["commitIndex"]),
                 db_size=status.db_size,
                 db_size_in_use=status.db_size_in_use,
                 errors=(*status.alarms, *_troubles(details, led=leader is not None)),
@@ -161,6 +162,16 @@ class QuorumStore:
         """As the leader has it: without one, etcd has no answer either."""
         self.quorum.check_leader()
         return [registered(member) for member in await self.members()]
+
+    async def hash_kv(self, revision: int) -> list[HashedMember]:
+        """Members keep nothing of their own: those that run agree."""
+        (found,) = await self._inner.hash_kv(revision)
+        return [
+            found._replace(endpoint=f"simulated://{member.name}", member_id=member.id)
+            if member.running
+            else HashedMember(f"simulated://{member.name}", member.id, 0, 0, "stopped")
+            for member in self.quorum.members
+        ]
 
     async def disarm(self) -> list[Alarm]:
         await self._commit()

@@ -1,0 +1,176 @@
+"""`ktui store txn`: compares, and what is to be done if they hold or not, read line by line (etcdctl/ctlv3/command
+txn_command.go). With `-i` it asks for them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from ktui import store_printers as printers
+from ktui.commands.lifecycle import DEFAULT_NAME, Name
+from ktui.commands.store_put import delete_request, encoded, put_request, send
+from ktui.etcdctl_line import QUOTED, FlagError, Parsed, parse, unquoted, words_of
+from ktui.store_client import BAD_ARGUMENTS, INVALID_INPUT, EtcdctlError, Format, WriteOut, ask, no_table, show
+from ktui.store_keys import interval, sorting
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+_RESULTS = {"=": "EQUAL", "!=": "NOT_EQUAL", ">": "GREATER", "<": "LESS"}
+# etcdctl's words for a target, and the field of a compare that has its value.
+_TARGETS = {
+    "ver": ("VERSION", "version"),
+    "version": ("VERSION", "version"),
+    "c": ("CREATE", "create_revision"),
+    "create": ("CREATE", "create_revision"),
+    "m": ("MOD", "mod_revision"),
+    "mod": ("MOD", "mod_revision"),
+    "val": ("VALUE", "value"),
+    "value": ("VALUE", "value"),
+    "lease": ("LEASE", "lease"),
+}
+_COMPARE = re.compile(rf"\s*(?P<key>{QUOTED.pattern})\)(?:\s*(?P<op>\S+)(?:\s+(?P<value>{QUOTED.pattern}))?)?")
+
+# The flags of each request, and whether they take a value.
+_PUT = {"lease": True, "prev-kv": False}
+_DELETE = {"prefix": False, "from-key": False, "prev-kv": False}
+_GET = {
+    "consistency": True,
+    "from-key": False,
+    "keys-only": False,
+    "limit": True,
+    "order": True,
+    "prefix": False,
+    "print-value-only": False,
+    "rev": True,
+    "sort-by": True,
+}
+
+
+def txn(
+    words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask for what is to be typed.")] = False,
+    write_out: WriteOut = Format.SIMPLE,
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Read compares, requests for success and requests for failure from stdin, an empty line after each; run them."""
+    if words:
+        raise EtcdctlError("txn command does not accept argument", BAD_ARGUMENTS)
+    no_table(write_out)
+    request = {
+        "compare": list(_read("compares:", compare_of, interactive)),
+        "success": list(_read("success requests (get, put, del):", request_of, interactive)),
+        "failure": list(_read("failure requests (get, put, del):", request_of, interactive)),
+    }
+    found = ask(name, lambda client: send(client, request))
+    show(found, write_out, simple=printers.simple_txn, fields=printers.fields_txn)
+
+
+def _read(prompt: str, parsed: Callable[[str], T], interactive: bool) -> Iterator[T]:
+    """What the lines up to an empty one say. Raises EtcdctlError."""
+    if interactive:
+        print(prompt, flush=True)
+    while True:
+        line = sys.stdin.readline()
+        if not line.endswith("\n"):
+            raise EtcdctlError("EOF", INVALID_INPUT)
+        if not (line := line.strip()):
+            return
+        yield parsed(line)
+
+
+# -- compares
+
+
+def compare_of(line: str) -> Json:
+    """An etcd Compare, of a line such as `mod("/registry/pods/default/web") > "5"`. Raises EtcdctlError."""
+    name, opened, rest = line.partition("(")
+    if not opened:
+        raise EtcdctlError(f"malformed comparison: {line}", INVALID_INPUT)
+    found = _COMPARE.match(rest)
+    key, op, value = (found["key"], found["op"], found["value"]) if found else (None, None, None)
+    if key is None or op is None or value is None:
+        got = f"{name}({_quoted(_content(key))}) {op or ''} {_quoted('')}"
+        raise EtcdctlError(f"malformed comparison: {line}; got {got}", INVALID_INPUT)
+    if name not in _TARGETS:
+        raise EtcdctlError(f"malformed comparison: {line} (unknown target {name})", INVALID_INPUT)
+    if op not in _RESULTS:
+        raise EtcdctlError(f"malformed comparison: {line} (unknown result op {op})", INVALID_INPUT)
+    target, field = _TARGETS[name]
+    compared = encoded(_content(value)) if field == "value" else _integer(_content(value), line)
+    return {"key": encoded(_content(key)), "target": target, "result": _RESULTS[op], field: compared}
+
+
+def _content(literal: str | None) -> str:
+    """The text of a Go string literal."""
+    if literal is None:
+        return ""
+    return literal[1:-1] if literal.startswith("`") else unquoted(literal[1:-1])
+
+
+def _quoted(text: str) -> str:
+    return printers.go_quoted(text.encode(errors="surrogateescape"))
+
+
+def _integer(text: str, line: str) -> int:
+    if re.fullmatch(r"[+-]?[0-9]+", text) and -(1 << 63) <= int(text) < 1 << 63:
+        return int(text)
+    raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT)
+
+
+# -- requests
+
+
+def request_of(line: str) -> Json:
+    """An etcd RequestOp, of a line such as `put /key value`. Raises EtcdctlError."""
+    words = words_of(line)
+    if len(words) < 2:
+        raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT)
+    if words[0] not in _REQUESTS:
+        raise EtcdctlError(f"invalid txn request: {line}", INVALID_INPUT)
+    flags, make = _REQUESTS[words[0]]
+    try:
+        return make(parse(words[1:], flags))
+    except FlagError:
+        raise EtcdctlError(f"invalid txn request: {line}", INVALID_INPUT) from None
+
+
+def _put(parsed: Parsed) -> Json:
+    lease, prev_kv = parsed.text("lease") or "0", parsed.is_set("prev-kv")
+    return {"request_put": put_request(parsed.words, lease=lease, prev_kv=prev_kv)}
+
+
+def _delete(parsed: Parsed) -> Json:
+    made = delete_request(
+        parsed.words,
+        prefix=parsed.is_set("prefix"),
+        from_key=parsed.is_set("from-key"),
+        prev_kv=parsed.is_set("prev-kv"),
+    )
+    return {"request_delete_range": made}
+
+
+def _get(parsed: Parsed) -> Json:
+    if not parsed.words:
+        message = "get command needs one argument as key and an optional argument as range_end"
+        raise EtcdctlError(message, BAD_ARGUMENTS)
+    keys = interval(parsed.words, prefix=parsed.is_set("prefix"), from_key=parsed.is_set("from-key"))
+    found: Json = {field: encoded(key) for field, key in keys.items()}
+    found |= sorting(parsed.text("sort-by").upper(), parsed.text("order").upper())
+    found |= {
+        "limit": parsed.number("limit"),
+        "revision": parsed.number("rev"),
+        "keys_only": parsed.is_set("keys-only"),
+    }
+    return {"request_range": found}
+
+
+_REQUESTS: dict[str, tuple[dict[str, bool], Callable[[Parsed], Json]]] = {
+    "put": (_PUT, _put),
+    "get": (_GET, _get),
+    "del": (_DELETE, _delete),
+}

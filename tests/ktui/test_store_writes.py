@@ -1,0 +1,226 @@
+"""`ktui store put|del|txn|watch -i|endpoint hashkv`, compared with Debian's etcdctl, and what may befall the members of
+a simulated quorum."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine_process import Home
+from tests.ktui.here import Here, runner
+
+NO_VALUE = "put command needs 1 argument and input from stdin or 2 arguments"
+NO_KEY = "del command needs one argument as key and an optional argument as range_end"
+MEMBERS = ("etcd-0", "etcd-1", "etcd-2")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """One cluster of nothing but the API server, whose store has three simulated members."""
+    home = Home(tmp_path_factory.mktemp("writes") / "home")
+    home.up("--components=apiserver", "--etcd-members=3", "--profile=instant")
+    yield home
+    home.stop("default")
+
+
+@pytest.fixture
+def here(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
+    return runner(home, monkeypatch, capfd, "store")
+
+
+def test_put_and_delete(here: Here) -> None:
+    assert here("put", "/t/a", "1").ok() == "OK\n"
+    assert here("put", "/t/a", "2", "--prev-kv").ok() == "OK\n/t/a\n1\n"
+    assert here("put", "/t/a", stdin="from stdin\n").ok() == "OK\n"
+    assert here("get", "/t/a", "--print-value-only").ok() == "from stdin\n\n"
+    kept = json.loads(here("put", "/t/a", "--ignore-value", "--prev-kv", "-w", "json").ok())
+    assert (list(kept), kept["prev_kv"]["version"]) == (["header", "prev_kv"], 3)
+    assert here("get", "/t/a", "--print-value-only").ok() == "from stdin\n\n"
+    assert here("put", "/t/b", "x", "-w", "fields").ok().splitlines()[0].startswith('"ClusterID" : ')
+    assert here("del", "/t/b", "--prev-kv").ok() == "1\n/t/b\nx\n"
+    assert here("del", "/t/b").ok() == "0\n"
+    fields = here("del", "/t/", "--prefix", "--prev-kv", "-w", "fields").ok().splitlines()
+    assert fields[4:6] == ['"Deleted" : 1', '"PrevKey" : "/t/a"']
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        pytest.param(["put"], 128, NO_VALUE, id="put nothing"),
+        pytest.param(["put", "/k"], 128, NO_VALUE, id="no value"),
+        pytest.param(
+            ["put", "/k", "v", "--lease", "zz"],
+            128,
+            'bad lease ID (strconv.ParseInt: parsing "zz": invalid syntax), expecting ID in Hex',
+            id="a lease that is none",
+        ),
+        pytest.param(["put", "/k", "v", "--lease", "12"], 1, "etcdserver: requested lease not found", id="no lease"),
+        pytest.param(["put", "", "v"], 1, "etcdserver: key is not provided", id="an empty key"),
+        pytest.param(["put", "/k", "v", "-w", "table"], 4, "table not supported as output format", id="no table"),
+        pytest.param(["put", "/none", "--ignore-value"], 1, "etcdserver: key not found", id="no value to keep"),
+        pytest.param(
+            ["put", "/k", "v", "--ignore-value"],
+            128,
+            "put command needs only 1 argument when 'ignore-value' is set",
+            id="a value and none",
+        ),
+        pytest.param(
+            ["del"],
+            128,
+            "del command needs one argument as key and an optional argument as range_end",
+            id="del nothing",
+        ),
+        pytest.param(
+            ["del", "/a", "--prefix", "--from-key"],
+            128,
+            "`--prefix` and `--from-key` cannot be set at the same time, choose one",
+            id="two intervals",
+        ),
+        pytest.param(["txn", "x"], 128, "txn command does not accept argument", id="txn with words"),
+    ],
+)
+def test_what_cannot_be_written(here: Here, words: list[str], code: int, message: str) -> None:
+    ran = here(*words)
+    assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+TYPED = """value("/x/a") = "1"
+ver("/x/a") > "0"
+
+get /x/a
+put '/x/b' "b c"
+del /x/none
+
+put /x/b other
+
+"""
+
+
+def test_a_transaction_runs_what_its_compares_decide(here: Here) -> None:
+    here("put", "/x/a", "1").ok()
+    assert here("txn", stdin=TYPED).ok() == "SUCCESS\n\n/x/a\n1\n\nOK\n\n0\n"
+    assert here("get", "/x/b", "--print-value-only").ok() == "b c\n"
+    here("put", "/x/a", "2").ok()
+    prompts = "compares:\nsuccess requests (get, put, del):\nfailure requests (get, put, del):\n"
+    assert here("txn", "-i", stdin=TYPED).ok() == f"{prompts}FAILURE\n\nOK\n"
+    found = json.loads(here("txn", "-w", "json", stdin="\nget /x/b\nput /x/c 1 --prev-kv\n\n\n").ok())
+    assert (list(found), found["succeeded"]) == (["header", "succeeded", "responses"], True)
+    assert [list(each["Response"]) for each in found["responses"]] == [["ResponseRange"], ["ResponsePut"]]
+    assert found["responses"][1]["Response"]["ResponsePut"] == {"header": {"revision": found["header"]["revision"]}}
+    fields = here("txn", "-w", "fields", stdin="\ndel /x/c --prev-kv\n\n\n").ok().splitlines()
+    assert fields[4:6] == ['"Succeeded" : true', '"ClusterID" : 0']
+    assert here("txn", stdin="\n\n\n").ok() == "SUCCESS\n"
+    assert here("txn", stdin="\nget /x --prefix --limit 1 --sort-by MODIFY --order DESCEND\n\n\n").ok() == (
+        "SUCCESS\n\n/x/b\nother\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "message"),
+    [
+        pytest.param("", 3, "EOF", id="nothing is typed"),
+        pytest.param("\nput a 1", 3, "EOF", id="half a line"),
+        pytest.param("foo\n", 3, "malformed comparison: foo", id="no compare"),
+        pytest.param('foo("a") = "b"\n', 3, 'malformed comparison: foo("a") = "b" (unknown target foo)', id="target"),
+        pytest.param('mod("a") = "b"\n', 3, 'invalid txn compare request: mod("a") = "b"', id="no number"),
+        pytest.param('mod(a) = "1"\n', 3, 'malformed comparison: mod(a) = "1"; got mod("")  ""', id="no quotes"),
+        pytest.param('mod("a") = 1\n', 3, 'malformed comparison: mod("a") = 1; got mod("a") = ""', id="a bare number"),
+        pytest.param("\nfoo bar\n", 3, "invalid txn request: foo bar", id="no request"),
+        pytest.param("\nget\n", 3, "invalid txn compare request: get", id="a request of nothing"),
+        pytest.param("\nput a b --nope\n", 3, "invalid txn request: put a b --nope", id="no flag"),
+        pytest.param("\nput a 1\nput a 2\n\n\n", 1, "etcdserver: duplicate key given in txn request", id="twice"),
+    ],
+)
+def test_what_is_no_transaction(here: Here, typed: str, code: int, message: str) -> None:
+    ran = here("txn", stdin=typed)
+    assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+def test_watches_that_are_typed(here: Here) -> None:
+    here("put", "/w/a", "1").ok()
+    ran = here("watch", "-i", stdin="bogus\nwatch\n\nprogress\n")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.splitlines() == [
+        "Invalid command bogus (only support watch)",
+        "Invalid command watch (command type or key is not provided)",
+        "Invalid command:  (watch and progress supported)",
+        "Invalid command progress (only support watch)",
+        "Error: Error reading watch request line: EOF",
+    ]
+    ran = here("watch", "-i", stdin="watch --nope /w\n")
+    assert (ran.code, ran.err) == (128, "Error: unknown flag: --nope\n")
+
+
+def test_members_that_agree_have_one_hash(here: Here) -> None:
+    rows = [line.split(", ") for line in here("endpoint", "hashkv").ok().splitlines()]
+    assert [row[0] for row in rows] == [f"simulated://{name}" for name in MEMBERS]
+    assert len({row[1] for row in rows}) == 1
+    here("put", "/h", "1").ok()
+    found = json.loads(here("endpoint", "hashkv", "-w", "json").ok())
+    assert {str(each["HashKV"]["hash"]) for each in found} != {rows[0][1]}
+    assert [list(each) for each in found] == [["Endpoint", "HashKV"]] * 3
+    assert found[0]["HashKV"]["compact_revision"] == -1
+    revision = str(found[0]["HashKV"]["header"]["revision"] - 1)
+    assert here("endpoint", "hashkv", "--rev", revision).ok().splitlines()[0].split(", ") == rows[0]
+    ran = here("endpoint", "hashkv", "--rev", "99999")
+    assert (ran.code, ran.err) == (1, "Error: etcdserver: mvcc: required revision is a future revision\n")
+
+
+def states(here: Here, *words: str) -> dict[str, str]:
+    """What a command about members prints, as name to state."""
+    rows = [line.split(", ") for line in here("member", *words).ok().splitlines()]
+    return {row[1]: row[2] for row in rows}
+
+
+def test_members_stop_and_come_back(here: Here) -> None:
+    leader, *others = sorted(MEMBERS, key=lambda name: states(here, "status")[name] != "leader (simulated)")
+    assert states(here, "stop", others[0])[others[0]] == "stopped (simulated)"
+    here("put", "/f", "with two of three").ok()
+    ran = here("endpoint", "hashkv")
+    assert (ran.code, ran.err.splitlines()[-1], len(ran.out.splitlines())) == (1, "Error: stopped", 2)
+    assert states(here, "stop", others[1]) == {leader: "candidate (simulated)"} | dict.fromkeys(
+        others, "stopped (simulated)"
+    )
+    for name in others:
+        states(here, "start", name)
+    here("put", "/f", "with all").ok()
+
+
+def test_members_are_slowed_and_cut_off(here: Here) -> None:
+    found = json.loads(here("member", "slow", "etcd-2", "1.5s", "-w", "json").ok())
+    assert [each["slowMs"] for each in found["members"]] == [0, 0, 1500]
+    by_id = found["members"][2]["id"]
+    assert [
+        each["slowMs"] for each in json.loads(here("member", "slow", by_id, "0", "-w", "json").ok())["members"]
+    ] == [
+        0,
+        0,
+        0,
+    ]
+    cut = states(here, "partition", "etcd-0", "etcd-1")
+    assert [name for name, state in cut.items() if "(partitioned)" in state] == ["etcd-0", "etcd-1"]
+    assert not any("(partitioned)" in state for state in states(here, "heal").values())
+    table = here("member", "status", "-w", "table").ok().splitlines()
+    assert table[1].strip("| ").split()[:3] == ["ID", "|", "NAME"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        pytest.param(
+            ["stop", "nobody"],
+            1,
+            'there is no member "nobody"; there are: etcd-0, etcd-1, etcd-2',
+            id="an unknown member",
+        ),
+        pytest.param(["slow", "etcd-0", "x"], 128, 'bad delay (time: invalid duration "x")', id="no duration"),
+        pytest.param(
+            ["slow", "etcd-0", "--", "-1s"], 1, "a member cannot be slowed by less than nothing", id="less than none"
+        ),
+    ],
+)
+def test_what_cannot_befall_a_member(here: Here, words: list[str], code: int, message: str) -> None:
+    ran = here("member", *words)
+    assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
