@@ -23,7 +23,7 @@ from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources, has_taint_rules
 from engine.scheduler.framework.runtime import Factory, Framework
-from engine.scheduler.framework.status import Status, error
+from engine.scheduler.framework.status import error
 from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.plugins.resource_claims import (
@@ -267,17 +267,19 @@ class Scheduler:
         self.metrics.binding.add("binding")
         with self._span("bind", queued, cause) as span:
             span.detail["node"] = placement.node_name
+            cycle = BindingCycle(self.cache, self.queue, recorder, self._client if self._announces else None)
             try:
-                cycle = BindingCycle(self.cache, self.queue, recorder, self._client if self._announces else None)
                 bound = await cycle.run(framework, state, assumed)
             except Exception as failure:
                 log.exception("binding pod %s", assumed.key)
-                bound = self._bind_broke(framework, state, assumed, error(f"{type(failure).__name__}: {failure}"))
+                bound = Placement(status=error(f"{type(failure).__name__}: {failure}"))
+                cycle.give_back(framework, state, assumed, error(""))
             self.metrics.binding.add("binding", by=-1)
             if bound.assumed is None:
                 span.outcome = "BindingFailed"
                 span.detail["message"] = (bound.status or error("")).message
                 await self._failed(queued, bound, began)
+                cycle.tell_of_room()
                 return
         self._count_bound(queued, began)
 
@@ -286,11 +288,6 @@ class Scheduler:
         self.metrics.attempted("scheduled", queued.pod.scheduler_name, now - began)
         first = queued.initial_attempt if queued.initial_attempt is not None else began
         self.metrics.scheduled(queued.attempts, now - first)
-
-    def _bind_broke(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
-        framework.run_unreserve(state, pod, pod.node_name)
-        self.cache.forget(pod.uid)
-        return Placement(status=status)
 
     def look_nodes(self) -> list[Object]:
         """What the cache counts on every node."""

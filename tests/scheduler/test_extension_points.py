@@ -11,7 +11,7 @@ import pytest
 from engine.api.types import PODS
 from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
 from engine.scheduler.framework.cycle_state import CycleState
-from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
+from engine.scheduler.framework.events import ASSIGNED_POD_DELETE, Action, ClusterEvent, EventResource, EventWithHint
 from engine.scheduler.framework.plugin import (
     PermitPlugin,
     PermitResult,
@@ -143,6 +143,53 @@ async def test_a_binding_that_breaks_is_tried_again_after_its_backoff(stage_with
     assert await stage.bound("a") == "n1"
     assert Fails.tries == [0.0, 1.0, 3.0]
     assert Fails.bound == ["a"]
+
+
+class Late(PreBindPlugin):
+    """Rejects a pod where it is too late for that, once."""
+
+    name = "Late"
+    tries: ClassVar[list[float]] = []
+
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        self.tries.append(self.handle.clock.monotonic())
+        return SUCCESS if len(self.tries) > 1 else unschedulable("not now")
+
+
+async def test_a_pod_rejected_before_it_is_bound_is_tried_again_whatever_happens(stage_with: StageFor) -> None:
+    Late.tries.clear()
+    stage = await stage_with(Late)
+    await stage.add_node("n1")
+    await stage.add_pod("a", cpu="1")
+    condition = await stage.condition("a")
+    assert (condition["reason"], condition["message"]) == ("Unschedulable", "not now")
+    assert await stage.bound("a") == "n1"
+    assert Late.tries == [0.0, 1.0]
+
+
+class Expires(PermitPlugin):
+    """Lets nobody go; waits for room."""
+
+    name = "Expires"
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        return PermitResult(Status(Code.WAIT), 5.0)
+
+    def events_to_register(self) -> list[EventWithHint]:
+        return [EventWithHint(ASSIGNED_POD_DELETE)]
+
+
+async def test_the_room_that_a_rejected_pod_leaves_is_not_for_itself(stage_with: StageFor) -> None:
+    stage = await stage_with(Expires)
+    await stage.add_node("n1", cpu="1")
+    await stage.add_pod("a", cpu="1")
+    await stage.add_pod("b", cpu="1")
+    await stage.world.clock.sleep(8)
+    waits, _ = stage.scheduler.queue.find("default/a") or (None, "")
+    assert waits is not None
+    assert [move.to for move in waits.moves][:2] == ["active", "unschedulable"]
+    # For the other it was: it waits at Permit now.
+    assert [pod.name for pod in stage.scheduler.cache.assumed_pods] == ["b"]
 
 
 class Slow(PreBindPlugin):

@@ -29,13 +29,15 @@ class BindingCycle:
         self._cache = cache
         self._queue = queue
         self._recorder = recorder
+        self._left: PodInfo | None = None
 
     async def run(self, framework: Framework, state: CycleState, pod: PodInfo) -> Placement:
         """Bind an assumed pod; the placement has a status where that failed."""
         node = pod.node_name
         status = await self._prepare(framework, state, pod)
         if not status.ok:
-            return self._undo(framework, state, pod, status)
+            self.give_back(framework, state, pod, status)
+            return rejected_on(node, status)
         # From here on nothing can make the pod unschedulable: what happens now need not be remembered for it.
         self._queue.done(pod.uid)
         status = await framework.run_pre_bind(state, pod, node)
@@ -44,7 +46,9 @@ class BindingCycle:
             status = bound if bound is not None else await framework.run_bind(state, pod, node)
             self._cache.finish_binding(pod.uid)
         if not status.ok:
-            return self._undo(framework, state, pod, status)
+            # Whoever says no now is too late to be waited for: the pod is tried again after its back-off.
+            self.give_back(framework, state, pod, status)
+            return Placement(status=status)
         message = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
         self._recorder.event(pod.pod, NORMAL, "Scheduled", "Binding", message)
         framework.run_post_bind(state, pod, node)
@@ -67,11 +71,18 @@ class BindingCycle:
             # Not worth giving up the binding for.
             log.warning("nominated node name of pod %s: %s", pod.key, failure)
 
-    def _undo(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> Placement:
+    def give_back(self, framework: Framework, state: CycleState, pod: PodInfo, status: Status) -> None:
         """Give the node back: to the others it is as if a pod had been deleted there."""
         framework.run_unreserve(state, pod, pod.node_name)
-        if self._cache.forget(pod.uid):
-            # Not for the pod itself, which did not fit for another reason.
-            check = (lambda other: other.uid != pod.uid) if status.rejected else None
-            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, pre_check=check)
-        return rejected_on(pod.node_name, status)
+        if not self._cache.forget(pod.uid):
+            return
+        if status.rejected:
+            self._left = pod
+        else:
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None)
+
+    def tell_of_room(self) -> None:
+        """To be called when a rejected pod is back in the queue: the room that it left is not for the pod itself, which
+        did not fit for another reason, nor an event that happened while it was in flight."""
+        if (pod := self._left) is not None:
+            self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, pre_check=lambda other: other.uid != pod.uid)

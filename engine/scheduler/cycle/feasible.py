@@ -5,6 +5,7 @@ Source: upstream's schedule_one.go (findNodesThatFitPod, numFeasibleNodesToFind)
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,9 +17,11 @@ from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import Diagnosis, NodeToStatus
 from engine.scheduler.framework.measuring import Durations
 from engine.scheduler.framework.runtime import Framework
-from engine.scheduler.framework.status import Code, Status, unresolvable
+from engine.scheduler.framework.status import Code, PluginError, Status, unresolvable
 from engine.scheduler.framework.verdicts import Rejection
 from engine.scheduler.pod_info import PodInfo
+
+log = logging.getLogger(__name__)
 
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
@@ -119,7 +122,12 @@ class FeasibleNodes:
             return None
         search = Search(nominated=True)
         rows = np.array([row], np.intp)
-        self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+        try:
+            self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+        except PluginError as failure:
+            # The other nodes may still do.
+            log.warning("pod %s on the node that it is nominated to: %s", pod.key, failure)
+            return None
         return search if len(search.feasible) else None
 
     def _search(

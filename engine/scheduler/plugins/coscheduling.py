@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from engine.api.types import PODS
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
-from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
+from engine.scheduler.framework.events import (
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    Action,
+    ClusterEvent,
+    EventResource,
+    EventWithHint,
+    QueueingHint,
+)
 from engine.scheduler.framework.plugin import (
     PermitPlugin,
     PermitResult,
@@ -44,6 +52,7 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
         self._seconds = float(args.get("permitWaitingTimeSeconds", DEFAULT_WAITING_SECONDS))
+        self._gave_up: dict[tuple[str, str], float] = {}  # gangs by namespace and name, and when they did last
 
     def _is_same(self, pod: PodInfo, other: PodInfo) -> bool:
         return pod.namespace == other.namespace and gang_of(pod)[0] == gang_of(other)[0]
@@ -68,12 +77,19 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
         bound = sum(self._is_same(pod, other) for node in self.handle.snapshot.nodes for other in node.pods.values())
         # The snapshot has those that wait, too: each is assumed on its node. The pod itself is not in it yet.
         if bound + 1 < size:
-            self._activate_others(pod)
+            if self._has_its_turn(pod):
+                self._activate_others(pod)
             return PermitResult(Status(Code.WAIT), self._seconds)
         for waiting in self.handle.filters.waiting:
             if self._is_same(pod, waiting.pod):
                 waiting.allow(self.name)
+        self._gave_up.pop((pod.namespace, name), None)
         return PermitResult(SUCCESS)
+
+    def _has_its_turn(self, pod: PodInfo) -> bool:
+        """A gang that has just given up does not hurry: others would never find the room that it gave back."""
+        gave_up = self._gave_up.get((pod.namespace, gang_of(pod)[0]))
+        return gave_up is None or self.handle.clock.monotonic() - gave_up >= self._seconds
 
     def _activate_others(self, pod: PodInfo) -> None:
         """While this one waits, the others of the gang are to be tried at once."""
@@ -87,6 +103,7 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
         name, _ = gang_of(pod)
         if not name:
             return
+        self._gave_up[pod.namespace, name] = self.handle.clock.monotonic()
         for waiting in self.handle.filters.waiting:
             if waiting.pod.uid != pod.uid and self._is_same(pod, waiting.pod):
                 waiting.reject(self.name, f"pod group {name} cannot be scheduled as a whole")
@@ -94,7 +111,16 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
     def events_to_register(self) -> list[EventWithHint]:
         added = ClusterEvent(EventResource.UNSCHEDULED_POD, Action.ADD | Action.UPDATE_POD_LABEL)
         bound = ClusterEvent(EventResource.ASSIGNED_POD, Action.ADD)
-        return [EventWithHint(added, self._after_pod), EventWithHint(bound, self._after_pod)]
+        return [
+            EventWithHint(added, self._after_pod),
+            EventWithHint(bound, self._after_pod),
+            EventWithHint(NODE_ADD),
+            EventWithHint(ASSIGNED_POD_DELETE, self._after_room),
+        ]
+
+    def _after_room(self, pod: PodInfo, old: PodInfo, new: None) -> QueueingHint:
+        """Room for a gang that had not enough of it; what its own members gave back is not more than there was."""
+        return QueueingHint.SKIP if self._is_same(pod, old) else QueueingHint.QUEUE
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> QueueingHint:
         return QueueingHint.QUEUE if new is not None and self._is_same(pod, new) else QueueingHint.SKIP
