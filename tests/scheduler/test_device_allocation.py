@@ -12,8 +12,11 @@ from engine.scheduler.devices.allocator import Allocator, InUse
 from engine.scheduler.devices.pools import DeviceId, Slices
 from engine.scheduler.devices.requests import AllocationError, NodeAllocationError
 from engine.scheduler.devices.selectors import Verdicts
+from engine.scheduler.framework.status import Code
+from engine.scheduler.plugins.dynamic_resources import DynamicResources
 from tests.scheduler.devices import DRIVER, claim, device, device_class, published, selector, wants, way
-from tests.scheduler.objects import node
+from tests.scheduler.harness import Bench
+from tests.scheduler.objects import node, pod
 
 NODE = node("n1", labels={"rack": "1"})
 EVERY: dict[str, Any] = {"allocationMode": "All"}
@@ -404,3 +407,30 @@ def test_an_empty_selector_is_refused() -> None:
     with pytest.raises(AllocationError, match="CEL expression empty"):
         allocate([claim("x", request)], [FOUR])
     assert selector("true") == {"cel": {"expression": "true"}}
+
+
+WHOLE = {"resourceClaims": [{"name": "d", "resourceClaimName": "c"}]}
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "message"),
+    [
+        pytest.param(
+            {"name": "r"},
+            Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+            "resource claim default/c, request r: unknown request type",
+            id="of no kind",
+        ),
+        pytest.param(wants("r", kind=""), Code.ERROR, "request r: unsupported request type", id="of no class"),
+        pytest.param(
+            {"name": "r", "firstAvailable": [way("a"), way("b", kind="none")]},
+            Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+            "request r/b: device class none does not exist",
+            id="an alternative of a class that is not there",
+        ),
+    ],
+)
+def test_requests_that_no_node_can_meet(request_: Object, code: Code, message: str) -> None:
+    bench = Bench([node("n1")], others=[device_class(), claim("c", request_)])
+    status = bench.filter(DynamicResources, pod("p", **WHOLE))["n1"]
+    assert (status.code, status.message) == (code, message)

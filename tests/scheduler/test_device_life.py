@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import PODS, Object
+from engine.api.wire import MERGE_PATCH
 from engine.scheduler.plugins.resource_claims import (
     DEVICE_CLASSES,
     DEVICE_TAINT_RULES,
@@ -98,6 +99,16 @@ async def test_a_device_that_does_not_become_ready_in_time(stage: Stage) -> None
     assert condition["message"].endswith(("claim c binding timeout", "device binding timeout"))
     found = await stage.until(lambda p: p["spec"].get("nodeName"), "p", seconds=700)
     assert found["spec"]["nodeName"] == "n2"
+
+
+async def test_a_claim_that_goes_while_its_device_is_waited_for(stage: Stage) -> None:
+    await conditional(stage)
+    await stage.admin.patch(
+        RESOURCE_CLAIMS, "c", {"metadata": {"finalizers": None}}, namespace="default", content_type=MERGE_PATCH
+    )
+    await stage.admin.delete(RESOURCE_CLAIMS, "c", namespace="default")
+    told = 'running PreBind plugin "DynamicResources": could not find ResourceClaim "default/c"'
+    await stage.until(lambda p: told in str(p.get("status")), "p")
 
 
 def with_gpus(*counts: int) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class ClaimBinder:
         name, namespace = written["metadata"]["name"], written["metadata"]["namespace"]
         claim = self._claims.get(name, namespace)
         if claim is None:
-            raise ClaimError(f'resourceclaim.resource.k8s.io "{name}" not found')
+            raise ClaimError(f'could not find ResourceClaim "{namespace}/{name}"')
         if is_ready(claim):
             return True
         if is_late(claim, self._timeout, self._handle.clock):

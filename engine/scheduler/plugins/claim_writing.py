@@ -6,6 +6,7 @@ Source: upstream's plugins/dynamicresources (bindClaim, unreserve, deleteClaim).
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ApiError
@@ -28,28 +29,47 @@ def user(pod: PodInfo) -> Object:
     return {"resource": "pods", "name": pod.name, "uid": pod.uid}
 
 
+class _FailedWriteError(Exception):
+    """A write that the API server has refused, told with what it was for."""
+
+    def __init__(self, what: str, failure: ApiError) -> None:
+        super().__init__(f"{what}: {failure}")
+        self.failure = failure
+
+
+async def _told(what: str, write: Awaitable[Object]) -> Object:
+    """Raises _FailedWriteError."""
+    try:
+        return await write
+    except ApiError as failure:
+        raise _FailedWriteError(what, failure) from None
+
+
 class ClaimWriter:
     def __init__(self, handle: Handle, claims: Assumptions) -> None:
         self._handle = handle
         self._claims = claims
 
     async def reserve(self, claim: Object, pod: PodInfo, allocation: Object | None) -> Object:
-        """Write down a reservation, and with it an allocation. Raises ClaimError, and what a request raises that is no
-        conflict."""
+        """Write down a reservation, and with it an allocation. Raises ClaimError, also where a request fails otherwise
+        than by a conflict."""
         metadata = claim["metadata"]
         for tries in range(1, WRITE_TRIES + 1):
             try:
                 return await self._reserve_once(claim, pod, allocation)
+            except _FailedWriteError as failed:
+                if failed.failure.reason != "Conflict" or tries == WRITE_TRIES:
+                    raise ClaimError(str(failed)) from None
+            key = f"{metadata['namespace']}/{metadata['name']}"
+            get = self._handle.client.get(RESOURCE_CLAIMS, metadata["name"], namespace=metadata["namespace"])
+            try:
+                claim = await get
             except ApiError as failure:
-                if failure.reason != "Conflict" or tries == WRITE_TRIES:
-                    what = "add allocation and reservation to" if allocation is not None else "add reservation to"
-                    raise ClaimError(f"{what} claim {pod.namespace}/{metadata['name']}: {failure}") from None
-                claim = await self._handle.client.get(
-                    RESOURCE_CLAIMS, metadata["name"], namespace=metadata["namespace"]
-                )
+                raise ClaimError(f"get updated claim {key} after conflict: {failure}") from None
         raise AssertionError("the last try returns or raises")
 
     async def _reserve_once(self, claim: Object, pod: PodInfo, allocation: Object | None) -> Object:
+        """Raises ClaimError, and _FailedWriteError."""
         key = f"{pod.namespace}/{claim['metadata']['name']}"
         if claim["metadata"].get("deletionTimestamp"):
             raise ClaimError(f"claim {key} got deleted in the meantime")
@@ -61,11 +81,13 @@ class ClaimWriter:
             finalizers = written["metadata"].setdefault("finalizers", [])
             if FINALIZER not in finalizers:
                 finalizers.append(FINALIZER)
-                written = copy_object(await self._handle.client.update(RESOURCE_CLAIMS, written))
+                update = self._handle.client.update(RESOURCE_CLAIMS, written)
+                written = copy_object(await _told(f"add finalizer to claim {key}", update))
                 status = written.setdefault("status", {})
             status["allocation"] = {**allocation, **self._since()}
         status["reservedFor"] = [*users_of(claim), user(pod)]
-        done = await self._handle.client.update_status(RESOURCE_CLAIMS, written)
+        what = "add allocation and reservation to" if allocation is not None else "add reservation to"
+        done = await _told(f"{what} claim {key}", self._handle.client.update_status(RESOURCE_CLAIMS, written))
         self._claims.wrote(done)
         return done
 

@@ -58,15 +58,22 @@ class PodClaims:
             key = f"{pod.namespace}/{claim['metadata']['name']}"
             return unresolvable(f"resource claim {key} is in the process of being allocated")
         for request in devices_of(claim).get("requests") or ():
-            wanted = [(request.get("name", ""), request.get("exactly") or {})]
-            if ways := request.get("firstAvailable"):
-                wanted = [(f"{request.get('name', '')}/{sub.get('name', '')}", sub) for sub in ways]
-            for name, part in wanted:
-                kind = part.get("deviceClassName", "")
-                if not kind:
-                    return error(f"request {name}: unsupported request type")
-                if self.class_of(kind) is None:
-                    return unresolvable(f"request {name}: device class {kind} does not exist")
+            name, ways = request.get("name", ""), request.get("firstAvailable") or ()
+            if request.get("exactly") is None and not ways:
+                key = f"{claim['metadata']['namespace']}/{claim['metadata']['name']}"
+                return unresolvable(f"resource claim {key}, request {name}: unknown request type")
+            wanted = [(f"{name}/{way.get('name', '')}", way) for way in ways] or [(name, request["exactly"])]
+            for told, part in wanted:
+                if (reason := self._without_class(told, part.get("deviceClassName", ""))) is not None:
+                    return reason
+        return None
+
+    def _without_class(self, request: str, name: str) -> Status | None:
+        """What keeps a request from any device, if its class does."""
+        if not name:
+            return error(f"request {request}: unsupported request type")
+        if self.class_of(name) is None:
+            return unresolvable(f"request {request}: device class {name} does not exist")
         return None
 
     def class_of(self, name: str) -> Object | None:
