@@ -75,11 +75,14 @@ def _data_source(source: Object, path: str, problems: Problems) -> None:
 
 
 def claim_template(template: Object, path: str, problems: Problems) -> None:
-    """Of a generic ephemeral volume: of its metadata, only labels and annotations are used."""
-    metadata = template.get("metadata", {})
-    annotation_map(metadata.get("annotations"), f"{path}.metadata.annotations", problems)
-    label_map(metadata.get("labels"), f"{path}.metadata.labels", problems)
+    template_metadata(template.get("metadata") or {}, f"{path}.metadata", problems)
+    claim_spec(template.get("spec", {}), f"{path}.spec", problems)
+
+
+def template_metadata(metadata: Object, path: str, problems: Problems) -> None:
+    """Of what is made for a Pod from a template: only labels and annotations are the template's to say."""
+    annotation_map(metadata.get("annotations"), f"{path}.annotations", problems)
+    label_map(metadata.get("labels"), f"{path}.labels", problems)
     for field, shown in _TEMPLATE_METADATA.items():
         if metadata.get(field):
-            problems.forbidden(f"{path}.metadata.{shown}", "cannot be set")
-    claim_spec(template.get("spec", {}), f"{path}.spec", problems)
+            problems.forbidden(f"{path}.{shown}", "cannot be set")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.claims import template_metadata
 from engine.api.validation.conditions import conditions
 from engine.api.validation.device_values import (
     dns_label,
@@ -18,7 +19,6 @@ from engine.api.validation.device_values import (
     toleration,
     unique_items,
 )
-from engine.api.validation.labels import annotation_map, label_map
 from engine.api.validation.problems import Problems
 from engine.api.validation.resources import is_extended_resource
 from engine.api.validation.volume_sources import csi_driver_name
@@ -47,9 +47,7 @@ def resource_claim_update(new: Object, old: Object, problems: Problems) -> None:
 
 def resource_claim_template(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec") or {}
-    metadata = spec.get("metadata") or {}
-    label_map(metadata.get("labels"), "spec.metadata.labels", problems)
-    annotation_map(metadata.get("annotations"), "spec.metadata.annotations", problems)
+    template_metadata(spec.get("metadata") or {}, "spec.metadata", problems)
     _claim_spec(spec.get("spec") or {}, "spec.spec", problems)
 
 

@@ -89,6 +89,14 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         {"metadata": {"name": "a", "namespace": "default"}, "spec": {"spec": claim({"name": "one"})["spec"]}},
         ["spec.spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required"],
     ),
+    "a template that names the claims": (
+        TEMPLATE,
+        {
+            "metadata": {"name": "a", "namespace": "default"},
+            "spec": {"metadata": {"name": "b", "labels": {"c": "d"}}, "spec": claim(exactly())["spec"]},
+        },
+        ["spec.metadata.name: Forbidden: cannot be set"],
+    ),
     "a class that selects by nothing": (
         CLASS,
         {"metadata": {"name": "a"}, "spec": {"selectors": [{}]}},
