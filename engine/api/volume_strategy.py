@@ -20,6 +20,14 @@ def prepare_volume_for_create(volume: Object) -> None:
         volume["status"]["lastPhaseTransitionTime"] = now
 
 
+def prepare_volume_for_status_update(new: Object, old: Object, now: str) -> None:
+    """Whoever moves a volume to another phase need not say when."""
+    status, before = new.setdefault("status", {}), old.get("status") or {}
+    moved = status.get("phase", "") != before.get("phase", "")
+    if moved and status.get("lastPhaseTransitionTime") in (None, before.get("lastPhaseTransitionTime")):
+        status["lastPhaseTransitionTime"] = now
+
+
 def prepare_claim_for_create(claim: Object) -> None:
     spec = claim.setdefault("spec", {})
     _drop_unknown_source(spec)
@@ -35,6 +43,8 @@ def prepare_claim_for_update(new: Object, old: Object) -> None:
 
 def _drop_unknown_source(spec: Object) -> None:
     source = spec.get("dataSource")
+    if spec.get("dataSourceRef") is not None:
+        return  # whoever sets that knows what it is for
     if source is not None and (source.get("kind", ""), source.get("apiGroup") or "") not in _OLD_SOURCES:
         del spec["dataSource"]
 

@@ -254,7 +254,7 @@ class Writer:
                 new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
             causes = rules(new, old)
         elif subresource == "status":
-            prepare_for_status_update(info, new, old)
+            prepare_for_status_update(info, new, old, now=self._world.clock.timestamp())
             causes = problems = await in_turns(check_status_update(info, new, old), self._world.clock)
             call.warnings.extend(problems.warned)
         else:
