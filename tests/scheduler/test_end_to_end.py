@@ -14,9 +14,10 @@ from engine.api.wire import JSON_PATCH
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.scheduler.plugins.resource_claims import RESOURCE_CLAIMS
+from engine.scheduler.pod_info import PodInfo
 from engine.trace import Hop
 from engine.world import World
-from tests.scheduler.objects import affinity, near, taint
+from tests.scheduler.objects import affinity, near, pod, taint
 from tests.scheduler.stage import Stage, open_stage
 
 
@@ -161,6 +162,18 @@ async def test_a_higher_priority_takes_the_place_of_a_lower(stage: Stage) -> Non
     assert await stage.bound("high") == "n1"
     uid = (await stage.get("high"))["metadata"]["uid"]
     assert ("Normal", "Preempted", f"Preempted by pod {uid} on node n1") in await stage.events("low")
+
+
+async def test_a_nomination_that_cannot_be_taken_back_keeps_no_victim(stage: Stage) -> None:
+    """The pod that had it is gone already."""
+    await stage.add_node("n1", cpu="1")
+    await stage.add_pod("low", cpu="1")
+    await stage.bound("low")
+    ghost = PodInfo(pod("ghost", priority=1, status={"nominatedNodeName": "n1"}))
+    stage.scheduler.nominator.add(ghost, "n1")
+    await stage.add_pod("high", cpu="1", priorityClassName="system-cluster-critical")
+    going = await stage.until(lambda found: found["metadata"].get("deletionTimestamp"), "low")
+    assert any(c["type"] == "DisruptionTarget" for c in going["status"]["conditions"])
 
 
 async def test_the_spans_lead_from_the_pods_write_to_the_binding(stage: Stage) -> None:

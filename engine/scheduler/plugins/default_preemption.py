@@ -142,36 +142,42 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     # -- acting
 
     def _start(self, best: Candidate, pod: PodInfo) -> None:
-        self.handle.metrics.preemption_victims.observe(len(best.victims))
         victims = [victim for victim in best.victims if not victim.terminating]
         if not victims:
             return
+        self.handle.metrics.preemption_victims.observe(len(best.victims))
         self._preempting[pod.uid] = None
         self.handle.spawn(self._evict(best.node, victims, pod), f"preempt for {pod.key}")
 
     async def _evict(self, node: str, victims: list[PodInfo], pod: PodInfo) -> None:
-        failed = False
+        done = await self._clear_nominations(node, pod)
         try:
-            await self._clear_nominations(node, pod)
             for i, victim in enumerate(victims):
                 if i == len(victims) - 1:
                     self._preempting[pod.uid] = victim
                 await self._evict_one(node, victim, pod)
         except (ApiError, ConnectionError) as failure:
-            failed = True
+            done = False
             log.warning("preemption for %s: %s", pod.key, failure)
         finally:
             self._preempting.pop(pod.uid, None)
-            if failed:
+            if not done:
                 # No deletion may come to wake the pod.
                 self.handle.activate(pod)
 
-    async def _clear_nominations(self, node: str, pod: PodInfo) -> None:
-        """Lower-priority pods that are nominated to the node look for another."""
+    async def _clear_nominations(self, node: str, pod: PodInfo) -> bool:
+        """Lower-priority pods that are nominated to the node look for another. Says whether all were told: where one
+        cannot be, the victims go all the same."""
+        done = True
         for other in self.handle.nominator.nominated_on(node):
             if other.priority < pod.priority and other.nominated_node_name:
                 status = {**other.status, "nominatedNodeName": ""}
-                await patch_pod_status(self.handle.client, other.pod, status)
+                try:
+                    await patch_pod_status(self.handle.client, other.pod, status)
+                except (ApiError, ConnectionError) as failure:
+                    done = False
+                    log.warning("nominated node name of pod %s: %s", other.key, failure)
+        return done
 
     async def _evict_one(self, node: str, victim: PodInfo, pod: PodInfo) -> None:
         if not self.handle.filters.preempt_waiting(victim.uid, self.name):

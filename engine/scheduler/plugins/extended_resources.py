@@ -69,7 +69,7 @@ def claim_for(pod: PodInfo) -> Object:
             "namespace": pod.namespace,
             "uid": f"{IN_MEMORY}/{pod.uid}",
             "generateName": f"{pod.name}-extended-resources-",
-            "ownerReferences": [{**owner, "blockOwnerDeletion": True}],
+            "ownerReferences": [owner],
             "annotations": {ANNOTATION: "true"},
         },
         "spec": {"devices": {}},
