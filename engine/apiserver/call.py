@@ -44,6 +44,9 @@ class Call:
     def span(
         self, hop: Hop, *, component: str = "kube-apiserver", detail: dict[str, Any] | None = None
     ) -> AbstractContextManager[Span]:
+        if self.info.subresource:
+            detail = detail if detail is not None else {}
+            detail["subresource"] = self.info.subresource
         return self.tracer.span(
             hop, component=component, verb=self.info.verb, object=self.object, cause=self.cause, detail=detail
         )
