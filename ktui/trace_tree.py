@@ -1,16 +1,20 @@
-"""A trace's spans as text: a tree of causes, or a mermaid sequence diagram. Pure functions over `Span.to_json()`."""
+"""A trace's spans in the order of their causes, their words, and a mermaid sequence diagram of them.
+
+Pure functions over `Span.to_json()`; the table that `ktui trace` prints is made in `trace_table.py`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+
+from ktui.models.words import resource_of
 
 Span = dict[str, Any]
 
 LAMPS = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
-CHAIN = range(2, 7)
-WATCH = 8
+STORE, WATCH = 7, 8
 LANES = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 
 
@@ -36,61 +40,21 @@ def in_tree_order(spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
         waiting.extend((depth + 1, child) for child in reversed(children[span["id"]]))
 
 
-def fold_chains(rows: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, str, Span]]:
-    """The rows with their lamps; the links of one request's chain (hops 2 to 6) stand in one row."""
-    chain: list[tuple[int, Span]] = []
-    for depth, span in rows:
-        if chain and not _continues(chain[-1], depth, span):
-            yield _folded(chain)
-            chain = []
-        chain.append((depth, span))
-    if chain:
-        yield _folded(chain)
-
-
-def _continues(last: tuple[int, Span], depth: int, span: Span) -> bool:
-    return (
-        depth == last[0]
-        and span["parent"] == last[1]["parent"]
-        and last[1]["hop"] < span["hop"]
-        and last[1]["hop"] in CHAIN
-        and span["hop"] in CHAIN
-        and last[1]["outcome"] == "ok"
-    )
-
-
-def _folded(chain: list[tuple[int, Span]]) -> tuple[int, str, Span]:
-    depth, last = chain[-1]
-    spans = [span for _, span in chain]
-    lamps = "".join(LAMPS[span["hop"] - 1] for span in spans)
-    whole = {**last, "wall_ms": sum(span["wall_ms"] for span in spans), "model_ms": sum(s["model_ms"] for s in spans)}
-    return depth, lamps, whole
-
-
 def verb_of(span: Span) -> str:
-    """The verb, for a watch event its type."""
-    return str(span["detail"].get("event") or span["verb"]) if span["hop"] == WATCH else str(span["verb"])
+    """The verb, with the subresource that it is for; of a watch event its type, of a write to etcd what etcd does."""
+    detail, verb = span["detail"], str(span["verb"])
+    if span["hop"] == WATCH:
+        return str(detail.get("event") or verb)
+    if span["hop"] == STORE:
+        return "txn delete" if verb.startswith("delete") else "txn put"
+    subresource = detail.get("subresource")
+    return f"{verb} {resource_of(span['object'])}/{subresource}" if subresource else verb
 
 
-def table(spans: Sequence[Span]) -> list[str]:
-    """The tree with its columns, ready to print."""
-    rows = [("HOP", "STEP", "OBJECT", "REVISION", "WALL", "MODEL", "OUTCOME")]
-    for depth, lamps, span in fold_chains(in_tree_order(spans)):
-        rows.append(
-            (
-                lamps,
-                f"{'  ' * depth}{span['component']} {verb_of(span)}",
-                span["object"] or "-",
-                str(span["revision"] or "-"),
-                milliseconds(span["wall_ms"]),
-                milliseconds(span["model_ms"]),
-                span["outcome"],
-            )
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    return [
-        "   ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
-    ]
+def lamps_of(hops: Collection[int]) -> str:
+    """The lamps of hops that stand in one line; more than three as a range."""
+    lit = sorted(set(hops))
+    return f"{LAMPS[lit[0] - 1]}-{LAMPS[lit[-1] - 1]}" if len(lit) > 3 else "".join(LAMPS[hop - 1] for hop in lit)
 
 
 def mermaid(spans: Sequence[Span]) -> str:

@@ -11,7 +11,8 @@ import typer
 
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import DEFAULT_NAME, Name, find
-from ktui.trace_tree import mermaid, table
+from ktui.trace_table import table
+from ktui.trace_tree import mermaid
 
 if TYPE_CHECKING:
     from engine.client import Client
@@ -26,6 +27,7 @@ def trace(
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The object's namespace.")] = "default",
     output: Annotated[Literal["table", "json", "mermaid"], typer.Option("--output", "-o")] = "table",
     events: Annotated[bool, typer.Option("--events", help="In a table, also the writes of Event objects.")] = False,
+    all_steps: Annotated[bool, typer.Option("--all", help="In a table, each step, also those that are alike.")] = False,
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Print the hops from the last write to an object until all had reacted."""
@@ -44,7 +46,7 @@ def trace(
             print(mermaid(spans))
         case _:
             shown = spans if events else [span for span in spans if not span["object"].startswith("event/")]
-            print("\n".join(table(shown)))
+            print("\n".join(table(shown, fold=not all_steps)))
             if hidden := len(spans) - len(shown):
                 print(f"{hidden} spans of Event objects not shown: --events shows them", file=sys.stderr)
 

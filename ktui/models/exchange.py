@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ktui.models.words import CLIENT, READS, SCHEDULER, kind_of, requester
+from ktui.models.words import CLIENT, READS, kind_of, requester
 
 Span = dict[str, Any]
 OPEN_MOST = 2_000
@@ -59,11 +59,12 @@ class Exchange:
 
     @property
     def is_binding(self) -> bool:
-        """A create with a name in its URL: of Pods, it is the scheduler's binding."""
-        first = self.links[0] if self.links else None
-        return (
-            first is not None and self.verb == "create" and first["object"].count("/") == 2 and self.source == SCHEDULER
-        )
+        """Whether it puts a Pod on a node."""
+        return self.subresource == "binding"
+
+    @property
+    def subresource(self) -> str:
+        return str(self.links[0]["detail"].get("subresource", "")) if self.links else ""
 
     @property
     def is_over(self) -> bool:

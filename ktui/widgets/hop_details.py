@@ -13,7 +13,8 @@ from rich.text import Text
 
 from ktui.models.exchange import Span
 from ktui.models.story import HOP_NAMES, usual
-from ktui.trace_tree import LAMPS, milliseconds
+from ktui.models.words import EXPLAINED, SOFT
+from ktui.trace_tree import LAMPS, milliseconds, verb_of
 from ktui.widgets.syntax import yaml_text
 
 Colours = Mapping[str, str]
@@ -37,12 +38,15 @@ def title(text: str) -> Text:
 
 def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
     """One hop: what, who, when, how long, and what was decided."""
-    hop, ok = span["hop"], span["outcome"] == "ok"
+    hop, outcome = span["hop"], span["outcome"]
+    sign, tone = ("✓", "success") if outcome == "ok" else ("◐", "warning") if outcome in SOFT else ("✖", "error")
     yield Text.assemble(
         (f"{LAMPS[hop - 1]} {HOP_NAMES[hop - 1]}", "bold"),
         "  ",
-        ("✓" if ok else f"✖ {span['outcome']}", colours.get("success" if ok else "error", "")),
+        (sign if outcome == "ok" else f"{sign} {outcome}", colours.get(tone, "")),
     )
+    if outcome in EXPLAINED:
+        yield Text(EXPLAINED[outcome], "dim")
     yield _facts(span)
     yield from _decisions(span, colours)
     yield Text("")
@@ -51,7 +55,7 @@ def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
 def _facts(span: Span) -> Table:
     bounds = usual(span["hop"]) if span["model_ms"] else None
     rows = [
-        ("what", f"{span['verb']} {span['object']}"),
+        ("what", f"{verb_of(span)} {span['object']}"),
         ("by", span["detail"].get("user") or span["component"]),
         ("revision", str(span["revision"] or "")),
         ("woken by", ", ".join(f"rev {revision}" for revision in span["wokenBy"])),

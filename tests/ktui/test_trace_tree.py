@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ktui.trace_tree import in_tree_order, mermaid, milliseconds, table
-from tests.ktui.spans import span
+from ktui.trace_table import table
+from ktui.trace_tree import in_tree_order, mermaid, milliseconds
+from tests.ktui.spans import request, span
 
 STORY = [
     span(
@@ -24,19 +27,20 @@ def test_parents_come_before_their_children_and_orphans_are_roots() -> None:
 
 
 def test_the_table_aligns_its_columns_and_indents_by_cause() -> None:
-    head, *lines = table(STORY)
+    head, *lines, gap, note = table(STORY)
     assert head.split() == ["HOP", "STEP", "OBJECT", "REVISION", "WALL", "MODEL", "OUTCOME"]
     assert lines[0][head.index("STEP") :].startswith("kubectl apply ")
     assert "    kube-apiserver ADDED" in lines[2]
-    assert lines[1].split()[:5] == ["⑦", "etcd", "put", "deployment/default/web", "31"]
+    assert lines[1].split()[:6] == ["⑦", "etcd", "txn", "put", "deployment/default/web", "31"]
     assert lines[3].endswith("Conflict")
+    assert (gap, note) == ("", "Conflict: somebody had changed the object meanwhile: it is read and tried again")
     assert len({line.index("ms", head.index("WALL")) for line in lines}) == 1
 
 
 def test_mermaid_draws_each_span_from_its_parents_lane() -> None:
     lines = mermaid(STORY).splitlines()
     assert lines[0] == "sequenceDiagram"
-    assert "    client->>etcd: 7 etcd put deployment/default/web" in lines
+    assert "    client->>etcd: 7 etcd txn put deployment/default/web" in lines
     assert "    client-xcontrollers: 9 x-controller reconcile pod/default/web" in lines
 
 
@@ -70,3 +74,47 @@ def test_a_watch_event_is_told_by_its_type() -> None:
     event = span("w", 8, verb="watch", component="kube-apiserver", detail={"event": "ADDED"})
     assert table([event])[1].split()[:3] == ["⑧", "kube-apiserver", "ADDED"]
     assert "kube-apiserver ADDED pod/default/web" in mermaid([event])
+
+
+def pods(*names: str) -> list[dict[str, Any]]:
+    """A reconcile that creates Pods side by side: their links end in any order."""
+    spans = [span("r", 9, verb="reconcile", component="replicaset-controller", object="replicaset/default/web-1")]
+    for at, name in enumerate(names):
+        chain = request(name, parent="r", object=f"pod/default/web-1-{name}", start=1 + at / 1000, revision=30 + at)
+        event = span(
+            f"{name}8", 8, parent=f"{name}7", component="kube-apiserver", object=f"pod/default/web-1-{name}",
+            start=2, detail={"event": "ADDED"},
+        )  # fmt: skip
+        idle = [
+            span(f"{name}{who}", 9, parent=f"{name}8", verb="reconcile", component=f"{who}-controller", start=3)
+            for who in ("endpoint", "endpointslice")
+        ]
+        spans += [*chain, event, *idle]
+    by_hop = sorted(spans, key=lambda told: told["hop"])
+    return [{**told, "sequence": number} for number, told in enumerate(by_hop)]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split("   ") if cell.strip()]
+
+
+def test_steps_that_are_alike_stand_in_one_line() -> None:
+    head, reconcile, chain, store, event, idle, gap, note = table(pods("a", "b", "c"))
+    assert cells(reconcile)[:3] == ["⑨", "replicaset-controller reconcile", "replicaset/default/web-1"]
+    assert cells(chain)[:3] == ["②-⑥", "kube-apiserver create ×3", "pod/default/web-1-*"]
+    assert cells(store)[:4] == ["⑦", "etcd txn put ×3", "pod/default/web-1-*", "30-32"]
+    assert cells(event)[1] == "kube-apiserver ADDED ×3"
+    assert cells(idle)[1] == "endpoint, endpointslice ×6: nothing to do"
+    assert (head.split()[0], gap) == ("HOP", "")
+    assert "--all prints each" in note
+
+
+def test_each_step_can_be_printed() -> None:
+    lines = table(pods("a", "b", "c"), fold=False)
+    assert len(lines) == 1 + 1 + 3 * 5
+    assert [cells(line)[2] for line in lines if line.startswith("⑦")] == [f"pod/default/web-1-{n}" for n in "abc"]
+
+
+def test_a_subresource_is_named_with_the_verb() -> None:
+    told = span("a", 2, component="kube-apiserver", detail={"subresource": "binding"})
+    assert cells(table([told])[1])[1] == "kube-apiserver create pods/binding"
