@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
+from engine.apiserver.cached_objects import CachedObjects
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
 from engine.apiserver.corrupt_objects import CorruptObject
-from engine.apiserver.fan_out import FanOut, node_name
+from engine.apiserver.fan_out import FanOut
 from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.waking import Waking
@@ -45,8 +46,6 @@ PROGRESS_PERIOD = 0.1
 # So many events are handed out in a row before the loop may run whoever reads them.
 DISPATCH_BATCH = 64
 
-Index = Callable[[Object], str]
-
 
 class WatchCache:
     """`generation` counts the changes since the start; `revision` is the newest store revision that was seen."""
@@ -73,13 +72,8 @@ class WatchCache:
         self._world = world
         self._store = store
         self._first = prefix.encode() + b"/"
-        self._entries: dict[str, tuple[int, Object]] = {}
+        self._objects = CachedObjects(by_node=index_by_node)
         self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
-        self._ordered: list[str] | None = None
-        self._indexes: dict[str, Index] = {"namespace": _namespace}
-        if index_by_node:
-            self._indexes["node"] = node_name
-        self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
         self.fillings = 0  # how often the whole state was listed
@@ -127,14 +121,11 @@ class WatchCache:
         end = prefix_end(self._first)
         while True:
             response = await self._store.range(Range(self._first, end))
-            self._entries.clear()
+            self._objects.clear()
             self.corrupt.clear()
             self._ring.clear()
             self._forgot = False
             self.fillings += 1
-            self._ordered = None
-            for index in self._indexed.values():
-                index.clear()
             for kv in response.kvs:
                 key = kv.key.decode()
                 try:
@@ -142,8 +133,7 @@ class WatchCache:
                 except CorruptObject as corrupt:
                     self.corrupt[key] = corrupt
                     continue
-                self._entries[key] = (kv.mod_revision, obj)
-                self._enter(key, obj)
+                self._objects.put(key, kv.mod_revision, obj)
             self._listed_at = self.revision = response.revision
             self.generation += 1
             try:
@@ -224,7 +214,7 @@ class WatchCache:
 
     def _change(self, event: Event) -> Change | None:
         key, revision = event.kv.key.decode(), event.kv.mod_revision
-        known = self._entries.get(key)
+        known = self._objects.get(key)
         old = known[1] if known is not None else None
         if event.type == "DELETE":
             if old is None:
@@ -238,9 +228,7 @@ class WatchCache:
     def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
         """An object became unreadable: who watches cannot be told how it changed, and must list again."""
         key = event.kv.key.decode()
-        if (known := self._entries.pop(key, None)) is not None:
-            self._leave(key, known[1])
-            self._ordered = None
+        self._objects.drop(key)
         self.corrupt[key] = corrupt
         self._begin_anew(event.kv.mod_revision)
 
@@ -259,35 +247,15 @@ class WatchCache:
         self.generation += 1
 
     def _keep(self, change: Change) -> None:
-        key = change.key
-        if change.old is not None:
-            self._leave(key, change.old)
-        else:
-            self._ordered = None
         if change.type == "DELETED":
-            self._entries.pop(key, None)
-            self._ordered = None
+            self._objects.drop(change.key)
         else:
-            self._entries[key] = (change.revision, change.object)
-            self._enter(key, change.object)
+            self._objects.put(change.key, change.revision, change.object)
         self.revision = change.revision
         self.generation += 1
         self.received += 1
         self._forgot = self._forgot or len(self._ring) == self.size
         self._ring.append(change)
-
-    def _enter(self, key: str, obj: Object) -> None:
-        for name, value_of in self._indexes.items():
-            self._indexed[name].setdefault(value_of(obj), {})[key] = None
-
-    def _leave(self, key: str, obj: Object) -> None:
-        for name, value_of in self._indexes.items():
-            value = value_of(obj)
-            keys = self._indexed[name].get(value)
-            if keys is not None:
-                keys.pop(key, None)
-                if not keys:
-                    del self._indexed[name][value]
 
     async def catch_up(self, revision: int) -> None:
         """Wait until the cache has seen all up to a revision that is committed."""
@@ -314,43 +282,31 @@ class WatchCache:
 
     def lookup(self, key: str, revision: int) -> Object | None:
         """The decoded object of a key, if it is the one of that revision."""
-        known = self._entries.get(key)
+        known = self._objects.get(key)
         return known[1] if known is not None and known[0] == revision else None
 
     def get(self, key: str) -> Object | None:
-        known = self._entries.get(key)
+        known = self._objects.get(key)
         return known[1] if known is not None else None
 
     def objects(self, namespace: str = "", node: str | None = None) -> Iterator[Object]:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
-        entries = self._entries
-        if node is not None and "node" in self._indexed:
-            keys = sorted(self._indexed["node"].get(node, ()))
-        elif namespace:
-            keys = sorted(self._indexed["namespace"].get(namespace, ()))
-        else:
-            if self._ordered is None:
-                self._ordered = sorted(entries)
-            keys = self._ordered
-        return (entries[key][1] for key in keys)
+        return self._objects.select(namespace, node)
 
     def versions(self) -> Iterator[tuple[str, int, Object]]:
         """Every key with its revision and its object, in no particular order."""
-        return ((key, revision, obj) for key, (revision, obj) in self._entries.items())
+        return ((key, revision, obj) for key, (revision, obj) in self._objects.items())
 
     def range(self, request: Range) -> RangeResponse:
         """What the store would answer for the newest state, without the values: the objects are here (`lookup`)."""
-        start, end = request.key.decode(), request.range_end.decode()
-        if end:
-            keys = sorted(key for key in self._entries if start <= key < end)
-        else:
-            keys = [start] if start in self._entries else []
+        keys = self._objects.between(request.key.decode(), request.range_end.decode())
         shown = keys[: request.limit] if request.limit else keys
-        kvs = [KeyValue(key.encode(), b"", 0, self._entries[key][0], 1) for key in shown]
+        found = ((key, self._objects.get(key)) for key in shown)
+        kvs = [KeyValue(key.encode(), b"", 0, entry[0], 1) for key, entry in found if entry is not None]
         return RangeResponse(self.revision, kvs, len(shown) < len(keys), len(keys))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._objects)
 
     # -- watching
 
@@ -416,7 +372,7 @@ class WatchCache:
             "prefix": self.prefix,
             "kind": self.kind,
             "revision": self.revision,
-            "objects": len(self._entries),
+            "objects": len(self._objects),
             "ring": {
                 "size": self.size,
                 "used": len(self._ring),
@@ -428,10 +384,6 @@ class WatchCache:
             "expired": self.expired,
             "watchers": [watcher.describe() for watcher in self._watchers],
         }
-
-
-def _namespace(obj: Object) -> str:
-    return str(obj["metadata"].get("namespace", ""))
 
 
 def _described(kind: str, obj: Object) -> str:
