@@ -58,6 +58,22 @@ class SchedulerMetrics:
         self.preemption_attempts = Counter(
             "scheduler_preemption_attempts_total", "[STABLE] Total preemption attempts in the cluster till now"
         )
+        self.preemption_runs = Counter(
+            "scheduler_preemption_goroutines_execution_total",
+            "[ALPHA] Number of preemption goroutines executed.",
+            "result",
+        )
+        self.preemption_duration = Histogram(
+            "scheduler_preemption_goroutines_duration_seconds",
+            "[ALPHA] Duration in seconds for running goroutines for the preemption.",
+            "result",
+            buckets=exponential_buckets(0.01, 2, 20),
+        )
+        self.volume_errors = Counter(
+            "scheduler_volume_scheduling_stage_error_total",
+            "[ALPHA] Volume scheduling stage error count",
+            "operation",
+        )
         self.pending = Gauge(
             "scheduler_pending_pods",
             "[STABLE] Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' "
@@ -154,6 +170,12 @@ class SchedulerMetrics:
         label = str(attempts) if attempts < MOST_ATTEMPTS else f"{MOST_ATTEMPTS}+"
         self.sli_duration.observe(seconds, label)
         self.attempts_needed.observe(attempts)
+
+    def preempted(self, *, ok: bool, seconds: float) -> None:
+        """A pod's victims have been told to go, or not all of them."""
+        result = "success" if ok else "error"
+        self.preemption_runs.add(result)
+        self.preemption_duration.observe(seconds, result)
 
     def rejected(self, plugins: Iterable[str], profile: str, *, by: int = 1) -> None:
         """So many more of the waiting pods are there that these plugins have rejected."""

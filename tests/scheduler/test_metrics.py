@@ -112,6 +112,8 @@ async def test_preemption_and_its_victims(stage: Stage) -> None:
     found = await page(stage)
     assert found["scheduler_preemption_attempts_total"] == 1
     assert found["scheduler_preemption_victims_sum"] == 1
+    await stage.world.clock.sleep(1)
+    assert (await page(stage))['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
 
 
 def test_one_attempt_in_ten_has_its_plugins_measured() -> None:

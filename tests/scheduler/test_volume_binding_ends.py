@@ -131,6 +131,8 @@ async def test_what_a_pod_is_told(stage: Stage, storage_class: str, act: Act, ex
     await stage.world.clock.sleep(0.5)
     await act(stage)
     await stage.until(lambda pod: _told(pod) == PREFIX + expected, "p")
+    errors = [sample.value for sample in stage.scheduler.metrics.volume_errors.samples()]
+    assert sum(errors) >= 1
 
 
 def _told(pod: Object) -> str:

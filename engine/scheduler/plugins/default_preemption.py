@@ -150,7 +150,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self.handle.spawn(self._evict(best.node, victims, pod), f"preempt for {pod.key}")
 
     async def _evict(self, node: str, victims: list[PodInfo], pod: PodInfo) -> None:
-        done = await self._clear_nominations(node, pod)
+        clock = self.handle.clock
+        began, done = clock.monotonic(), await self._clear_nominations(node, pod)
         try:
             for i, victim in enumerate(victims):
                 if i == len(victims) - 1:
@@ -161,6 +162,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             log.warning("preemption for %s: %s", pod.key, failure)
         finally:
             self._preempting.pop(pod.uid, None)
+            self.handle.metrics.preempted(ok=done, seconds=clock.monotonic() - began)
             if not done:
                 # No deletion may come to wake the pod.
                 self.handle.activate(pod)

@@ -46,17 +46,23 @@ class VolumeBinder:
         self._claims = claims
         self._volumes = volumes
 
-    async def write(self, chosen: PodVolumes) -> None:
-        """Bind volumes to claims, and have the others provisioned. Raises what a request raises."""
+    async def bind(self, chosen: PodVolumes, pod: PodInfo, node_name: str, timeout: float) -> None:
+        """Returns when all is bound. Raises BindingError, and what a request raises."""
+        await self._write(chosen)
+        try:
+            async with self._handle.clock.timeout(timeout):
+                while not self._all_bound(chosen, pod, node_name):
+                    await self._handle.clock.sleep(POLL_PERIOD)
+        except TimeoutError:
+            raise BindingError("binding volumes: context deadline exceeded") from None
+        except BindingError as failure:
+            raise BindingError(f"binding volumes: {failure}") from None
+
+    async def _write(self, chosen: PodVolumes) -> None:
+        """Bind volumes to claims, and have the others provisioned."""
         client = self._handle.client
         chosen.bindings = [(await client.update(VOLUMES, volume), claim) for volume, claim in chosen.bindings]
         chosen.provisions = [await client.update(CLAIMS, claim) for claim in chosen.provisions]
-
-    async def wait(self, chosen: PodVolumes, pod: PodInfo, node_name: str, timeout: float) -> None:
-        """Returns when all is bound. Raises BindingError, and TimeoutError."""
-        async with self._handle.clock.timeout(timeout):
-            while not self._all_bound(chosen, pod, node_name):
-                await self._handle.clock.sleep(POLL_PERIOD)
 
     def _all_bound(self, chosen: PodVolumes, pod: PodInfo, node_name: str) -> bool:
         """Whether one after another is bound: what comes after the first that is not yet is not looked at."""

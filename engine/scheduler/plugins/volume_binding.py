@@ -274,15 +274,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if kept is None or kept.chosen is None:
             return SUCCESS
         try:
-            await self._binder.write(kept.chosen)
-        except (ApiError, ConnectionError) as failure:
+            await self._binder.bind(kept.chosen, pod, node_name, self._timeout)
+        except (ApiError, ConnectionError, BindingError) as failure:
+            self.handle.metrics.volume_errors.add("bind")
             return error(str(failure))
-        try:
-            await self._binder.wait(kept.chosen, pod, node_name, self._timeout)
-        except TimeoutError:
-            return error("binding volumes: context deadline exceeded")
-        except BindingError as failure:
-            return error(f"binding volumes: {failure}")
         return SUCCESS
 
     # -- queueing hints
