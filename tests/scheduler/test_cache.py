@@ -142,6 +142,19 @@ def test_images_are_counted_over_nodes(cache: Cache) -> None:
     assert cache.images == {}
 
 
+def test_an_image_is_as_big_as_the_first_node_says_that_has_it(cache: Cache) -> None:
+    small, big = ({"names": ["nginx:1.27"], "sizeBytes": size} for size in (100, 200))
+    cache.add_node(node("n1", images=[small]))
+    cache.add_node(node("n2", images=[big]))
+    assert cache.images["nginx:1.27"].size == 100
+    cache.add_node(node("n1", images=[big]))
+    assert cache.images["nginx:1.27"].size == 100
+    cache.remove_node("n2")
+    cache.add_node(node("n1", images=[small]))
+    cache.add_node(node("n1", images=[big]))
+    assert cache.images["nginx:1.27"].size == 200
+
+
 def test_columns_agree_with_nodes_after_many_changes(cache: Cache) -> None:
     snapshot, rng = Snapshot(), np.random.default_rng(1)
     present: list[str] = []

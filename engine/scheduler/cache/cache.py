@@ -138,13 +138,16 @@ class Cache:
 
     def _set_images(self, info: NodeInfo, node: Object) -> None:
         listed = (node.get("status") or {}).get("images") or ()
-        present = {name: image.get("sizeBytes", 0) for image in listed for name in image.get("names") or ()}
+        present: dict[str, int] = {}
+        for image in listed:
+            for name in image.get("names") or ():
+                present.setdefault(name, image.get("sizeBytes", 0))
         if present == info.images:
             return
-        self._drop_images(info, tuple(name for name in info.images if name not in present))
+        self._drop_images(info, tuple(info.images))
         for name, size in present.items():
-            state = self.images.setdefault(name, ImageState())
-            state.size = size
+            # An image is as big as the first node says that has it.
+            state = self.images.setdefault(name, ImageState(size))
             state.nodes[info.name] = None
         info.images = present
         self.images_version += 1

@@ -107,8 +107,11 @@ class FeasibleNodes:
             rows = np.array(named, np.intp)
             narrowed = " ".join(sorted(outcome.narrowed_by))
             search.diagnosis.node_to_status.absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{narrowed}]")
-        self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
-        self.next_start = (self.next_start + search.evaluated) % len(snapshot)
+        try:
+            self._search(search, framework, state, pod=pod, snapshot=snapshot, rows=rows, durations=durations)
+        finally:
+            # Also after an error: the nodes that come next shall have their chance.
+            self.next_start = (self.next_start + search.evaluated) % len(snapshot)
         if not len(search.feasible):
             self.diagnose(search, snapshot)
         return search
