@@ -60,6 +60,38 @@ async def test_without_quorum_the_cluster_is_read_only_and_comes_back(virtual_cl
         assert "refused" not in names
 
 
+async def test_health_is_that_of_the_store_too(virtual_clock: VirtualClock) -> None:
+    """apiserver pkg/server/healthz: reasons are withheld but from those who may ask for the check alone."""
+    async with cluster(virtual_clock) as running:
+        client = running.client()
+
+        async def ask(path: str, **query: str) -> tuple[int, list[str]]:
+            response = await client.send("GET", path, query={name: [value] for name, value in query.items()})
+            return response.status, response.body.decode().splitlines()
+
+        assert await ask("/readyz") == await ask("/livez/etcd") == (200, ["ok"])
+        for name in ("etcd-0", "etcd-1"):
+            await befall(client, action="stop", member=name)
+        code, lines = await ask("/readyz")
+        assert (code, lines[-1]) == (500, "readyz check failed")
+        failed = [line for line in lines if line.startswith("[-]")]
+        assert failed == ["[-]etcd failed: reason withheld", "[-]etcd-readiness failed: reason withheld"]
+        code, lines = await ask("/livez", exclude="etcd", verbose="")
+        assert (code, lines[2], lines[-1]) == (200, "[+]etcd excluded: ok", "livez check passed")
+        reason = "error getting data from etcd: etcdserver: no leader"
+        assert await ask("/livez/etcd") == (500, [f"internal server error: {reason}"])
+        etcd = await client.request("GET", "/api/v1/componentstatuses/etcd-0")
+        assert etcd["conditions"] == [{"type": "Healthy", "status": "False", "message": reason}]
+        await befall(client, action="start", member="etcd-0")
+        await virtual_clock.sleep(2 * ELECTION_TIMEOUT)
+        assert await ask("/readyz") == (200, ["ok"])
+        _, lines = await ask("/healthz", verbose="", exclude="nope")
+        assert lines[-2:] == [
+            'warn: some health checks cannot be excluded: no matches for "nope"',
+            "healthz check passed",
+        ]
+
+
 async def test_the_hop_of_the_store_takes_the_time_of_the_quorum(virtual_clock: VirtualClock) -> None:
     async with cluster(virtual_clock, profile="realistic") as running:
         client = running.client()

@@ -13,6 +13,7 @@ from engine.api.errors import not_found
 from engine.api.types import LEASES, Object
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.health import store_trouble
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.registry.read import list_object
 from engine.apiserver.registry.selection import select
@@ -51,10 +52,15 @@ class ComponentStatuses:
         return list_object(info, found, revision=self._backend.storage.store.revision)
 
     async def _status(self, name: str) -> Object:
-        part = _PARTS.get(name)
-        refused = "" if part is None or await self._up(part) else _refused(part)
-        condition: Object = {"type": "Healthy", "status": "False" if refused else "True", "message": refused or "ok"}
+        trouble = await self._trouble(name)
+        condition: Object = {"type": "Healthy", "status": "False" if trouble else "True", "message": trouble or "ok"}
         return {"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": name}, "conditions": [condition]}
+
+    async def _trouble(self, name: str) -> str:
+        if name == _ETCD:
+            return await store_trouble(self._backend.storage.store)
+        part = _PARTS[name]
+        return "" if await self._up(part) else _refused(part)
 
     async def _up(self, part: _Part) -> bool:
         if any(name.startswith(part.view) for name in self._backend.world.views):

@@ -1,47 +1,95 @@
-"""/healthz, /livez and /readyz with their single checks (apiserver pkg/server/healthz)."""
+"""/healthz, /livez and /readyz with their single checks (apiserver pkg/server/healthz; for the check of etcd
+pkg/storage/storagebackend/factory/etcd3.go)."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
 
 from engine.api.errors import PlainTextError
 from engine.api.wire import Request, Response
 from engine.apiserver.routing import PAGE_NOT_FOUND
+from engine.store.types import Range, Store, StoreError
 
 _TEXT = {
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",
     "cache-control": "no-cache, private",
 }
-CHECKS = (
-    "ping",
-    "log",
-    "etcd",
+# What must have been done once before requests are answered at all.
+_HOOKS = (
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/rbac/bootstrap-roles",
     "poststarthook/scheduling/bootstrap-system-priority-classes",
     "poststarthook/bootstrap-controller",
 )
-_READY_ONLY = ("etcd-readiness", "informer-sync", "shutdown")
+_LIVE = ("ping", "log", "etcd", *_HOOKS)
+_READY = ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_HOOKS, "shutdown")
+_HEALTH_KEY = b"/registry/health"
+
+Check = Callable[[], Awaitable[str]]  # what is wrong, "" for nothing
 
 
-def health(request: Request, path: str, *, ready: bool) -> Response:
-    """Raises ApiError 404 for a check that there is not."""
-    root, _, single = path.strip("/").partition("/")
-    checks = (*CHECKS, *_READY_ONLY) if root == "readyz" else CHECKS
-    excluded = request.query.get("exclude", [])
-    failing = () if ready else ("informer-sync",) if root == "readyz" else ()
-    if single:
-        if single not in checks:
-            raise PlainTextError(404, PAGE_NOT_FOUND)
-        return Response(200, b"ok", dict(_TEXT))
-    failed = [check for check in failing if check not in excluded]
-    if not failed and "verbose" not in request.query:
-        return Response(200, b"ok", dict(_TEXT))
-    lines = [_line(check, failed=check in failed, excluded=check in excluded) for check in checks]
-    lines.append(f"{root} check {'failed' if failed else 'passed'}")
-    return Response(500 if failed else 200, "\n".join([*lines, ""]).encode(), dict(_TEXT))
+class Health:
+    """`ready` is whether the server has started and is not about to stop."""
+
+    def __init__(self, store: Store) -> None:
+        self.ready = False
+        self._store = store
+        self._checks: dict[str, Check] = {
+            "etcd": self._etcd,
+            "etcd-readiness": self._etcd,
+            "informer-sync": self._started,
+            "shutdown": self._started,
+        }
+
+    async def answer(self, request: Request, path: str) -> Response:
+        """Raises PlainTextError 404 for a check that there is not, 500 for one that fails."""
+        root, _, single = path.strip("/").partition("/")
+        names = _READY if root == "readyz" else _LIVE
+        if single:
+            if single not in names:
+                raise PlainTextError(404, PAGE_NOT_FOUND)
+            if wrong := await self._check(single):
+                raise PlainTextError(500, f"internal server error: {wrong}")
+            return Response(200, b"ok", dict(_TEXT))
+        excluded = dict.fromkeys(request.query.get("exclude", []))
+        failed = {name for name in names if name not in excluded and await self._check(name)}
+        unknown = sorted(name for name in excluded if name not in names)
+        if not failed and "verbose" not in request.query:
+            return Response(200, b"ok", dict(_TEXT))
+        lines = [_line(name, failed=name in failed, excluded=name in excluded) for name in names]
+        lines += _warning(unknown)
+        lines.append(f"{root} check {'failed' if failed else 'passed'}")
+        return Response(500 if failed else 200, "\n".join([*lines, ""]).encode(), dict(_TEXT))
+
+    async def _check(self, name: str) -> str:
+        check = self._checks.get(name)
+        return await check() if check is not None else ""
+
+    async def _etcd(self) -> str:
+        return await store_trouble(self._store)
+
+    async def _started(self) -> str:
+        return "" if self.ready else "process is shutting down"
+
+
+async def store_trouble(store: Store) -> str:
+    """Why the store does not answer now; "" if it does. It need not be able to write."""
+    try:
+        await store.range(Range(_HEALTH_KEY, count_only=True))
+    except StoreError as error:
+        return f"error getting data from etcd: {error}"
+    return ""
 
 
 def _line(check: str, *, failed: bool, excluded: bool) -> str:
     if excluded:
         return f"[+]{check} excluded: ok"
+    # Anybody may ask: why it failed is told to those who may ask for the check alone.
     return f"[-]{check} failed: reason withheld" if failed else f"[+]{check} ok"
+
+
+def _warning(unknown: list[str]) -> Iterator[str]:
+    if unknown:
+        names = ",".join(f'"{name}"' for name in unknown)
+        yield f"warn: some health checks cannot be excluded: no matches for {names}"

@@ -24,7 +24,7 @@ from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
-from engine.apiserver.health import health
+from engine.apiserver.health import Health
 from engine.apiserver.metrics import metrics
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, unknown_path
@@ -35,7 +35,7 @@ Make = Callable[[], Any]
 
 class NonResource:
     def __init__(self, backend: Backend, debug: DebugEndpoints, requests: RequestMetrics, issuer: TokenIssuer) -> None:
-        self.ready = False
+        self.health = Health(backend.storage.store)
         self._issuer = issuer
         self._requests = requests
         self._backend = backend
@@ -54,7 +54,7 @@ class NonResource:
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         if path.startswith(_HEALTH):
-            return health(request, path, ready=self.ready)
+            return await self.health.answer(request, path)
         if path == "/metrics":
             return await metrics(self._backend, self._requests)
         if path == CONFIGURATION_PATH:

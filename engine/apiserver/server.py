@@ -55,6 +55,7 @@ from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
@@ -206,6 +207,7 @@ class ApiServer:
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
             audit_ids=rng.stream("audit-ids"),
+            levels=PriorityLevels(world.clock, self._flow_caches[1]),
             deadlines=Deadlines(world, self._tasks),
             auditor=self._auditor,
         )
@@ -246,7 +248,7 @@ class ApiServer:
         self._service_hook.load(self._cache(SERVICES).objects())
         if self.config.store == "etcd":
             self._service_hook.follow(self._cache(SERVICES).objects)
-        self._nonresource.ready = True
+        self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
 
@@ -258,7 +260,7 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches and tasks."""
         await self._service.stop()
-        self._nonresource.ready = False
+        self._nonresource.health.ready = False
         self._caches.close()
         if self._auditor is not None:
             await self._auditor.log.flush()
