@@ -37,11 +37,11 @@ def _prefix_end(prefix: str) -> str:
 
 def sorting(target: str, order: str) -> dict[str, str]:
     """Raises EtcdctlError."""
-    if order not in ("", "ASCEND", "DESCEND"):
+    if order.upper() not in ("", "ASCEND", "DESCEND"):
         raise EtcdctlError(f"bad sort order {order}", BAD_FEATURE)
-    if target not in ("", "CREATE", "KEY", "MODIFY", "VALUE", "VERSION"):
+    if target.upper() not in ("", "CREATE", "KEY", "MODIFY", "VALUE", "VERSION"):
         raise EtcdctlError(f"bad sort target {target}", BAD_FEATURE)
-    return {"sort_target": target, "sort_order": order}
+    return {"sort_target": target.upper(), "sort_order": order.upper()}
 
 
 def lease_id(text: str, *, what: str) -> int:

@@ -101,7 +101,7 @@ def get(
         **interval(words, prefix=prefix, from_key=from_key),
         "keys_only": _flag(keys_only),
         "count_only": _flag(count_only),
-        **sorting(sort_by.upper(), order.upper()),
+        **sorting(sort_by, order),
     }
     _check_output(write_out, count_only=count_only, print_value_only=print_value_only)
     within = (

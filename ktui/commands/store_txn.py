@@ -160,7 +160,7 @@ def _get(parsed: Parsed) -> Json:
         raise EtcdctlError(message, BAD_ARGUMENTS)
     keys = interval(parsed.words, prefix=parsed.is_set("prefix"), from_key=parsed.is_set("from-key"))
     found: Json = {field: encoded(key) for field, key in keys.items()}
-    found |= sorting(parsed.text("sort-by").upper(), parsed.text("order").upper())
+    found |= sorting(parsed.text("sort-by"), parsed.text("order"))
     found |= {
         "limit": parsed.number("limit"),
         "revision": parsed.number("rev"),
