@@ -22,6 +22,7 @@ from engine.scheduler.plugins.volume_binding import VolumeBinding
 from engine.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from engine.scheduler.plugins.volume_zone import VolumeZone
 from engine.scheduler.pod_info import PodInfo
+from tests.scheduler.devices import device_class
 from tests.scheduler.harness import Bench
 from tests.scheduler.objects import affinity, container, near, node, pod, spread, taint
 
@@ -265,6 +266,49 @@ def test_resources_after_pods(waiting: Object, old: Object, new: Object | None, 
 
 
 GPU = "example.com/gpu"
+IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "old", "new", "expected"),
+    [
+        pytest.param(asks(cpu="1"), None, device_class(extendedResourceName=GPU), False, id="not asked for"),
+        pytest.param(asks(**{GPU: "1"}), None, device_class(extendedResourceName=GPU), True, id="comes"),
+        pytest.param(asks(**{GPU: "1"}), None, device_class(), False, id="comes without a name"),
+        pytest.param(asks(**{IMPLICIT: "1"}), None, device_class(), True, id="comes, asked for by its own name"),
+        pytest.param(
+            asks(**{GPU: "1"}), device_class(), device_class(extendedResourceName=GPU), True, id="gets the name"
+        ),
+        pytest.param(
+            asks(**{GPU: "1"}),
+            device_class(extendedResourceName=GPU),
+            device_class("gpu", "true", extendedResourceName=GPU),
+            False,
+            id="has it already",
+        ),
+        pytest.param(
+            asks(**{GPU: "1"}), device_class(extendedResourceName=GPU), device_class(), False, id="loses the name"
+        ),
+        pytest.param(asks(**{IMPLICIT: "1"}), device_class(), device_class("gpu", "true"), False, id="its own name"),
+    ],
+)
+def test_resources_after_classes(waiting: Object, old: Object | None, new: Object, expected: bool) -> None:
+    event = ClusterEvent(EventResource.DEVICE_CLASS, Action.ADD if old is None else Action.UPDATE)
+    assert helps(NodeResourcesFit, event, waiting, old, new) is expected
+
+
+def test_a_node_may_have_a_resource_as_devices() -> None:
+    bench = Bench(others=[device_class(extendedResourceName=GPU)])
+    event = ClusterEvent(EventResource.NODE, Action.UPDATE_NODE_ALLOCATABLE)
+    waiting = asks(**{GPU: "1"})
+    assert helps(NodeResourcesFit, event, waiting, node("n"), node("n"), bench=bench)
+    full = node("n", allocatable={GPU: "1"})
+    assert not helps(NodeResourcesFit, event, waiting, full, full, bench=bench)
+
+
+def test_without_constraints_any_node_may_help_the_spread() -> None:
+    event = ClusterEvent(EventResource.NODE, Action.ADD)
+    assert helps(PodTopologySpread, event, pod("p"), None, labelled())
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,9 @@ def device_class_of(resource: str, handle: Handle) -> Object | None:
     return max(named, key=lambda c: str(c["metadata"].get("creationTimestamp") or ""), default=None)
 
 
-def stands_behind(device_class: Object | None, resource: str) -> bool:
-    if device_class is None:
-        return False
-    named = (device_class.get("spec") or {}).get("extendedResourceName")
-    return resource in (named, _IMPLICIT + str(device_class["metadata"]["name"]))
+def implicit_resource(device_class: Object) -> str:
+    """The resource that every class stands behind, by its name."""
+    return _IMPLICIT + str(device_class["metadata"]["name"])
 
 
 def asks_for_devices(pod: PodInfo, handle: Handle) -> bool:

@@ -16,7 +16,7 @@ from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.extended_resources import device_class_of, stands_behind
+from engine.scheduler.plugins.extended_resources import device_class_of, implicit_resource
 from engine.scheduler.plugins.node_resources import FIRST_ROW, Sides, columns_of
 from engine.scheduler.plugins.resource_strategies import strategy_of
 from engine.scheduler.pod_info import PodInfo
@@ -145,10 +145,12 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         return listed
 
     def _after_class(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
-        """A class that stands behind one of the resources, and did not before."""
-        asked = [name for name, amount in pod.request.scalar.items() if amount]
-        after, before = (any(stands_behind(obj, name) for name in asked) for obj in (new, old))
-        return QueueingHint.QUEUE if after and not before else QueueingHint.SKIP
+        """A class has come to stand behind one of the resources; behind that of its own name it has always stood."""
+        named = (new.get("spec") or {}).get("extendedResourceName")
+        if old is not None and (old.get("spec") or {}).get("extendedResourceName") == named:
+            return QueueingHint.SKIP
+        names = {named} if old is not None else {named, implicit_resource(new)}
+        return QueueingHint.QUEUE if names & pod.request.scalar.keys() else QueueingHint.SKIP
 
     def _after_pod(self, pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
         if new is None:
@@ -167,5 +169,8 @@ class NodeResourcesFit(FilterPlugin, ScorePlugin):
         before, now = NodeInfo(after.name, old).allocatable, after.allocatable
         if now.allowed_pods > before.allowed_pods:
             return QueueingHint.QUEUE
-        more = any(now.get(name) > before.get(name) for name, _ in self._wanted(pod))
+        more = any(
+            now.get(name) > before.get(name) or (not now.get(name) and self._comes_from_devices(name))
+            for name, _ in self._wanted(pod)
+        )
         return QueueingHint.QUEUE if more else QueueingHint.SKIP

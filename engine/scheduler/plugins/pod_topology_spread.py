@@ -279,7 +279,9 @@ def _labelled(constraints: tuple[Constraint, ...], snapshot: Snapshot) -> NDArra
 
 def _values(node: Object | None, constraints: tuple[Constraint, ...]) -> list[str] | None:
     """The node's domains; None for a node that is not in the spread."""
-    labels = (node or {}).get("metadata", {}).get("labels") or {}
-    if not constraints or any(constraint.topology_key not in labels for constraint in constraints):
+    if node is None:
+        return None
+    labels = node["metadata"].get("labels") or {}
+    if any(constraint.topology_key not in labels for constraint in constraints):
         return None
     return [labels[constraint.topology_key] for constraint in constraints]
