@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.api.certificate_strategy import (
+    prepare_pod_certificate_for_status_update,
+    prepare_signing_request_for_status_update,
+    set_condition_times,
+)
 from engine.api.daemon_generation import count_template_generation, first_template_generation
+from engine.api.device_strategy import prepare_claim_status_for_update
 from engine.api.pod_strategy import (
     merge_spread_keys,
     prepare_pod_for_create,
@@ -49,6 +55,7 @@ __all__ = [
     "grace_period",
     "has_generation",
     "mark_deleting",
+    "prepare_for_approval",
     "prepare_for_create",
     "prepare_for_status_update",
     "prepare_for_update",
@@ -211,10 +218,14 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
             _keep(new["metadata"], old["metadata"], field)
     if kind == ("apps", "Deployment"):
         _keep(new["metadata"], old["metadata"], "labels")
-    if kind == ("", "Pod"):
-        prepare_pod_for_status_update(new, old)
-    if kind == ("", "PersistentVolume"):
-        prepare_volume_for_status_update(new, old, now)
+    special = _STATUS_UPDATE.get(kind)
+    if special is not None:
+        special(new, old, now)
+
+
+def prepare_for_approval(new: Object, old: Object, *, now: str) -> None:
+    """The approval of a CertificateSigningRequest: who gives it need not say when."""
+    set_condition_times(new, old, now, updated=True)
 
 
 def mark_deleting(obj: Object) -> None:
@@ -349,6 +360,20 @@ def _update_signing_request(new: Object, old: Object) -> None:
     _keep(new, old, "spec")
 
 
+def _update_slice(new: Object, old: Object) -> None:
+    if (new.get("endpoints") or []) != (old.get("endpoints") or []):
+        _drop_topology(new)
+
+
+def _drop_topology(obj: Object) -> None:
+    """The topology of v1beta1 cannot be set through v1."""
+    endpoints = obj.get("endpoints") or ()
+    if any("deprecatedTopology" in endpoint for endpoint in endpoints):
+        obj["endpoints"] = [
+            {name: value for name, value in endpoint.items() if name != "deprecatedTopology"} for endpoint in endpoints
+        ]
+
+
 def _name_limits(obj: Object) -> None:
     """A LimitRange may come without a name."""
     if not obj["metadata"].get("name"):
@@ -365,6 +390,7 @@ _CREATE: Mapping[_Kind, Callable[[Object], None]] = {
     ("apps", "DaemonSet"): first_template_generation,
     ("batch", "Job"): _create_job,
     (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
+    (DISCOVERY, "EndpointSlice"): _drop_topology,
 }
 _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("", "Namespace"): _update_namespace,
@@ -375,4 +401,12 @@ _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("apps", "DaemonSet"): count_template_generation,
     (APIEXTENSIONS, "CustomResourceDefinition"): _update_definition,
     (CERTIFICATES, "CertificateSigningRequest"): _update_signing_request,
+    (DISCOVERY, "EndpointSlice"): _update_slice,
+}
+_STATUS_UPDATE: Mapping[_Kind, Callable[[Object, Object, str], None]] = {
+    ("", "PersistentVolume"): prepare_volume_for_status_update,
+    ("", "Pod"): lambda new, old, now: prepare_pod_for_status_update(new, old),
+    (CERTIFICATES, "CertificateSigningRequest"): prepare_signing_request_for_status_update,
+    (CERTIFICATES, "PodCertificateRequest"): prepare_pod_certificate_for_status_update,
+    (RESOURCE, "ResourceClaim"): lambda new, old, now: prepare_claim_status_for_update(new, old),
 }

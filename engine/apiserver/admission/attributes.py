@@ -47,7 +47,9 @@ class Attributes:
 
 
 class Plugin:
-    """Overrides what it needs. `mutate` says whether it changed the object; both raise ApiError to refuse."""
+    """Overrides what it needs. `mutate` says whether it changed the object; both raise ApiError to refuse.
+
+    What upstream checks elsewhere than in a plugin has no name, and is not listed with them."""
 
     name: ClassVar[str] = ""
 

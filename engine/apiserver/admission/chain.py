@@ -38,7 +38,8 @@ class AdmissionChain:
         span.detail["plugins"] = verdicts
         for plugin in self._validating:
             verdict = {"name": plugin.name, "verdict": "refused"}
-            verdicts.append(verdict)
+            if plugin.name:
+                verdicts.append(verdict)
             await plugin.validate(attributes)
             verdict["verdict"] = "accepted"
         if attributes.annotations:

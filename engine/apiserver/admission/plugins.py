@@ -12,6 +12,7 @@ from engine.apiserver.admission.certificates import (
     CertificateSubjectRestriction,
     ClusterTrustBundleAttest,
 )
+from engine.apiserver.admission.device_access import DeviceAdminAccess
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.matching import Matcher
@@ -27,6 +28,7 @@ from engine.apiserver.admission.pods import (
     TaintNodesByCondition,
 )
 from engine.apiserver.admission.policies import Sources
+from engine.apiserver.admission.policy_parameters import PolicyParameters
 from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
 from engine.apiserver.admission.runtime_classes import RuntimeClass
 from engine.apiserver.admission.service_accounts import ServiceAccount
@@ -94,6 +96,8 @@ def default_plugins(
         PodTopologyLabels(caches, resources.get(*NODES)),
         PodResizeValidator(lookup),
         RBACEscalation(rbac, authorizer),
+        PolicyParameters(lookup, resources, authorizer),
+        DeviceAdminAccess(lookup),
         MutatingAdmissionPolicy(policies),
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),

@@ -13,7 +13,12 @@ from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
-from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
+from engine.api.strategy import (
+    prepare_for_approval,
+    prepare_for_create,
+    prepare_for_status_update,
+    prepare_for_update,
+)
 from engine.api.types import GVK, Object
 from engine.api.validation import check_create, check_status_update, check_update
 from engine.api.warnings import (
@@ -252,6 +257,8 @@ class Writer:
         if rules is not None:
             if subresource in _SPEC_PARTS and new.get("spec") != old.get("spec"):
                 new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+            if subresource == "approval":
+                prepare_for_approval(new, old, now=self._world.clock.timestamp())
             causes = rules(new, old)
         elif subresource == "status":
             prepare_for_status_update(info, new, old, now=self._world.clock.timestamp())

@@ -1,0 +1,77 @@
+"""What the API server does to parts of an object that other parts depend on."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import Any
+
+from engine.api.strategy import prepare_for_approval, prepare_for_create, prepare_for_status_update, prepare_for_update
+from engine.api.types import GVK, Object
+from tests.api.objects import info
+
+SIGNING_REQUEST = info(GVK("certificates.k8s.io", "v1", "CertificateSigningRequest"))
+CLAIM = info(GVK("resource.k8s.io", "v1", "ResourceClaim"))
+SLICE = info(GVK("discovery.k8s.io", "v1", "EndpointSlice"))
+BEFORE, NOW = "2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"
+
+
+def with_conditions(*conditions: Object) -> Object:
+    return {"metadata": {"name": "a"}, "spec": {}, "status": {"conditions": list(conditions)}}
+
+
+def condition(kind: str, status: str = "True", **more: str) -> Object:
+    return {"type": kind, "status": status, **more}
+
+
+def test_who_sets_a_condition_need_not_say_when() -> None:
+    old = with_conditions(condition("Failed", lastTransitionTime=BEFORE, lastUpdateTime=BEFORE))
+    new = with_conditions(condition("Failed"), condition("Odd", lastUpdateTime=BEFORE))
+    for prepare in (prepare_for_approval, partial(prepare_for_status_update, SIGNING_REQUEST)):
+        changed = copy.deepcopy(new)
+        prepare(changed, old, now=NOW)
+        assert changed["status"]["conditions"] == [
+            condition("Failed", lastUpdateTime=NOW, lastTransitionTime=BEFORE),
+            condition("Odd", lastUpdateTime=BEFORE, lastTransitionTime=NOW),
+        ]
+
+
+def test_a_status_does_not_change_what_was_decided() -> None:
+    decided = condition("Approved", lastTransitionTime=BEFORE, lastUpdateTime=BEFORE, reason="Known")
+    old = with_conditions(decided)
+    new = with_conditions(condition("Odd", lastTransitionTime=BEFORE, lastUpdateTime=BEFORE), condition("Approved"))
+    prepare_for_status_update(SIGNING_REQUEST, new, old, now=NOW)
+    assert new["status"]["conditions"][1] == decided
+
+
+def claim(*allocated: str, devices: tuple[str, ...] = ("one", "two")) -> Object:
+    def named(device: str) -> Object:
+        return {"driver": "d", "pool": "p", "device": device}
+
+    status: dict[str, Any] = {"devices": [named(device) for device in devices]}
+    if allocated:
+        status["allocation"] = {"devices": {"results": [named(device) for device in allocated]}}
+    return {"metadata": {"name": "a"}, "spec": {}, "status": status}
+
+
+def test_what_was_said_of_a_device_goes_with_its_allocation() -> None:
+    for allocated, kept in (((), None), (("two",), ["two"]), (("one", "two"), ["one", "two"])):
+        new = claim(*allocated)
+        prepare_for_status_update(CLAIM, new, claim("one", "two"), now=NOW)
+        devices = new["status"].get("devices")
+        assert (devices and [each["device"] for each in devices]) == kept
+
+
+def test_the_topology_of_an_old_version_is_not_set_anew() -> None:
+    def endpoints(*addresses: str) -> Object:
+        made = [{"addresses": [address], "deprecatedTopology": {"a": "b"}} for address in addresses]
+        return {"metadata": {"name": "a"}, "addressType": "IPv4", "endpoints": made}
+
+    created = endpoints("10.0.0.1")
+    prepare_for_create(SLICE, created)
+    assert created["endpoints"] == [{"addresses": ["10.0.0.1"]}]
+    old, same, more = endpoints("10.0.0.1"), endpoints("10.0.0.1"), endpoints("10.0.0.1", "10.0.0.2")
+    prepare_for_update(SLICE, same, old)
+    assert same["endpoints"] == old["endpoints"]
+    prepare_for_update(SLICE, more, old)
+    assert more["endpoints"] == [{"addresses": ["10.0.0.1"]}, {"addresses": ["10.0.0.2"]}]
