@@ -19,6 +19,7 @@ from engine.api.certificate_strategy import (
 )
 from engine.api.daemon_generation import count_template_generation, first_template_generation
 from engine.api.device_strategy import prepare_claim_status_for_update
+from engine.api.disabled_fields import drop_disabled_fields
 from engine.api.pod_strategy import (
     merge_spread_keys,
     prepare_pod_for_create,
@@ -181,6 +182,7 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
         metadata["generation"] = 1
     if "status" in info.subresources and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
         _new_status(info, obj)
+    drop_disabled_fields(info, obj)
     special = _CREATE.get(kind)
     if special is not None:
         special(obj)
@@ -200,6 +202,7 @@ def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     _keep_metadata(new, old)
     if "status" in info.subresources:
         _keep(new, old, "status")
+    drop_disabled_fields(info, new, old)
     special = _UPDATE.get((info.gvr.group, info.kind))
     if special is not None:
         special(new, old)

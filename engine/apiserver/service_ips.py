@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_address
 
-from engine.api.errors import field_invalid, internal, invalid
+from engine.api.errors import ApiError, field_invalid, internal, invalid
 from engine.api.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
 from engine.api.types import Object
 from engine.apiserver.service_families import SERVICE, init_families, stays_preferred
@@ -195,12 +195,17 @@ class ServiceHook:
 
     def _changed_node_ports(self, obj: Object, held: list[int], taken: _Taken) -> None:
         spec = obj["spec"]
+        seen: set[tuple[str, int]] = set()
         for position, port in enumerate(spec.get("ports") or ()):
             number = port.get("nodePort", 0)
             if not number and not has_node_ports(spec):
                 continue
             if number not in held and number not in taken.ports:
-                port["nodePort"] = self._node_port(obj, position, number, taken)
+                number = port["nodePort"] = self._node_port(obj, position, number, taken)
+            if (key := (port.get("protocol", ""), number)) in seen:
+                # No error of the API's: it comes out as 500 without a reason.
+                raise ApiError(500, "", f"duplicate nodePort: {{{key[0]} {key[1]}}}")
+            seen.add(key)
 
     def _node_port(self, obj: Object, position: int, number: int, taken: _Taken) -> int:
         if number:

@@ -78,9 +78,13 @@ SOURCES: dict[str, tuple[Object, Object]] = {
     "a snapshot is a reference too": ({"dataSource": _SNAPSHOT}, {"dataSource": _SNAPSHOT, "dataSourceRef": _SNAPSHOT}),
     "a reference is a source too": ({"dataSourceRef": _CUSTOM}, {"dataSource": _CUSTOM, "dataSourceRef": _CUSTOM}),
     "a source of another kind is dropped": ({"dataSource": _CUSTOM}, {}),
+    "two that differ, for validation to refuse": (
+        {"dataSource": {"kind": "Odd", "name": "a"}, "dataSourceRef": _SNAPSHOT},
+        {"dataSource": {"kind": "Odd", "name": "a"}, "dataSourceRef": _SNAPSHOT},
+    ),
     "another namespace has no source": (
         {"dataSourceRef": {**_SNAPSHOT, "namespace": "other"}},
-        {"dataSourceRef": {**_SNAPSHOT, "namespace": "other"}},
+        {},  # such references are off by default
     ),
 }
 
@@ -421,3 +425,27 @@ def test_a_daemon_set_counts_the_changes_of_its_template() -> None:
         new = daemon_set(image, **{annotation: "9"})
         prepare_for_update(kind, new, old)
         assert new["metadata"]["annotations"] == {annotation: generation}
+
+
+def test_limits_may_come_without_a_name() -> None:
+    limits = prepared(GVK("", "v1", "LimitRange"), {"metadata": {"uid": "u"}, "spec": {"limits": []}})
+    assert limits["metadata"]["name"] == "u"
+
+
+def test_a_volume_that_moves_to_another_phase_has_moved_now() -> None:
+    volume, now = info(GVK("", "v1", "PersistentVolume")), "2026-01-01T00:05:00Z"
+    old: Object = {
+        "metadata": {"name": "a"},
+        "spec": {},
+        "status": {"phase": "Pending", "lastPhaseTransitionTime": "2026-01-01T00:00:00Z"},
+    }
+    for phase, time, expected in (
+        ("Available", None, now),
+        ("Available", "2026-01-01T00:00:00Z", now),
+        ("Available", "2026-01-01T00:01:00Z", "2026-01-01T00:01:00Z"),
+        ("Pending", None, None),
+    ):
+        new = copy.deepcopy(old)
+        new["status"] = {"phase": phase, **({"lastPhaseTransitionTime": time} if time else {})}
+        prepare_for_status_update(volume, new, old, now=now)
+        assert new["status"].get("lastPhaseTransitionTime") == expected

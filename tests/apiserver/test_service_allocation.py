@@ -223,6 +223,14 @@ async def test_protocols_may_ask_for_different_node_ports(client: Client) -> Non
     assert node_ports(await make(client, type="NodePort", ports=dns)) == [30053, 30054]
 
 
+async def test_a_changed_service_has_no_node_port_twice(client: Client) -> None:
+    ports = [{"name": "a", "port": 80, "nodePort": 30080}, {"name": "b", "port": 81}]
+    await make(client, type="NodePort", ports=ports)
+    with pytest.raises(ApiError, match="^duplicate nodePort: {TCP 30080}$") as refused:
+        await change(client, ports=[{**port, "nodePort": 30080} for port in ports])
+    assert (refused.value.code, refused.value.reason) == (500, "")
+
+
 async def test_a_load_balancer_may_do_without_node_ports(client: Client) -> None:
     ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30081}]
     made = await make(client, type="LoadBalancer", allocateLoadBalancerNodePorts=False, ports=ports)

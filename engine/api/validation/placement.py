@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from engine.api.types import Object
@@ -11,8 +10,6 @@ from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_key, label_selector, label_values
 from engine.api.validation.problems import Problems
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
-_INTEGER_TEXT = "must be a valid decimal integer in canonical form"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -155,11 +152,8 @@ def _toleration(toleration: Object, path: str, problems: Problems) -> None:
     elif operator == "Exists":
         if value:
             problems.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
-    elif operator in ("Gt", "Lt"):
-        if not _INTEGER.fullmatch(value):
-            problems.invalid(f"{path}.operator", value, _INTEGER_TEXT if value else "must be non-empty")
-    else:
-        problems.not_supported(f"{path}.operator", operator, ("Equal", "Exists", "Lt", "Gt"))
+    else:  # Lt and Gt are for clusters that turn the feature on
+        problems.not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
     if effect and effect not in _EFFECTS:
         problems.not_supported(f"{path}.effect", effect, _EFFECTS)
 

@@ -154,6 +154,9 @@ def replication_controller(obj: Object, problems: Problems) -> None:
     if not selector:
         problems.required("spec.selector")
     problems.not_negative("spec.replicas", spec.get("replicas"))
+    if spec.get("template") is None:  # the one workload that can be without
+        problems.required("spec.template")
+        return
     selected = {**spec, "selector": {"matchLabels": selector or {}}}
     selected_template(selected, problems, kind="ReplicationController")
 

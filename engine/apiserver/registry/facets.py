@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.api.disabled_fields import drop_disabled_fields
 from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
@@ -107,7 +108,9 @@ def _part(info: ResourceInfo, take: Callable[[Object, Object], None], check: Che
 
 def _ephemeral_containers(info: ResourceInfo) -> Facet:
     def take(new: Object, view: Object) -> None:
+        before = {"spec": dict(new["spec"])}
         new["spec"]["ephemeralContainers"] = (view.get("spec") or {}).get("ephemeralContainers") or []
+        drop_disabled_fields(info, new, before)
 
     return _part(info, take, validate_ephemeral_containers)
 

@@ -127,3 +127,10 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
 def test_what_is_wrong(name: str) -> None:
     gvk, value, expected = CASES[name]
     assert problems(gvk, value) == expected
+
+
+def test_a_replication_controller_alone_can_be_without_a_template() -> None:
+    assert problems(GVK("", "v1", "ReplicationController"), {"metadata": {"name": "a"}, "spec": {}}) == [
+        "spec.selector: Required value",
+        "spec.template: Required value",
+    ]

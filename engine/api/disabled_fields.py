@@ -1,0 +1,227 @@
+"""What an API server drops of an object because the feature that it is for is off by default.
+
+Only gates as they are set from the start count: on since a release, or off in all of them. What an object has already
+it keeps, as upstream does after a gate was turned off. Sources: pkg/api/pod/util.go (dropDisabledFields),
+pkg/api/persistentvolumeclaim/util.go, pkg/registry/core/node/strategy.go; the releases are those of the table of
+feature gates in upstream's documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+
+# A field as the object that holds it and its name there.
+_Place = tuple[Object, str]
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_NEVER = (99, 0)
+
+
+class _Gate(NamedTuple):
+    since: tuple[int, int]  # the first release that has it on by default
+    places: Callable[[Object], Iterable[_Place]]
+
+
+def drop_disabled_fields(info: ResourceInfo, new: Object, old: Object | None = None) -> None:
+    """Changes `new`, which is the caller's own; `old` is what it replaces."""
+    kind = (info.gvr.group, info.kind)
+    if path := _POD_SPECS.get(kind):
+        _drop(info.release, _POD_GATES, _at(new, path), _at(old or {}, path))
+    elif gates := _GATES.get(kind):
+        _drop(info.release, gates, new.get("spec") or {}, (old or {}).get("spec") or {})
+
+
+def _at(obj: Object, path: tuple[str, ...]) -> Object:
+    for name in path:
+        obj = obj.get(name) or {}
+    return obj
+
+
+def _drop(release: tuple[int, int], gates: Iterable[_Gate], spec: Object, before: Object) -> None:
+    for gate in gates:
+        if release >= gate.since or any(True for _ in gate.places(before)):
+            continue
+        for holder, field in list(gate.places(spec)):
+            del holder[field]
+    for container in _containers(spec):
+        if container.get("lifecycle") == {}:
+            del container["lifecycle"]
+
+
+# -- where the fields of a Pod are
+
+
+def _containers(spec: Object, *fields: str) -> Iterator[Object]:
+    for field in fields or _CONTAINERS:
+        yield from spec.get(field) or ()
+
+
+def _named(holders: Iterable[Object | None], *fields: str) -> Iterator[_Place]:
+    for holder in holders:
+        if holder:
+            yield from ((holder, field) for field in fields if field in holder)
+
+
+def _of_pods(*fields: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named((spec,), *fields)
+
+
+def _of_security(field: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named((spec.get("securityContext"),), field)
+
+
+def _of_containers(field: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named(_containers(spec), field)
+
+
+def _of_mounts(field: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named((mount for each in _containers(spec) for mount in each.get("volumeMounts") or ()), field)
+
+
+def _of_spread(*fields: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named(spec.get("topologySpreadConstraints") or (), *fields)
+
+
+def _of_volumes(field: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named(spec.get("volumes") or (), field)
+
+
+def _of_projections(field: str) -> Callable[[Object], Iterable[_Place]]:
+    return lambda spec: _named(_projections(spec), field)
+
+
+def _projections(spec: Object) -> Iterator[Object]:
+    for volume in spec.get("volumes") or ():
+        yield from (volume.get("projected") or {}).get("sources") or ()
+
+
+def _claims(spec: Object) -> Iterator[_Place]:
+    if spec.get("resourceClaims"):
+        yield spec, "resourceClaims"
+    yield from _named((each.get("resources") for each in _containers(spec)), "claims")
+
+
+def _affinity_keys(spec: Object) -> Iterator[_Place]:
+    for side in ("podAffinity", "podAntiAffinity"):
+        terms = (spec.get("affinity") or {}).get(side) or {}
+        required = terms.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        preferred = terms.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        found = (*required, *(term.get("podAffinityTerm") for term in preferred))
+        yield from _named(found, "matchLabelKeys", "mismatchLabelKeys")
+
+
+def _sidecars(spec: Object) -> Iterator[_Place]:
+    return _named(_containers(spec, "initContainers"), "restartPolicy")
+
+
+def _restart_rules(spec: Object) -> Iterator[_Place]:
+    yield from _named(_containers(spec), "restartPolicyRules")
+    yield from _named(_containers(spec, "containers", "ephemeralContainers"), "restartPolicy")
+    others = (each for each in _containers(spec, "initContainers") if each.get("restartPolicy") != "Always")
+    yield from _named(others, "restartPolicy")
+
+
+def _file_keys(spec: Object) -> Iterator[_Place]:
+    variables = (variable for each in _containers(spec) for variable in each.get("env") or ())
+    return _named((variable.get("valueFrom") for variable in variables), "fileKeyRef")
+
+
+def _stop_signals(spec: Object) -> Iterator[_Place]:
+    return _named((each.get("lifecycle") for each in _containers(spec)), "stopSignal")
+
+
+def _sleeps(spec: Object) -> Iterator[_Place]:
+    """Whole handlers: one that sleeps does nothing else."""
+    for container in _containers(spec):
+        hooks = container.get("lifecycle") or {}
+        yield from ((hooks, hook) for hook in ("preStop", "postStart") if "sleep" in (hooks.get(hook) or {}))
+
+
+def _handlers(spec: Object) -> Iterator[Object]:
+    for container in _containers(spec):
+        yield from (
+            container[probe] for probe in ("livenessProbe", "readinessProbe", "startupProbe") if container.get(probe)
+        )
+        hooks = container.get("lifecycle") or {}
+        yield from (hooks[hook] for hook in ("postStart", "preStop") if hooks.get(hook))
+
+
+def _http_protocols(spec: Object) -> Iterator[_Place]:
+    return _named((handler.get("httpGet") for handler in _handlers(spec)), "protocol")
+
+
+def _grpc_modes(spec: Object) -> Iterator[_Place]:
+    return _named((handler.get("grpc") for handler in _handlers(spec)), "mode")
+
+
+def _directory_modes(spec: Object) -> Iterator[_Place]:
+    return _named((volume.get("emptyDir") for volume in spec.get("volumes") or ()), "mode")
+
+
+def _file_owners(spec: Object) -> Iterator[_Place]:
+    for volume in spec.get("volumes") or ():
+        sources = [volume.get(kind) for kind in ("configMap", "secret", "downwardAPI", "projected")]
+        yield from _named(sources, "defaultUser")
+        for source in filter(None, sources):
+            yield from _named(source.get("items") or (), "user")
+    for projection in _projections(spec):
+        kinds = ("serviceAccountToken", "clusterTrustBundle", "podCertificate")
+        yield from _named((projection.get(kind) for kind in kinds), "user")
+        for kind in ("configMap", "secret", "downwardAPI"):
+            yield from _named((projection.get(kind) or {}).get("items") or (), "user")
+
+
+def _foreign_source(spec: Object) -> Iterator[_Place]:
+    """Of a claim: what it is to be filled from, if that is in another namespace."""
+    if (spec.get("dataSourceRef") or {}).get("namespace"):
+        yield spec, "dataSourceRef"
+
+
+_POD_GATES = (
+    _Gate((1, 26), _of_spread("nodeAffinityPolicy", "nodeTaintsPolicy")),
+    _Gate((1, 27), _of_spread("matchLabelKeys")),
+    _Gate((1, 27), _of_pods("schedulingGates")),
+    _Gate((1, 29), _sidecars),
+    _Gate((1, 30), _sleeps),
+    _Gate((1, 31), _affinity_keys),
+    _Gate((1, 31), _of_mounts("recursiveReadOnly")),
+    _Gate((1, 33), _of_pods("hostUsers")),
+    _Gate((1, 33), _of_security("supplementalGroupsPolicy")),
+    _Gate((1, 33), _of_security("seLinuxChangePolicy")),
+    _Gate((1, 33), _of_containers("resizePolicy")),
+    _Gate((1, 34), _of_pods("resources")),
+    _Gate((1, 34), _claims),
+    _Gate((1, 35), _of_pods("hostnameOverride")),
+    _Gate((1, 35), _restart_rules),
+    _Gate((1, 35), _file_keys),
+    _Gate((1, 35), _of_volumes("image")),
+    _Gate((1, 37), _of_projections("clusterTrustBundle")),
+    _Gate((1, 37), _of_projections("podCertificate")),
+    _Gate(_NEVER, _stop_signals),
+    _Gate(_NEVER, _of_pods("workloadRef", "schedulingGroup", "evictionResponders")),
+    _Gate(_NEVER, _file_owners),
+    _Gate(_NEVER, _directory_modes),
+    _Gate(_NEVER, _of_mounts("bindMountOptions")),
+    _Gate(_NEVER, _http_protocols),
+    _Gate(_NEVER, _grpc_modes),
+)
+_GATES: Mapping[tuple[str, str], tuple[_Gate, ...]] = {
+    ("", "Node"): (_Gate(_NEVER, _of_pods("podPreemptionPolicy")),),
+    ("", "PersistentVolumeClaim"): (_Gate(_NEVER, _foreign_source),),
+}
+_WORKLOAD = ("spec", "template", "spec")
+_POD_SPECS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("", "Pod"): ("spec",),
+    ("", "PodTemplate"): ("template", "spec"),
+    ("", "ReplicationController"): _WORKLOAD,
+    ("apps", "DaemonSet"): _WORKLOAD,
+    ("apps", "Deployment"): _WORKLOAD,
+    ("apps", "ReplicaSet"): _WORKLOAD,
+    ("apps", "StatefulSet"): _WORKLOAD,
+    ("batch", "CronJob"): ("spec", "jobTemplate", *_WORKLOAD),
+    ("batch", "Job"): _WORKLOAD,
+}
