@@ -159,7 +159,7 @@ def _missing(path: Path, revision: int) -> StoreError:
 
 def way_out(path: Path) -> str:
     return (
-        f"Nothing was changed. Put a snapshot in its place (ktui store restore), "
+        f"Nothing was changed. Put a snapshot in its place (ktui store snapshot restore), "
         f"or set {path.name} aside and start empty (ktui reset)"
     )
 

@@ -88,7 +88,7 @@ async def test_damage_is_reported_at_open(virtual_clock: VirtualClock, path: Pat
         await put(store, b"/k%d" % number)
     await store.close()
     sql(path, statement)
-    with pytest.raises(StoreError, match=rf"store.db is damaged: .*{text}.*ktui store restore"):
+    with pytest.raises(StoreError, match=rf"store.db is damaged: .*{text}.*ktui store snapshot restore"):
         await SqliteStore.open(path, clock=virtual_clock)
 
 
