@@ -226,7 +226,7 @@ async def test_protocols_may_ask_for_different_node_ports(client: Client) -> Non
 async def test_a_changed_service_has_no_node_port_twice(client: Client) -> None:
     ports = [{"name": "a", "port": 80, "nodePort": 30080}, {"name": "b", "port": 81}]
     await make(client, type="NodePort", ports=ports)
-    with pytest.raises(ApiError, match="^duplicate nodePort: {TCP 30080}$") as refused:
+    with pytest.raises(ApiError, match=r"^duplicate nodePort: \{TCP 30080\}$") as refused:
         await change(client, ports=[{**port, "nodePort": 30080} for port in ports])
     assert (refused.value.code, refused.value.reason) == (500, "")
 

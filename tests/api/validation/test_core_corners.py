@@ -130,7 +130,7 @@ def test_what_is_wrong(name: str) -> None:
 
 
 def test_a_replication_controller_alone_can_be_without_a_template() -> None:
-    assert problems(GVK("", "v1", "ReplicationController"), {"metadata": {"name": "a"}, "spec": {}}) == [
+    assert problems(GVK("", "v1", "ReplicationController"), {"metadata": {"name": "a", "namespace": "b"}}) == [
         "spec.selector: Required value",
         "spec.template: Required value",
     ]
