@@ -143,6 +143,12 @@ def node_selector_matches(selector: Object, node: Object) -> bool:
     return any(node_term_matches(term, node) for term in selector.get("nodeSelectorTerms") or ())
 
 
+def is_readable(selector: Object) -> bool:
+    """Whether all terms of a v1.NodeSelector can be read; those that cannot match no node."""
+    terms = selector.get("nodeSelectorTerms") or ()
+    return not any(term_problems(term, "") for term in terms if not is_empty_term(term))
+
+
 def required_node_affinity(pod: Object) -> Object | None:
     affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
     required: Object | None = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
@@ -156,13 +162,19 @@ def preferred_node_affinity(pod: Object) -> list[Object]:
 
 def node_matches_pod(pod: Object, node: Object) -> bool:
     """nodeaffinity.GetRequiredNodeAffinity(pod).Match(node): spec.nodeSelector and required node affinity."""
-    wanted = pod["spec"].get("nodeSelector")
-    if wanted:
-        labels = node["metadata"].get("labels") or {}
-        if any(labels.get(key) != value for key, value in wanted.items()):
-            return False
+    if not has_selected_labels(pod, node):
+        return False
     required = required_node_affinity(pod)
     return required is None or node_selector_matches(required, node)
+
+
+def has_selected_labels(pod: Object, node: Object) -> bool:
+    """spec.nodeSelector alone."""
+    wanted = pod["spec"].get("nodeSelector")
+    if not wanted:
+        return True
+    labels = node["metadata"].get("labels") or {}
+    return all(labels.get(key) == value for key, value in wanted.items())
 
 
 def preferred_problems(terms: list[Object]) -> list[Cause]:

@@ -348,6 +348,13 @@ def test_resources_after_nodes(waiting: Object, old: Object | None, new: Object,
 
 
 PINNED = pod("p", nodeSelector={"zone": "1"})
+UNREADABLE = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "size", "operator": "Gt", "values": ["few"]}]}]
+        }
+    }
+}
 PORT = pod("p", containers=[container(ports=[{"containerPort": 80, "hostPort": 80}])])
 CLOSED = {**node("n"), "spec": {"unschedulable": True}}
 
@@ -357,6 +364,18 @@ CLOSED = {**node("n"), "spec": {"unschedulable": True}}
     [
         pytest.param(NodeAffinity, PINNED, None, labelled(zone="1"), Action.ADD, True, id="selected, comes"),
         pytest.param(NodeAffinity, PINNED, None, labelled(zone="2"), Action.ADD, False, id="not selected, comes"),
+        pytest.param(
+            NodeAffinity, pod("p", affinity=UNREADABLE), None, labelled(), Action.ADD, True, id="who knows, comes"
+        ),
+        pytest.param(
+            NodeAffinity,
+            pod("p", affinity=UNREADABLE, nodeSelector={"zone": "1"}),
+            None,
+            labelled(zone="2"),
+            Action.ADD,
+            False,
+            id="not selected anyhow, comes",
+        ),
         pytest.param(
             NodeAffinity, PINNED, labelled(zone="2"), labelled(zone="1"), Action.UPDATE_NODE_LABEL, True, id="selected"
         ),

@@ -27,6 +27,8 @@ from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.selecting import (
     canonical,
+    has_selected_labels,
+    is_readable,
     node_matches_pod,
     node_selector_matches,
     preferred_node_affinity,
@@ -127,6 +129,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if self.added_required is not None and not node_selector_matches(self.added_required, new):
             return QueueingHint.SKIP
         if not node_matches_pod(pod.pod, new):
-            return QueueingHint.SKIP
+            # What of the affinity cannot be read says neither yes nor no.
+            readable = is_readable(required_node_affinity(pod.pod) or {})
+            return QueueingHint.SKIP if readable or not has_selected_labels(pod.pod, new) else QueueingHint.QUEUE
         matched_before = old is not None and node_matches_pod(pod.pod, old)
         return QueueingHint.SKIP if matched_before else QueueingHint.QUEUE
