@@ -11,6 +11,7 @@ from engine.api.types import Object
 from engine.api.wire import Request
 from engine.apiserver.audit import Trail
 from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.fairness import Seat
 from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
 from engine.trace import Hop, Span, SpanContext
@@ -31,6 +32,7 @@ class Call:
     payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)
     flow: Flow | None = None  # the FlowSchema that it belongs to
+    seat: Seat | None = None  # of the flow's priority level
     audit_id: str = ""
     trail: Trail | None = None  # what the audit log tells of it
     annotations: dict[str, str] = field(default_factory=dict)  # of admission, for the audit log

@@ -26,6 +26,7 @@ from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
 from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.payloads import Payloads
+from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.registry.options import manager_of
@@ -63,6 +64,7 @@ class Chain:
         flows: FlowClassifier,
         metrics: RequestMetrics,
         audit_ids: Rng,
+        levels: PriorityLevels,
         deadlines: Deadlines,
         auditor: Auditor | None = None,
     ) -> None:
@@ -75,6 +77,7 @@ class Chain:
         self._flows = flows
         self._metrics = metrics
         self._audit_ids = audit_ids
+        self._levels = levels
         self._deadlines = deadlines
         self._auditor = auditor
 
@@ -89,6 +92,8 @@ class Chain:
             response = await self._timely(call)
         finally:
             self._metrics.ended(info)
+            if call.seat is not None:
+                call.seat.leave()
         if call.trail is not None and self._auditor is not None:
             call.trail.annotate(call.annotations)
             self._auditor.finish(call.trail, info, response)
@@ -193,6 +198,7 @@ class Chain:
             call.payload = span.detail["payload"] = span.id
             await self._world.latency.pause("authentication")
             await self._authenticate(call, span.detail)
+            await self._take_seat(call)
         with call.span(Hop.AUTHORIZATION) as span:
             await self._world.latency.pause("authorization")
             await self._authorize(call, span.detail)
@@ -203,6 +209,7 @@ class Chain:
                 call.payload = span.detail["payload"] = span.id
             await self._world.latency.pause("authentication")
             await self._authenticate(call, span.detail)
+            await self._take_seat(call)
             await self._world.latency.pause("authorization")
             await self._authorize(call, span.detail)
 
@@ -225,6 +232,11 @@ class Chain:
             detail["impersonated"] = wanted.name
         if not _component(call.request) and (call.info.watching or not call.info.long_running):
             call.flow = self._flows.classify(call.user, call.info)
+
+    async def _take_seat(self, call: Call) -> None:
+        """Raises ApiError 429."""
+        if call.flow is not None:
+            call.seat = await self._levels.enter(call.flow, call.user, call.info)
 
     async def _known(self, call: Call) -> Authentication:
         """Who asks; from here on the audit log tells of the request."""
@@ -274,9 +286,9 @@ def _note_revision(span: Span, response: Response) -> None:
 
 
 def _failed(error: ApiError) -> Response:
-    if isinstance(error, PlainTextError):  # as Go's http.Error writes it
-        return Response(error.code, f"{error.text}\n".encode(), dict(_PLAIN_TEXT))
     headers = {"retry-after": str(error.retry_after)} if error.retry_after else {}
+    if isinstance(error, PlainTextError):  # as Go's http.Error writes it
+        return Response(error.code, f"{error.text}\n".encode(), {**_PLAIN_TEXT, **headers})
     return Response(error.code, error.status, headers)
 
 

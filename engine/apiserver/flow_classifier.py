@@ -21,10 +21,13 @@ _ALL = "*"
 
 
 class Flow(NamedTuple):
-    """The uids of a FlowSchema and of its priority level."""
+    """The uids of a FlowSchema and of its priority level, their names, and what tells its flows apart."""
 
     schema: str
     level: str
+    schema_name: str
+    level_name: str
+    distinguisher: str  # ByUser, ByNamespace, or "" for one flow of all
 
     def headers(self) -> dict[str, str]:
         return {SCHEMA_HEADER: self.schema, LEVEL_HEADER: self.level}
@@ -51,9 +54,11 @@ class FlowClassifier:
             levels = {level["metadata"]["name"]: level["metadata"]["uid"] for level in self._levels.objects()}
             found = []
             for schema in self._schemas.objects():
-                level = levels.get(schema["spec"].get("priorityLevelConfiguration", {}).get("name", ""))
-                if level is not None:
-                    found.append((schema, Flow(schema["metadata"]["uid"], level)))
+                metadata, spec = schema["metadata"], schema["spec"]
+                name = spec.get("priorityLevelConfiguration", {}).get("name", "")
+                if (level := levels.get(name)) is not None:
+                    distinguisher = (spec.get("distinguisherMethod") or {}).get("type", "")
+                    found.append((schema, Flow(metadata["uid"], level, metadata["name"], name, distinguisher)))
             found.sort(key=lambda pair: (pair[0]["spec"]["matchingPrecedence"], pair[0]["metadata"]["name"]))
             self._ordered = found
         return self._ordered

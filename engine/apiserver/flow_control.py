@@ -1,7 +1,7 @@
 """The FlowSchemas and PriorityLevelConfigurations that a cluster is born with (API Priority and Fairness).
 
-Source: apiserver pkg/apis/flowcontrol/bootstrap/default.go. They are there to be read and changed; requests are not
-queued by them, since one process serves them in turn.
+Source: apiserver pkg/apis/flowcontrol/bootstrap/default.go. `engine.apiserver.fairness` goes by them, as they are at
+the time.
 """
 
 from __future__ import annotations

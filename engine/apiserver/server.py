@@ -55,6 +55,7 @@ from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
@@ -206,6 +207,7 @@ class ApiServer:
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
             audit_ids=rng.stream("audit-ids"),
+            levels=PriorityLevels(world.clock, self._flow_caches[1]),
             deadlines=Deadlines(world, self._tasks),
             auditor=self._auditor,
         )

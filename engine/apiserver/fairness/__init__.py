@@ -1,0 +1,5 @@
+"""API Priority and Fairness: how many requests run at once, and who waits for whom."""
+
+from engine.apiserver.fairness.levels import PriorityLevels, Seat
+
+__all__ = ["PriorityLevels", "Seat"]
