@@ -83,7 +83,7 @@ class EventCorrelator:
         if len(record.messages) < AGGREGATE_MAX_EVENTS:
             return event, _event_key(event)
         del record.messages[next(iter(record.messages))]
-        return {**event, "message": f"(combined from similar events): {message}"}, key
+        return _combined(event), key
 
     def _observe(self, event: Object, key: Key) -> Correlated:
         last = self._observed.get(key)
@@ -105,6 +105,13 @@ class EventCorrelator:
         bucket = self._buckets.get(key) or TokenBucket(self._clock, qps=SPAM_QPS, burst=SPAM_BURST)
         self._buckets.put(key, bucket)
         return not bucket.try_accept()
+
+
+def _combined(event: Object) -> Object:
+    """The event that stands for many: it says neither who reports it nor what was noted on one of them."""
+    metadata = {name: event["metadata"][name] for name in ("name", "namespace")}
+    message = f"(combined from similar events): {event['message']}"
+    return {**event, "metadata": metadata, "message": message, "reportingComponent": "", "reportingInstance": ""}
 
 
 def _observation(event: Object) -> _Observed:

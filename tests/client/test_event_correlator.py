@@ -50,6 +50,23 @@ async def test_another_message_is_another_event_until_there_are_ten(virtual_cloc
     assert written[10].patch["count"] == 2
 
 
+async def test_what_stands_for_many_names_no_reporter(virtual_clock: VirtualClock) -> None:
+    correlator = EventCorrelator(virtual_clock)
+    annotated = {"name": "web.1", "namespace": "default", "annotations": {"of": "one"}}
+    found = [must(correlator.correlate({**event(f"try {n}"), "metadata": annotated})).event for n in range(10)]
+    assert found[8]["metadata"] == annotated
+    assert found[9]["metadata"] == {"name": "web.1", "namespace": "default"}
+    assert (found[9]["reportingComponent"], found[9]["reportingInstance"]) == ("", "")
+    assert found[9]["source"] == {"component": "kubelet", "host": "node-1"}
+
+
+async def test_the_same_of_another_container_is_another_event(virtual_clock: VirtualClock) -> None:
+    correlator = EventCorrelator(virtual_clock)
+    for container in ("one", "two"):
+        about = {**event("again")["involvedObject"], "fieldPath": f"spec.containers{{{container}}}"}
+        assert must(correlator.correlate({**event("again"), "involvedObject": about})).patch is None
+
+
 async def test_similar_events_are_forgotten_after_ten_calm_minutes(virtual_clock: VirtualClock) -> None:
     correlator = EventCorrelator(virtual_clock)
     for number in range(9):
