@@ -87,6 +87,20 @@ LIST_ROWS: list[tuple[str, dict[str, str], Any]] = [
     ("next page of any", {"limit": "2", "continue": "token", "version": "0"}, OLD[2:]),
     ("next page of a version", {"limit": "2", "continue": "token", "version": "old"}, (400, VERSION_AND_CONTINUE)),
     (
+        "next page of no version",
+        {"continue": "token", "version": "abc"},
+        (
+            400,
+            'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": '
+            "invalid syntax",
+        ),
+    ),
+    (
+        "no page of a version",
+        {"continue": "x", "version": "old"},
+        (400, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"),
+    ),
+    (
         "exact next page",
         {"limit": "2", "continue": "token", "match": "Exact", "version": "old"},
         forbidden(WITH_CONTINUE),

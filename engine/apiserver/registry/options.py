@@ -17,7 +17,7 @@ from engine.api.types import GVK
 from engine.api.validation.metadata import MANAGER_LENGTH, field_manager
 from engine.api.validation.problems import Problems
 from engine.api.wire import APPLY_PATCH, Request
-from engine.apiserver.registry.resource_versions import parse_resource_version
+from engine.apiserver.registry.resource_versions import Continue, parse_resource_version
 
 VALIDATIONS = ("Ignore", "Strict", "Warn")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -112,10 +112,13 @@ class ListOptions:
         )
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", "ListOptions"), "", causes)
-        if token and not watching and version not in ("", "0"):
-            raise bad_request("specifying resource version is not allowed when using continue")
+        revision = parse_resource_version(version, listing=not watching) if version else None
+        if token and not watching:
+            Continue.decode(token)
+            if revision:
+                raise bad_request("specifying resource version is not allowed when using continue")
         return cls(
-            resource_version=parse_resource_version(version, listing=not watching) if version else None,
+            resource_version=revision,
             match=match,
             limit=max(limit or 0, 0),
             continue_=token,
