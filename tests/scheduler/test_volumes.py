@@ -512,6 +512,40 @@ def test_what_is_said_of_a_claim_that_is_missing(mine: Object, message: str) -> 
     assert Bench(NODES, others=[limited("a", 1)]).message(mine).startswith(f"0/2 nodes are available: {message}.")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "others", "code", "message"),
+    [
+        pytest.param(
+            user("c"),
+            [],
+            Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+            'looking up PVC default/c: persistentvolumeclaim "c" not found',
+            id="missing",
+        ),
+        pytest.param(
+            pod("p", volumes=[EPHEMERAL]),
+            [],
+            Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+            'looking up PVC default/p-scratch: persistentvolumeclaim "p-scratch" not found',
+            id="not made yet",
+        ),
+        pytest.param(
+            pod("p", volumes=[EPHEMERAL]),
+            [claim("p-scratch")],
+            Code.ERROR,
+            "PVC default/p-scratch was not created for pod default/p (pod is not owner)",
+            id="another's",
+        ),
+    ],
+)
+def test_limits_are_not_counted_for_claims_that_cannot_be_used(
+    wanted: Object, others: list[Object], code: Code, message: str
+) -> None:
+    """As upstream's csi_test.go has it; with the default profile VolumeBinding tells it first."""
+    found = Bench(NODES, others=others).filter(NodeVolumeLimits, wanted)
+    assert {(status.code, status.message) for status in found.values()} == {(code, message)}
+
+
 def test_nodes_without_limits_take_any_number() -> None:
     bench = Bench(NODES, others=LIMITED)
     assert bench.reasons(NodeVolumeLimits, user("c0", "c1", "c2")) == {"a": "", "b": ""}

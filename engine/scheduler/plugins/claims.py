@@ -93,6 +93,11 @@ def is_owned_by(claim: Object, pod: PodInfo) -> bool:
     return any(owner.get("controller") and owner.get("uid") == pod.uid for owner in owners)
 
 
+def not_the_owner(pod: PodInfo, claim_name: str) -> str:
+    """What is said of one that was not (ephemeral.VolumeIsForPod)."""
+    return f"PVC {pod.namespace}/{claim_name} was not created for pod {pod.key} (pod is not owner)"
+
+
 def is_meant_for(volume: Object, claim: Object) -> bool:
     """Whether the volume's claimRef names the claim."""
     reference = (volume.get("spec") or {}).get("claimRef") or {}

@@ -17,11 +17,20 @@ from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult
 from engine.scheduler.framework.profile import at_least
-from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unschedulable
+from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.migrated_volumes import limited_volume, migrated_driver, provisioning_driver
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES, bound_volume, claim_class, claim_names
+from engine.scheduler.plugins.claims import (
+    CLAIMS,
+    STORAGE_CLASSES,
+    VOLUMES,
+    bound_volume,
+    claim_class,
+    claim_names,
+    is_owned_by,
+    not_the_owner,
+)
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, after_claim
 from engine.scheduler.pod_info import PodInfo
 
@@ -38,11 +47,13 @@ Drivers = dict[str, str]
 
 @dataclass(slots=True)
 class LimitState:
-    """What the pod needs attached, and by node what is attached; `demanded` are the drivers that a node must have."""
+    """What the pod needs attached, and by node what is attached; `demanded` are the drivers that a node must have, and
+    `missing` is said of the first claim that is not there, or not the pod's."""
 
     wanted: Drivers
     attachments: dict[str, Drivers]
     demanded: list[str]
+    missing: Status | None
 
     def clone(self) -> LimitState:
         return self
@@ -50,6 +61,7 @@ class LimitState:
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
+    reads = (CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES, CSI_DRIVERS, VOLUME_ATTACHMENTS)
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
@@ -57,11 +69,21 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> PreFilterResult:
         wanted = self._drivers(pod)
-        demanded = self._demanded(wanted)
-        if not wanted or (not demanded and not self.handle.lister(CSI_NODES).list()):
+        demanded, missing = self._demanded(wanted), self._missing_claim(pod)
+        if missing is None and (not wanted or (not demanded and not self.handle.lister(CSI_NODES).list())):
             return PreFilterResult(SKIP)
-        state.write(self.name, LimitState(wanted, self._attachments(), demanded))
+        state.write(self.name, LimitState(wanted, self._attachments(), demanded, missing))
         return PreFilterResult()
+
+    def _missing_claim(self, pod: PodInfo) -> Status | None:
+        for name, ephemeral in claim_names(pod):
+            claim = self.handle.lister(CLAIMS).get(name, pod.namespace)
+            if claim is None:
+                why = f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
+                return unresolvable(why)
+            if ephemeral and not is_owned_by(claim, pod):
+                return error(not_the_owner(pod, name))
+        return None
 
     def _demanded(self, wanted: Drivers) -> list[str]:
         """The drivers that say of themselves that a pod must not go where they are not (KEP 5030)."""
@@ -72,6 +94,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         kept = state.read(self.name, LimitState)
+        if kept.missing is not None:
+            return kept.missing
         if missing := self.missing_drivers(kept, node):
             return unschedulable(f"{missing[0]} CSI driver is not installed on the node")
         crowded = self._may_be_over(kept, [node])
@@ -87,7 +111,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         kept, nodes = state.read(self.name, LimitState), snapshot.nodes
-        if kept.demanded:
+        if kept.demanded or kept.missing is not None:
             return self.filter_each(state, pod, snapshot, rows)
         failed = np.zeros(len(rows), np.bool_)
         for index in self._may_be_over(kept, [nodes[row] for row in rows.tolist()]):
@@ -112,11 +136,14 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         """Of each driver that the node would have too many volumes of: how many, and how many it may have."""
         kept = state.read(self.name, LimitState)
         limits, wanted = self._limits(node.name), kept.wanted
-        attached = {**self._used(node), **kept.attachments.get(node.name, {})}
+        used, attached = self._used(node), kept.attachments.get(node.name, {})
         counts: dict[str, int] = {}
-        for driver in (*attached.values(), *(d for volume, d in wanted.items() if volume not in attached)):
+        # What is attached without a pod that uses it, such as for the one before, counts beside the pod's own volume.
+        left = (driver for volume, driver in attached.items() if volume not in used)
+        new = [driver for volume, driver in wanted.items() if volume not in used]
+        for driver in (*used.values(), *left, *new):
             counts[driver] = counts.get(driver, 0) + 1
-        added = sorted({driver for volume, driver in wanted.items() if volume not in attached})
+        added = sorted(set(new))
         return {d: (counts[d], limits[d]) for d in added if d in limits and counts[d] > limits[d]}
 
     def _limits(self, node_name: str) -> dict[str, int]:

@@ -47,6 +47,7 @@ from engine.scheduler.plugins.claims import (
     find_matching_volume,
     is_bound,
     is_owned_by,
+    not_the_owner,
     reachable_from,
     requested_size,
     volume_affinity,
@@ -130,7 +131,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if claim["metadata"].get("deletionTimestamp"):
             return f'persistentvolumeclaim "{name}" is being deleted'
         if ephemeral and not is_owned_by(claim, pod):
-            return f"PVC {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+            return not_the_owner(pod, name)
         return ""
 
     # -- nodes
