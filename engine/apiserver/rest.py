@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
@@ -20,13 +20,20 @@ from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.body_syntax import check_syntax
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
-from engine.apiserver.registry.facet import Facet
+from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.metadata import check_place, uid_mismatch
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
-from engine.apiserver.registry.representation import Form, event_mapper, negotiate, negotiate_stream, represent
+from engine.apiserver.registry.representation import (
+    Form,
+    check_include,
+    event_mapper,
+    negotiate,
+    negotiate_stream,
+    represent,
+)
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
@@ -185,9 +192,11 @@ class Rest:
         return view
 
     async def _watch(self, call: Call, info: ResourceInfo, form: Form) -> Response:
+        include = call.request.parameter("includeObject")
+        if form.kind == "Table":
+            check_include(include)
         events: EventStream = await self.watches.open(call)
         if form.kind:
-            include = call.request.parameter("includeObject")
             events = MappedEvents(
                 events,
                 event_mapper(
@@ -267,6 +276,8 @@ class Rest:
         return value
 
     def _shown(self, call: Call, info: ResourceInfo, form: Form, *, body: Object, status: int) -> Response:
+        if body.get("kind") == SCALE.kind != info.kind:
+            info = _scale_of(info)
         if form.kind and body.get("kind") in (info.kind, info.list_kind):
             body = represent(
                 form,
@@ -284,6 +295,12 @@ def _facet(info: ResourceInfo, subresource: str) -> Facet:
     if facet is None:
         raise method_not_supported(info.gvr, subresource)
     return facet
+
+
+def _scale_of(info: ResourceInfo) -> ResourceInfo:
+    """The scale of a resource as a resource of its own, for its table."""
+    gvr = GVR(SCALE.group, SCALE.version, info.gvr.resource)
+    return replace(info, gvr=gvr, kind=SCALE.kind, list_kind=f"{SCALE.kind}List", custom=False, extension=None)
 
 
 def create_not_allowed(gvr: GVR) -> ApiError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, GVR
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR
 from engine.apiserver.registry.representation import Form, is_pretty, negotiate
 from engine.client import Client
 from tests.apiserver.conftest import config_map
+from tests.apiserver.test_create import deployment
 
 JSON, YAML = "application/json", "application/yaml"
 _TABLE = "as=Table;v={};g=meta.k8s.io"
@@ -119,3 +120,45 @@ async def test_what_a_watch_can_be(client: Client, row: tuple[str, bool]) -> Non
 )
 def test_an_answer_for_people(accept: str, pretty: bool) -> None:
     assert is_pretty(accept) is pretty
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+async def test_the_rows_of_a_table_are_of_its_version(client: Client, version: str) -> None:
+    accept = {"accept": f"{JSON};{_TABLE.format(version)}"}
+    listed = await client.send("GET", CONFIGMAPS.path(None), headers=accept)
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    query = {"watch": ["1"], "timeoutSeconds": ["1"], "resourceVersion": [listed.body["metadata"]["resourceVersion"]]}
+    watched = await client.send("GET", CONFIGMAPS.path(None), query=query, headers=accept)
+    assert watched.events is not None
+    [event] = [event async for event in watched.events]
+    again = await client.send("GET", CONFIGMAPS.path("default"), headers=accept)
+    for table in (event.object, again.body):
+        assert (table["kind"], table["apiVersion"]) == ("Table", f"meta.k8s.io/{version}")
+        [row] = table["rows"]
+        assert (row["object"]["kind"], row["object"]["apiVersion"]) == (
+            "PartialObjectMetadata",
+            f"meta.k8s.io/{version}",
+        )
+
+
+@pytest.mark.parametrize("watch", ["", "1"])
+async def test_a_table_of_what_nobody_knows(client: Client, watch: str) -> None:
+    query = {"includeObject": ["unrecognized"], **({"watch": [watch]} if watch else {})}
+    answer = await client.send(
+        "GET", CONFIGMAPS.path(None), query=query, headers={"accept": f"{JSON};{_TABLE.format('v1')}"}
+    )
+    assert (answer.status, answer.body["message"]) == (
+        400,
+        'Unable to convert to Table as requested: includeObject: Invalid value: "unrecognized": '
+        "must be 'Metadata', 'Object', 'None', or empty",
+    )
+
+
+async def test_a_scale_is_a_table_too(client: Client) -> None:
+    made = await client.create(DEPLOYMENTS, deployment("web"), namespace="default")
+    answer = await client.send(
+        "GET", f"{DEPLOYMENTS.path('default', 'web')}/scale", headers={"accept": f"{JSON};{_TABLE.format('v1')}"}
+    )
+    assert [column["name"] for column in answer.body["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    [row] = answer.body["rows"]
+    assert row["cells"][:3] == ["web", made["spec"]["replicas"], 0]

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from engine.api.errors import ApiError, bad_request, not_acceptable
+from engine.api.errors import ApiError, bad_request, field_invalid, not_acceptable
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.tables import table
@@ -98,8 +98,7 @@ def represent(
         return body
     items = body.get("items") if body.get("kind") == info.list_kind else None
     if form.kind == "Table":
-        if include not in _INCLUDES:
-            raise bad_request(f'unrecognized includeObject value: "{include}"')
+        check_include(include)
         metadata = body["metadata"] if items is not None else {"resourceVersion": body["metadata"]["resourceVersion"]}
         objects = items if items is not None else [body]
         shown = table(
@@ -110,7 +109,7 @@ def represent(
             include_object=include or "Metadata",
             definitions=definitions,
         )
-        return {**shown, "apiVersion": form.api_version}
+        return _of_version(shown, form)
     if (items is not None) != (form.kind == "PartialObjectMetadataList"):
         raise _other_number(form, info, body)
     if items is not None:
@@ -121,6 +120,22 @@ def represent(
             "items": [partial(item, form.api_version) for item in items],
         }
     return partial(body, form.api_version)
+
+
+def check_include(include: str) -> None:
+    """Raises ApiError 400 for a parameter of Tables that is none (ValidateTableOptions)."""
+    if include not in _INCLUDES:
+        value = field_invalid("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
+        raise bad_request(f"Unable to convert to Table as requested: {value}")
+
+
+def _of_version(shown: Object, form: Form) -> Object:
+    """A table, and the metadata that its rows are of, in the version asked for."""
+    shown["apiVersion"] = form.api_version
+    for row in shown["rows"]:
+        if row["object"] is not None and row["object"]["kind"] == "PartialObjectMetadata":
+            row["object"]["apiVersion"] = form.api_version
+    return shown
 
 
 def _other_number(form: Form, info: ResourceInfo, body: Object) -> ApiError:
@@ -161,7 +176,6 @@ def event_mapper(
             # The revision (and the end of the initial events) is told by the one row's object.
             shown["rows"] = [{"cells": [], "object": partial(event.object)}]
         headers = False
-        shown["apiVersion"] = form.api_version
-        return WatchEvent(event.type, shown, event.revision, event.cause)
+        return WatchEvent(event.type, _of_version(shown, form), event.revision, event.cause)
 
     return change
