@@ -30,6 +30,7 @@ _EPHEMERAL_FORBIDDEN = (
     "startupProbe",
     "lifecycle",
 )
+_NO_RESTART = "must not be set to 'RestartContainer' for non-sidecar initContainers"
 _POINTERS = (*PROBES, "lifecycle")  # there, though empty
 
 
@@ -100,6 +101,9 @@ def _init(found: Sequence[Object], path: str, context: PodContext, problems: Pro
             for forbidden in ("lifecycle", *PROBES):
                 if forbidden in container:
                     problems.forbidden(f"{at}.{forbidden}", _NOT_FOR_INIT)
+            for number, policy in enumerate(container.get("resizePolicy", ())):
+                if policy.get("restartPolicy") == "RestartContainer":
+                    problems.invalid(f"{at}.resizePolicy[{number}].restartPolicy", "RestartContainer", _NO_RESTART)
 
 
 def _ephemeral(spec: Object, path: str, context: PodContext, problems: Problems) -> None:

@@ -10,6 +10,7 @@ from engine.api.validation import placement, text
 from engine.api.validation.annotated_json import Struct, decoded
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_map
+from engine.api.validation.node_config import node_config
 from engine.api.validation.placement import taints
 from engine.api.validation.problems import Problems
 from engine.api.validation.resources import quantity, requirements
@@ -85,6 +86,7 @@ def node_update(new: Object, old: Object, problems: Problems) -> None:
     _kept_ranges(after.get("podCIDRs", ()), before.get("podCIDRs", ()), problems)
     if before.get("providerID") and before["providerID"] != after.get("providerID"):
         problems.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid')
+    node_config(new, problems)
     taints(after.get("taints", ()), "metadata.taints", problems)
     if after.get("externalID", "") != before.get("externalID", ""):
         problems.forbidden("spec.externalID", "may not be updated")

@@ -21,7 +21,7 @@ _PREEMPTION = ("PreemptLowerPriority", "Never")
 _MAX_INT32 = 2**31 - 1
 _HOSTNAME_LENGTH = 64
 _NAMESERVERS, _SEARCHES, _SEARCH_LENGTH = 3, 32, 2048
-_NOT_WITH_USER_NAMESPACE = "when `pod.Spec.HostUsers` is false"
+_NOT_WITH_USER_NAMESPACE = "when `hostUsers` is false"
 
 
 def pod(obj: Object, problems: Problems) -> None:
@@ -233,6 +233,10 @@ def _user_namespace(spec: Object, path: str, problems: Problems) -> None:
         for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
             if spec.get(field):
                 problems.forbidden(f"{path}.{shown}", _NOT_WITH_USER_NAMESPACE)
+        for kind in ("initContainers", "containers", "ephemeralContainers"):
+            for index, container in enumerate(spec.get(kind, ())):
+                if container.get("volumeDevices"):
+                    problems.forbidden(f"{path}.{kind}[{index}].volumeDevices", _NOT_WITH_USER_NAMESPACE)
 
 
 def _host_aliases(spec: Object, path: str, problems: Problems) -> None:

@@ -70,7 +70,6 @@ def _source(volume: Object, path: str, problems: Problems, *, owner: VolumeOwner
             first = field
             rule(volume[field], f"{path}.{SOURCE_PATH.get(field, field)}", problems)
             _claim_name(volume, field, path, problems, owner=owner)
-            _image(volume, field, path, problems, owner=owner)
         if field == "iscsi" and iscsi_too_long(volume.get("name", ""), volume["iscsi"]):
             problems.invalid(f"{path}.name", volume.get("name", ""), ISCSI_TOO_LONG)
     if not first:
@@ -90,12 +89,9 @@ def _claim_name(volume: Object, field: str, path: str, problems: Problems, *, ow
         problems.all_invalid(f"{path}.name", name, (f'PVC name "{claim}": {why}' for why in wrong))
 
 
-def _image(volume: Object, field: str, path: str, problems: Problems, *, owner: VolumeOwner) -> None:
-    if field != "image":
-        return
-    if owner.is_pod:  # in a template, it may be filled in later
-        problems.required_fields(volume["image"], f"{path}.image", "reference")
-    problems.one_of(f"{path}.image.pullPolicy", volume["image"].get("pullPolicy"), _PULL_POLICIES)
+def _image(source: Object, path: str, problems: Problems) -> None:
+    problems.required_fields(source, path, "reference")
+    problems.one_of(f"{path}.pullPolicy", source.get("pullPolicy"), _PULL_POLICIES)
 
 
 def _ephemeral(source: Object, path: str, problems: Problems) -> None:
@@ -103,10 +99,6 @@ def _ephemeral(source: Object, path: str, problems: Problems) -> None:
         problems.required(f"{path}.volumeClaimTemplate")
     else:
         claim_template(source["volumeClaimTemplate"], f"{path}.volumeClaimTemplate", problems)
-
-
-def _nothing(source: Object, path: str, problems: Problems) -> None:
-    """Of an image, what is to be checked depends on its owner."""
 
 
 # In the order in which upstream looks for them.
@@ -140,6 +132,6 @@ _RULES: Mapping[str, Callable[[Object, str, Problems], None]] = {
     "scaleIO": SHARED["scaleIO"],
     "csi": volume_sources.csi,
     "ephemeral": _ephemeral,
-    "image": _nothing,
+    "image": _image,
 }
 SOURCES = tuple(_RULES)

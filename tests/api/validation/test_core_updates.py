@@ -120,6 +120,20 @@ NODES: dict[str, tuple[Object, Object, list[str]]] = {
         ]
         * 2,
     ),
+    "a configuration of nowhere": (
+        node({}),
+        node({"configSource": {}}),
+        ['spec.configSource: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil'],
+    ),
+    "a configuration that says what the kubelet finds out": (
+        node({}),
+        node({"configSource": {"configMap": {"uid": "u", "resourceVersion": "1", "namespace": "a", "name": "b"}}}),
+        [
+            "spec.configSource.configMap.uid: Forbidden: uid must not be set in spec",
+            "spec.configSource.configMap.resourceVersion: Forbidden: resourceVersion must not be set in spec",
+            "spec.configSource.configMap.kubeletConfigKey: Required value: kubeletConfigKey must be set",
+        ],
+    ),
     "Pods that are to avoid a node, of nobody": (
         node({}),
         node({}, preferAvoidPods='{"preferAvoidPods":[{},{"podSignature":{"podController":{"controller":false}}}]}'),
@@ -199,8 +213,9 @@ RESIZED: dict[str, tuple[Object, Object, list[str]]] = {
 def test_init_containers_are_resized_before_they_run(name: str) -> None:
     fields, changes, expected = RESIZED[name]
     made = container(resources=GUARANTEED)
-    made["spec"]["initContainers"] = [{"name": "init", "image": "i:1", "resources": GUARANTEED, **fields}]
+    made["spec"]["initContainers"] = [{"name": "init", "image": "i:1", "resources": GUARANTEED}]
     old = stored(POD, made)
+    old["spec"]["initContainers"][0] |= fields  # as an older release took it
     new = copy.deepcopy(old)
     twice = {"cpu": "2", "memory": "1Gi"}
     new["spec"]["initContainers"][0] |= {"resources": {"requests": twice, "limits": twice}, **changes}

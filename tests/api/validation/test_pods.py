@@ -276,8 +276,38 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     "the host's namespaces without its users": (
         pod(hostUsers=False, hostNetwork=True, hostPID=True),
         [
-            "spec.hostNetwork: Forbidden: when `pod.Spec.HostUsers` is false",
-            "spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false",
+            "spec.hostNetwork: Forbidden: when `hostUsers` is false",
+            "spec.HostPID: Forbidden: when `hostUsers` is false",
+        ],
+    ),
+    "devices without the host's users": (
+        {
+            "spec": {
+                "hostUsers": False,
+                "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+                "containers": [
+                    {"name": "a", "image": "i", "volumeDevices": [{"name": "v", "devicePath": "/dev/v"}]},
+                ],
+            }
+        },
+        ["spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false"],
+    ),
+    "an init container that a resize would start anew": (
+        {
+            "spec": {
+                "initContainers": [
+                    {
+                        "name": "b",
+                        "image": "i",
+                        "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}],
+                    }
+                ],
+                "containers": [{"name": "a", "image": "i"}],
+            }
+        },
+        [
+            'spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set '
+            "to 'RestartContainer' for non-sidecar initContainers"
         ],
     ),
     "ways to resize that there are not": (

@@ -259,9 +259,9 @@ def test_an_ephemeral_volume_makes_a_claim_of_its_own() -> None:
     ]
 
 
-def test_a_template_may_leave_the_image_of_a_volume_open() -> None:
+def test_a_template_says_the_image_of_a_volume_too() -> None:
     from tests.api.objects import DEPLOYMENT, deployment
 
     obj = deployment()
     obj["spec"]["template"]["spec"] = pod(volumes=[{"name": "v", "image": {}}])["spec"]
-    assert problems(DEPLOYMENT, obj) == []
+    assert problems(DEPLOYMENT, obj) == ["spec.template.spec.volumes[0].image.reference: Required value"]
