@@ -8,7 +8,7 @@ from engine.api.qos import qos_class
 from engine.api.types import Object
 from engine.api.validation.differences import difference
 from engine.api.validation.metadata import object_meta_update
-from engine.api.validation.pods import pod_as_such
+from engine.api.validation.pods import pod_as_before
 from engine.api.validation.problems import Problems
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -121,7 +121,7 @@ def _only(detail: str) -> Problems:
 def _changed_pod(new: Object, old: Object) -> Problems:
     problems = Problems()
     object_meta_update(new["metadata"], old["metadata"], problems)
-    pod_as_such(new, problems)
+    pod_as_before(new, old, problems)
     return problems
 
 

@@ -12,7 +12,7 @@ from engine.api.validation.containers import trimmed_image
 from engine.api.validation.differences import difference
 from engine.api.validation.go_values import internal
 from engine.api.validation.pod_annotations import annotation_updates
-from engine.api.validation.pods import pod_as_such
+from engine.api.validation.pods import pod_as_before
 from engine.api.validation.problems import Problems
 
 _UPDATABLE = ",".join(
@@ -29,7 +29,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_update(new: Object, old: Object, problems: Problems) -> None:
-    pod_as_such(new, problems)
+    pod_as_before(new, old, problems)
     annotations, annotations_before = (each["metadata"].get("annotations", {}) for each in (new, old))
     annotation_updates(annotations, annotations_before, problems)
     after, before = new["spec"], old["spec"]

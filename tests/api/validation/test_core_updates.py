@@ -162,6 +162,16 @@ def test_a_class_of_load_balancers_is_checked_by_the_change_too() -> None:
     assert update(SERVICE, new, old) == [wrong, wrong]
 
 
+def test_a_pod_that_an_older_release_let_through_stays_as_it_is() -> None:
+    old = stored(POD, pod())
+    old["spec"] |= {"hostUsers": False, "hostPID": True}
+    new = copy.deepcopy(old)
+    new["metadata"]["labels"] = {"a": "b"}
+    assert update(POD, new, old) == []
+    new["spec"]["hostIPC"] = True
+    assert update(POD, new, old)[0] == "spec.HostIPC: Forbidden: when `hostUsers` is false"
+
+
 # -- resizing
 
 GUARANTEED = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}

@@ -281,30 +281,23 @@ CASES: dict[str, tuple[Object, list[str]]] = {
         ],
     ),
     "devices without the host's users": (
-        {
-            "spec": {
-                "hostUsers": False,
-                "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-                "containers": [
-                    {"name": "a", "image": "i", "volumeDevices": [{"name": "v", "devicePath": "/dev/v"}]},
-                ],
-            }
-        },
+        pod(
+            hostUsers=False,
+            volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+            containers=[{"name": "a", "image": "i", "volumeDevices": [{"name": "v", "devicePath": "/dev/v"}]}],
+        ),
         ["spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false"],
     ),
     "an init container that a resize would start anew": (
-        {
-            "spec": {
-                "initContainers": [
-                    {
-                        "name": "b",
-                        "image": "i",
-                        "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}],
-                    }
-                ],
-                "containers": [{"name": "a", "image": "i"}],
-            }
-        },
+        pod(
+            initContainers=[
+                {
+                    "name": "b",
+                    "image": "i",
+                    "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}],
+                }
+            ]
+        ),
         [
             'spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set '
             "to 'RestartContainer' for non-sidecar initContainers"
