@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from base64 import b64decode
+
+import pytest
+
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.server import ApiServer
@@ -52,11 +56,44 @@ async def test_without_a_revision_a_watch_begins_with_what_is_there(client: Clie
             assert await take(watch, 1) == [("ADDED", "a")]
 
 
+@pytest.mark.parametrize(
+    ("path", "accept", "blueprint"),
+    [
+        pytest.param(
+            "/api/v1/configmaps",
+            "application/json",
+            b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":null}\n',
+            id="a list of the kind",
+        ),
+        pytest.param(
+            "/apis/apps/v1/deployments",
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+            b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[]}\n',
+            id="a list of metadata",
+        ),
+    ],
+)
+async def test_the_end_of_initial_events_says_what_list_they_make(
+    client: Client, path: str, accept: str, blueprint: bytes
+) -> None:
+    """apiserver pkg/endpoints/handlers TestWatchListEncoder: clients rebuild the list from it."""
+    query = {name: ["true"] for name in ("watch", "sendInitialEvents", "allowWatchBookmarks")}
+    query["resourceVersionMatch"] = ["NotOlderThan"]
+    response = await client.send("GET", path, query=query, headers={"accept": accept})
+    assert response.events is not None
+    async for event in response.events:
+        if event.type == "BOOKMARK":
+            annotations = event.object["metadata"]["annotations"]
+            assert b64decode(annotations["kubernetes.io/initial-events-list-blueprint"]) == blueprint
+            break
+    await response.events.aclose()
+
+
 async def test_initial_events_end_with_a_bookmark(client: Client) -> None:
     async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:
         end = await next_event(watch)
         assert end.type == "BOOKMARK"
-        assert end.object["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        assert end.object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true"
         await client.create(CONFIGMAPS, config_map("a"), namespace="default")
         assert await take(watch, 1) == [("ADDED", "a")]
     async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:

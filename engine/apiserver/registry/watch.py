@@ -7,6 +7,10 @@ that is forgotten, of 504 for a state that is still to come.
 
 from __future__ import annotations
 
+from base64 import b64encode
+
+import orjson
+
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
@@ -18,12 +22,14 @@ from engine.apiserver.corrupt_objects import initializing
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
+from engine.apiserver.registry.representation import negotiate_stream
 from engine.apiserver.registry.selection import Selection, select
 from engine.apiserver.streams import FixedEvents, MappedEvents
 from engine.apiserver.watch_cache import WatchCache
 from engine.apiserver.watcher import Interest
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+LIST_BLUEPRINT = "kubernetes.io/initial-events-list-blueprint"
 # --min-request-timeout: a watch that names no time ends after one to two times so many seconds.
 MIN_REQUEST_TIMEOUT = 1800.0
 
@@ -42,7 +48,8 @@ class WatchOpener:
             raise initializing()
         interest = _interest(call, selection, options)
         try:
-            initial, after = await self._begin(cache, selection, options, interest)
+            accept = call.request.headers.get("accept", "")
+            initial, after = await self._begin(cache, selection, options, interest, accept)
             if after < cache.oldest:
                 await cache.reach_back(after)
             watcher = cache.watch(interest, after=after, initial=initial)
@@ -59,7 +66,7 @@ class WatchOpener:
         return MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
-        self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest
+        self, cache: WatchCache, selection: Selection, options: ListOptions, interest: Interest, accept: str
     ) -> tuple[list[WatchEvent], int]:
         """The events to begin with, and the revision to go on after; the cache is not left in between.
 
@@ -78,7 +85,10 @@ class WatchOpener:
         ]
         if options.bookmarks:
             end = bookmark(selection.info, revision)
-            end["metadata"]["annotations"] = {INITIAL_EVENTS_END: "true"}
+            end["metadata"]["annotations"] = {
+                INITIAL_EVENTS_END: "true",
+                LIST_BLUEPRINT: list_blueprint(selection.info, accept),
+            }
             initial.append(WatchEvent("BOOKMARK", end, revision))
         return initial, revision
 
@@ -111,6 +121,20 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
         user_agent=call.request.headers.get("user-agent", ""),
         selector=selector,
     )
+
+
+def list_blueprint(info: ResourceInfo, accept: str) -> str:
+    """The list that a client makes of the initial events, still empty, in the form that it asks for
+    (handlers/response.go watchListTransformer)."""
+    form = negotiate_stream(accept)
+    empty: Object
+    if form.kind == "PartialObjectMetadata":
+        empty = {"kind": "PartialObjectMetadataList", "apiVersion": form.api_version, "metadata": {}, "items": []}
+    elif info.custom:
+        empty = {"apiVersion": info.gvr.api_version, "items": [], "kind": info.list_kind}
+    else:
+        empty = {"kind": info.list_kind, "apiVersion": info.gvr.api_version, "metadata": {}, "items": None}
+    return b64encode(orjson.dumps(empty, option=orjson.OPT_APPEND_NEWLINE)).decode()
 
 
 def bookmark(info: ResourceInfo, revision: int) -> Object:
