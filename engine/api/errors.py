@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from engine.api.go_floats import shown_float
 from engine.api.types import GVK, GVR, Object
 
 
@@ -251,7 +252,9 @@ def _shown(value: Any) -> str:
         return "true" if value else "false"
     if value is None:
         return "null"
-    if isinstance(value, int | float):
+    if isinstance(value, float):
+        return shown_float(value)
+    if isinstance(value, int):
         return str(value)
     return "".join(_HTML.get(character, character) for character in orjson.dumps(value).decode())
 
@@ -287,7 +290,8 @@ def field_not_supported(path: str, value: Any, supported: Sequence[str]) -> Caus
 
 
 def field_duplicate(path: str, value: Any, detail: str = "") -> Cause:
-    return Cause("FieldValueDuplicate", _with_detail(f"Duplicate value: {_shown(value)}", detail), path)
+    shown = "Duplicate value" if value is OMITTED else f"Duplicate value: {_shown(value)}"
+    return Cause("FieldValueDuplicate", _with_detail(shown, detail), path)
 
 
 def field_forbidden(path: str, detail: str) -> Cause:

@@ -1,4 +1,5 @@
-"""Where JSON is broken, in the words of Go's scanner (encoding/json, scanner.go): clients see them in answers.
+"""JSON as Go's encoding/json writes it, and where it is broken, in the words of its scanner (scanner.go): clients see
+both in answers.
 
 Go's decoder reads byte by byte and names the first byte that cannot go on, and what it expected there.
 """
@@ -7,6 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
+
+import orjson
 
 _SPACE = " \t\r\n"
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
@@ -17,6 +21,12 @@ _NUMBER_STATES = {
     "after decimal point in numeric literal": re.compile(r"-?(0|[1-9][0-9]*)\."),
     "in exponent of numeric literal": re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][+-]?"),
 }
+
+
+def written(value: Any) -> str:
+    """Keys are sorted, and what HTML gives a meaning to is escaped."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def syntax_error(data: bytes | str) -> str:

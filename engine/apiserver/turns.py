@@ -22,7 +22,8 @@ async def in_turns(work: Work[T], clock: Clock) -> T:
             result: T = done.value
             return result
         if task is None:
-            answer = await clock.sleep(0)
+            await clock.sleep(0)
+            answer = None
         elif clock.mode == "virtual":
             answer = task()
         else:

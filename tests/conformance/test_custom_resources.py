@@ -86,10 +86,10 @@ def test_what_is_wrong_is_told_in_kubernetes_words(kubectl: Kubectl, group: str)
             '{"spec":{"replicas":"x"}}',
             'spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer',
         ),
-        ('{"spec":{"replicas":11}}', 'The CronTab "a" is invalid: spec.replicas: Invalid value: "object": at most ten'),
+        ('{"spec":{"replicas":11}}', 'The CronTab "a" is invalid: spec.replicas: Invalid value: at most ten'),
         (
             '{"spec":{"cronSpec":"1 * * * *"}}',
-            'The CronTab "a" is invalid: spec: Invalid value: "object": cronSpec is imm',
+            'The CronTab "a" is invalid: spec: Invalid value: cronSpec is imm',
         ),
         ('{"spec":{"cronSpec":null}}', "spec.cronSpec: Required value"),
     ):

@@ -14,6 +14,7 @@ from engine.api.cel.operators import duration, timestamp, unsigned, whole
 from engine.api.cel.regexes import matches
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, A
 from engine.api.cel.values import MAX_INT, Duration, EvaluationError, Timestamp, type_of
+from engine.api.go_floats import shown_float
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION_PART = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)")
@@ -64,31 +65,6 @@ def shown_duration(value: Duration) -> str:
     seconds, nanos = divmod(abs(value.nanos), 10**9)
     fraction = f".{nanos:09d}".rstrip("0") if nanos else ""
     return f"{'-' if value.nanos < 0 else ''}{seconds}{fraction}s"
-
-
-def shown_double(value: float) -> str:
-    """As Go's %v with the shortest digits that tell it."""
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "+Inf" if value > 0 else "-Inf"
-    text = repr(value)
-    mantissa, _, exponent = text.partition("e")
-    power = int(exponent) if exponent else 0
-    if not exponent and abs(value) >= 1e21:
-        power = 21
-    if -4 <= _magnitude(value) < 21:
-        return f"{value:.17f}".rstrip("0").rstrip(".") if exponent and power < 0 else _plain(value)
-    digits = mantissa.removesuffix(".0")
-    return f"{digits}e{'-' if power < 0 else '+'}{abs(power):02d}"
-
-
-def _magnitude(value: float) -> int:
-    return int(f"{value:e}".partition("e")[2]) if value else 0
-
-
-def _plain(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
 
 
 def conversions() -> Library:
@@ -170,7 +146,7 @@ def _to_texts(made: Library) -> None:
     made.add("string", (BOOL,), STRING, lambda value: "true" if value else "false", identity="bool_to_string")
     made.add("string", (INT,), STRING, lambda value: str(int(value)), identity="int64_to_string")
     made.add("string", (UINT,), STRING, lambda value: str(int(value)), identity="uint64_to_string")
-    made.add("string", (DOUBLE,), STRING, shown_double, identity="double_to_string")
+    made.add("string", (DOUBLE,), STRING, shown_float, identity="double_to_string")
     made.add("string", (BYTES,), STRING, _failing(lambda value: value.decode(), lambda _: (
         "invalid UTF-8 in bytes, cannot convert to string")), identity="bytes_to_string")  # fmt: skip
     made.add("string", (TIMESTAMP,), STRING, shown_timestamp, identity="timestamp_to_string")

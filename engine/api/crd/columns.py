@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import orjson
-
 from engine.api.crd import jsonpath
 from engine.api.duration import human_age
+from engine.api.go_floats import shown_float
+from engine.api.go_json import written
 from engine.api.tables.columns import NAME, Column, KindTable, Row, kind_table
 from engine.api.tables.registry import NAME_AND_AGE
 from engine.api.types import Object
@@ -73,7 +73,9 @@ def _text(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return orjson.dumps(value).decode()
+    if isinstance(value, float):
+        return shown_float(value)
+    return written(value)
 
 
 def _date(value: Any, row: Row) -> str | None:

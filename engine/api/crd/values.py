@@ -1,20 +1,17 @@
-"""Whether a value fits its schema, in the words of kube-openapi (pkg/validation/validate, pkg/validation/errors).
-
-On an update what has not changed is not looked at again (KEP-4008, ratcheting): an object that was valid once must not
-become unchangeable when its schema is tightened.
-"""
+"""Whether a value fits its schema, in the words of kube-openapi (pkg/validation/validate, pkg/validation/errors)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
 from engine.api.crd import formats, patterns
+from engine.api.crd.correlation import correlated, unchanged
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
+from engine.api.go_floats import shown_float
 from engine.api.validation.problems import Problems
 
 _GO_FORMATS = {"integer": "int64", "number": "float64"}
@@ -25,8 +22,14 @@ def check_value(schema: Structural, value: Any, path: str, problems: Problems, *
 
     The answer is how many checks were made, by which upstream tells what comes closest (Result.MatchCount).
     """
-    if old is not MISSING and unchanged(old, value):
-        return 0
+    known = len(problems)
+    made = _check(schema, value, path, problems, old=old)
+    if len(problems) > known and old is not MISSING and unchanged(schema, old, value):
+        del problems[known:]
+    return made
+
+
+def _check(schema: Structural, value: Any, path: str, problems: Problems, *, old: Any) -> int:
     if value is None:
         return _check_null(schema, path, problems)
     made = 2 + _check_type(schema, value, path, problems)
@@ -43,17 +46,6 @@ def check_value(schema: Structural, value: Any, path: str, problems: Problems, *
     if isinstance(value, dict):
         made += 1 + _check_object(schema, value, path, problems, old=old)
     return made
-
-
-def unchanged(old: Any, new: Any) -> bool:
-    """Equal as Go has it, where true is not 1."""
-    if old != new:
-        return False
-    return not isinstance(new, dict | list | bool | int) or _plain(old) == _plain(new)
-
-
-def _plain(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _body(path: str) -> str:
@@ -135,29 +127,24 @@ def _check_format(schema: Structural, value: str, path: str, problems: Problems)
     return 2
 
 
-def number_text(value: float) -> str:
-    """A bound as Go's %v shows it: a whole number without a fraction."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e21 else repr(value)
-
-
 def _check_number(schema: Structural, value: float, path: str, problems: Problems) -> None:
     """What a format such as int32 can hold is not looked at."""
     raw = schema.raw
     multiple = raw.get("multipleOf")
     if multiple and not _is_multiple(value, multiple):
-        problems.invalid(path, value, f"{_body(path)} should be a multiple of {number_text(multiple)}")
+        problems.invalid(path, value, f"{_body(path)} should be a multiple of {shown_float(float(multiple))}")
     low = raw.get("minimum")
     if low is not None:
         exclusive = raw.get("exclusiveMinimum")
         if value < low or (exclusive and value == low):
             words = "greater than" if exclusive else "greater than or equal to"
-            problems.invalid(path, value, f"{_body(path)} should be {words} {number_text(low)}")
+            problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(low))}")
     high = raw.get("maximum")
     if high is not None:
         exclusive = raw.get("exclusiveMaximum")
         if value > high or (exclusive and value == high):
             words = "less than" if exclusive else "less than or equal to"
-            problems.invalid(path, value, f"{_body(path)} should be {words} {number_text(high)}")
+            problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(high))}")
 
 
 def _is_multiple(value: float, multiple: float) -> bool:
@@ -199,24 +186,6 @@ def _check_list(schema: Structural, value: list[Any], path: str, problems: Probl
     return made
 
 
-def correlated(schema: Structural, new: list[Any], old: Any) -> list[Any]:
-    """For every element the one that it was before; elements are known again in a list that is a map only."""
-    if not isinstance(old, list) or schema.list_type != "map":
-        return [MISSING] * len(new)
-    known = {_key(schema, item): item for item in old if isinstance(item, dict)}
-    return [known.get(_key(schema, item), MISSING) if isinstance(item, dict) else MISSING for item in new]
-
-
-def _key(schema: Structural, item: Mapping[str, Any]) -> bytes:
-    items = schema.items
-    found = []
-    for key in schema.list_map_keys:
-        node = items.properties.get(key) if items is not None else None
-        default = node.default if node is not None else MISSING
-        found.append(item.get(key, None if default is MISSING else default))
-    return orjson.dumps(found)
-
-
 def _check_object(schema: Structural, value: dict[str, Any], path: str, problems: Problems, *, old: Any) -> int:
     raw, made = schema.raw, 0
     least, limit = raw.get("minProperties"), raw.get("maxProperties")
@@ -230,11 +199,12 @@ def _check_object(schema: Structural, value: dict[str, Any], path: str, problems
         for key in value:
             if key not in schema.properties:
                 problems.invalid(path, key, f"{path}.{key} in body is a forbidden property")
-    before = old if isinstance(old, dict) and schema.map_type != "atomic" else {}
+    before = old if isinstance(old, dict) else {}
     for key, item in value.items():
         node = schema.child(key)
         if node is not None:
-            made += check_value(node, item, _below(path, key), problems, old=before.get(key, MISSING))
+            known = MISSING if not path and key in ("apiVersion", "kind") else before.get(key, MISSING)
+            made += check_value(node, item, _below(path, key), problems, old=known)
     for name in schema.required:
         if name not in value:
             problems.required(_below(path, name))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.api.go_floats import shown_float
 from engine.kubectl.errors import CommandError
-from engine.kubectl.yaml import float_text
 
 
 class MissingKeyError(CommandError):
@@ -93,9 +93,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
-        return ""
+        return "null"
     if isinstance(value, float):
-        return float_text(value)
+        return shown_float(value)
     if isinstance(value, dict | list):
         text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -22,6 +22,9 @@ OBJECT: Object = {
         "later": "2026-03-01T00:00:00Z",
         "items": [{"v": 1}, {"v": 2}, {"v": 3}],
         "text": "x",
+        "mixed": {"b": "<x>", "a": [1, None]},
+        "large": 2500000.0,
+        "whole": 2.0,
     },
     "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}]},
 }
@@ -79,6 +82,9 @@ def test_what_is_no_path_is_refused(path: str) -> None:
         ("date", ".metadata.creationTimestamp", "31d"),
         ("date", ".spec.text", "<invalid>"),
         ("string", ".spec.nope", None),
+        ("string", ".spec.mixed", '{"a":[1,null],"b":"\\u003cx\\u003e"}'),
+        ("string", ".spec.large", "2.5e+06"),
+        ("string", ".spec.whole", "2"),
     ],
 )
 def test_a_cell(kind: str, path: str, cell: Any) -> None:

@@ -89,18 +89,16 @@ def test_a_rule_that_holds(rule: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "wrong"),
     [
-        pytest.param(
-            {"rule": "self.replicas > 5"}, 'spec: Invalid value: "object": failed rule: self.replicas > 5', id="plain"
-        ),
-        pytest.param({"rule": "false", "message": " no "}, 'spec: Invalid value: "object": no', id="message"),
+        pytest.param({"rule": "self.replicas > 5"}, "spec: Invalid value: failed rule: self.replicas > 5", id="plain"),
+        pytest.param({"rule": "false", "message": " no "}, "spec: Invalid value: no", id="message"),
         pytest.param(
             {"rule": "false", "message": "m", "messageExpression": "'only ' + string(self.max)"},
-            'spec: Invalid value: "object": only 3',
+            "spec: Invalid value: only 3",
             id="message expression",
         ),
         pytest.param(
             {"rule": "false", "message": "m", "messageExpression": "self.labels['none']"},
-            'spec: Invalid value: "object": m',
+            "spec: Invalid value: m",
             id="message expression that fails",
         ),
         pytest.param(
@@ -111,9 +109,7 @@ def test_a_rule_that_holds(rule: str) -> None:
         pytest.param(
             {"rule": "false", "message": "m", "reason": "FieldValueRequired"}, "spec: Required value: m", id="required"
         ),
-        pytest.param(
-            {"rule": "false", "reason": "FieldValueDuplicate"}, 'spec: Duplicate value: "object"', id="duplicate"
-        ),
+        pytest.param({"rule": "false", "reason": "FieldValueDuplicate"}, "spec: Duplicate value", id="duplicate"),
         pytest.param(
             {"rule": "self.labels['none'] == 'x'"},
             "spec: Invalid value: \"object\": no such key: none evaluating rule: self.labels['none'] == 'x'",
@@ -134,7 +130,7 @@ def test_a_transition_rule_is_asked_on_updates_only() -> None:
     schema = _with({"rule": "self.replicas >= oldSelf.replicas", "message": "may only grow"})
     assert problems_of(schema, {"replicas": 1}) == []
     assert problems_of(schema, {"replicas": 3}, {"replicas": 2}) == []
-    assert problems_of(schema, {"replicas": 1}, {"replicas": 2}) == ['spec: Invalid value: "object": may only grow']
+    assert problems_of(schema, {"replicas": 1}, {"replicas": 2}) == ["spec: Invalid value: may only grow"]
 
 
 def test_an_optional_old_self_is_asked_always() -> None:
@@ -154,9 +150,9 @@ def test_an_optional_old_self_is_asked_always() -> None:
         },
     }
     assert problems_of(schema, {"size": 1}) == []
-    assert problems_of(schema, {"size": 2}) == ['spec.size: Invalid value: "integer": m']
+    assert problems_of(schema, {"size": 2}) == ["spec.size: Invalid value: 2: m"]
     assert problems_of(schema, {"size": 5}, {"size": 4}) == []
-    assert problems_of(schema, {"size": 3}, {"size": 4}) == ['spec.size: Invalid value: "integer": m']
+    assert problems_of(schema, {"size": 3}, {"size": 4}) == ["spec.size: Invalid value: 3: m"]
 
 
 def test_elements_of_a_map_list_are_matched_by_their_keys() -> None:
@@ -184,7 +180,7 @@ def test_elements_of_a_map_list_are_matched_by_their_keys() -> None:
         == []
     )
     assert problems_of(schema, {"ports": [{"name": "b", "port": 3}]}, old) == [
-        'spec.ports[0]: Invalid value: "object": port is immutable'
+        "spec.ports[0]: Invalid value: port is immutable"
     ]
 
 
@@ -197,7 +193,7 @@ def test_an_unchanged_value_that_a_new_rule_refuses_is_let_pass() -> None:
         },
     }
     assert problems_of(schema, {"a": "bad", "b": "2"}, {"a": "bad", "b": "1"}) == []
-    assert problems_of(schema, {"a": "bad"}, {"a": "good"}) == ['spec.a: Invalid value: "string": m']
+    assert problems_of(schema, {"a": "bad"}, {"a": "good"}) == ['spec.a: Invalid value: "bad": m']
 
 
 def test_rules_are_not_asked_about_an_object_of_the_wrong_form() -> None:
@@ -263,7 +259,7 @@ def test_a_time_itself_can_have_a_rule() -> None:
     }
     assert problems_of(schema, {"at": "2026-01-02T00:00:00Z"}, {"at": "2026-01-01T00:00:00Z"}) == []
     assert problems_of(schema, {"at": "2025-01-02T00:00:00Z"}, {"at": "2026-01-01T00:00:00Z"}) == [
-        'spec.at: Invalid value: "string": m'
+        'spec.at: Invalid value: "2025-01-02T00:00:00Z": m'
     ]
 
 
@@ -291,4 +287,4 @@ def test_the_order_of_sets_and_map_lists_means_nothing() -> None:
     old = {"tags": ["a", "b"], "ports": [{"name": "x", "port": 1}, {"name": "y", "port": 2}]}
     new = {"tags": ["b", "a"], "ports": [{"name": "y", "port": 2}, {"name": "x", "port": 1}], "other": "z"}
     assert problems_of(schema, new, old) == []
-    assert problems_of(schema, {**new, "tags": ["b"]}, old) == ['spec: Invalid value: "object": immutable']
+    assert problems_of(schema, {**new, "tags": ["b"]}, old) == ["spec: Invalid value: immutable"]

@@ -6,11 +6,12 @@ import string as ascii_letters
 from collections.abc import Callable
 from typing import Any
 
-from engine.api.cel.conversions import shown_double, shown_duration, shown_timestamp
+from engine.api.cel.conversions import shown_duration, shown_timestamp
 from engine.api.cel.functions import Library
 from engine.api.cel.regexes import compiled
 from engine.api.cel.types import DYN, INT, STRING, STRINGS, Type, list_of
 from engine.api.cel.values import Duration, EvaluationError, Optional, Timestamp, UInt, is_number, type_of
+from engine.api.go_floats import shown_float
 
 _LOWER = str.maketrans(ascii_letters.ascii_uppercase, ascii_letters.ascii_lowercase)
 _UPPER = str.maketrans(ascii_letters.ascii_lowercase, ascii_letters.ascii_uppercase)
@@ -190,7 +191,7 @@ _SHOWN: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: lambda value: str(value),
     UInt: lambda value: str(int(value)),
-    float: shown_double,
+    float: shown_float,
     Timestamp: shown_timestamp,
     Duration: shown_duration,
     Type: lambda value: str(value.type_name),

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import orjson
@@ -22,9 +21,9 @@ from engine.api.cel.values import NONE, Optional
 from engine.api.crd.cel.compiling import Compiler, Expression
 from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.cel.values import to_cel
+from engine.api.crd.correlation import correlated, unchanged
 from engine.api.crd.structural import MISSING, Structural
-from engine.api.crd.values import correlated, unchanged
-from engine.api.errors import Cause, field_duplicate, field_forbidden, field_invalid, field_required
+from engine.api.errors import OMITTED, Cause, field_duplicate, field_forbidden, field_invalid, field_required
 from engine.api.turns import Work
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
@@ -105,21 +104,29 @@ class Walk:
         raise Spent
 
 
-@dataclass(frozen=True, slots=True)
 class Before:
-    """What was there: the old value (MISSING for none), and what tells whether anything has changed.
+    """What was there before a value: MISSING where nothing is known to have been. `around` is the nearest value around
+    it of which that is known."""
 
-    Elements of lists that are no maps are not known again. Of them `unchanged` says whether the nearest value around
-    them that is known again is what it was.
-    """
-
-    value: Any
-    comparable: bool = True
-    unchanged: bool = False
+    def __init__(self, schema: Structural, old: Any, new: Any, around: Before | None = None) -> None:
+        self.old = old
+        self.around = around
+        self._schema = schema
+        self._new = new
 
     @property
     def there(self) -> bool:
-        return self.value is not MISSING and self.value is not None
+        return self.old is not MISSING and self.old is not None
+
+    @cached_property
+    def unchanged(self) -> bool:
+        """Whether the value is what it was; else whether the one around it is, of which it is then a part."""
+        if self.old is not MISSING:
+            return unchanged(self._schema, self.old, self._new)
+        return self.around is not None and self.around.unchanged
+
+    def below(self, schema: Structural, old: Any, new: Any) -> Before:
+        return Before(schema, old, new, self if self.old is not MISSING else self.around)
 
 
 class Validator:
@@ -146,7 +153,7 @@ class Validator:
         """`old` is MISSING where there is nothing to compare with. What is let pass though it fails is handed back."""
         walk = Walk(problems, ratcheting=ratcheting)
         with suppress(Spent):
-            yield from self._check(value, Before(old, comparable=old is not MISSING), path, walk)
+            yield from self._check(value, Before(self.schema, old, value), path, walk)
         return walk.ratcheted
 
     def _check(self, value: Any, before: Before, path: str, walk: Walk) -> Work[None]:
@@ -160,27 +167,25 @@ class Validator:
             yield from self._check_fields(value, before, path, walk)
 
     def _check_items(self, value: list[Any], before: Before, path: str, walk: Walk, items: Validator) -> Work[None]:
-        olds = correlated(self.schema, value, before.value)
+        olds = correlated(self.schema, value, before.old)
         for index, item in enumerate(value):
-            yield from items._check(item, self._below(value, before, olds[index]), f"{path}[{index}]", walk)
+            below = before.below(items.schema, olds[index], item)
+            yield from items._check(item, below, f"{path}[{index}]", walk)
 
     def _check_fields(self, value: dict[str, Any], before: Before, path: str, walk: Walk) -> Work[None]:
-        olds: Mapping[str, Any] = before.value if isinstance(before.value, dict) else {}
+        olds: Mapping[str, Any] = before.old if isinstance(before.old, dict) else {}
         for key, item in value.items():
-            below = self._below(value, before, olds.get(key, MISSING))
-            if self.root and key in ("apiVersion", "kind"):
-                below = replace(below, comparable=False, unchanged=False)
             if key in self.properties:
-                yield from self.properties[key]._check(item, below, f"{path}.{key}" if path else key, walk)
+                validator, at = self.properties[key], f"{path}.{key}" if path else key
             elif self.values is not None and key not in self.schema.properties:
-                yield from self.values._check(item, below, f"{path}[{key}]", walk)
-
-    def _below(self, value: Any, before: Before, old: Any) -> Before:
-        if not before.comparable:
-            return Before(old, comparable=False, unchanged=before.unchanged)
-        if old is MISSING:
-            return Before(old, comparable=False, unchanged=unchanged(before.value, value))
-        return Before(old)
+                validator, at = self.values, f"{path}[{key}]"
+            else:
+                continue
+            if before.around is None and key in ("apiVersion", "kind"):
+                below = Before(validator.schema, MISSING, item)  # both objects have been made to be of one version
+            else:
+                below = before.below(validator.schema, olds.get(key, MISSING), item)
+            yield from validator._check(item, below, at, walk)
 
     # -- the rules of this node
 
@@ -189,8 +194,7 @@ class Validator:
         if walk.budget <= 0:
             walk.stop(path, kind, _SPENT)
         own = to_cel(self.schema, value, resource=self.root)
-        old = to_cel(self.schema, before.value, resource=self.root) if before.there else None
-        same = walk.ratcheting and (unchanged(before.value, value) if before.comparable else before.unchanged)
+        old = to_cel(self.schema, before.old, resource=self.root) if before.there else None
         for rule in self.rules:
             if rule.broken:
                 walk.problems.invalid(path or "<nil>", kind, f"rule compile error: {rule.broken}")
@@ -208,8 +212,12 @@ class Validator:
             elif outcome.value is not True:
                 variables = _variables(own, old, there=before.there, optional=False)
                 words = yield from self._words(rule, variables, path, walk)
-                cause = _cause(rule.rule.get("reason"), _at(path, rule.field), kind, words)
-                (walk.ratcheted if same and not expression.uses_old else walk.problems).append(cause)
+                cause = _cause(rule.rule.get("reason"), _at(path, rule.field), self._shown(value), words)
+                let_be = walk.ratcheting and not expression.uses_old and before.unchanged
+                (walk.ratcheted if let_be else walk.problems).append(cause)
+
+    def _shown(self, value: Any) -> Any:
+        return OMITTED if self.schema.type in ("object", "array") else value
 
     def _error(self, rule: Rule, outcome: Outcome, path: str) -> Cause:
         why = outcome.error
@@ -250,12 +258,12 @@ def _at(path: str, field: str) -> str:
     return (f"{path}.{field}" if path and field else path or field) or "<nil>"
 
 
-def _cause(reason: str | None, path: str, kind: str, detail: str) -> Cause:
+def _cause(reason: str | None, path: str, value: Any, detail: str) -> Cause:
     match reason:
         case "FieldValueForbidden":
             return field_forbidden(path, detail)
         case "FieldValueRequired":
             return field_required(path, detail)
         case "FieldValueDuplicate":
-            return field_duplicate(path, kind)
-    return field_invalid(path, kind, detail)
+            return field_duplicate(path, value)
+    return field_invalid(path, value, detail)

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
+from engine.api.go_floats import shown_float
+
 
 class FunctionError(Exception):
     """A call that fails, in the function's words."""
@@ -31,22 +33,12 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return float_text(value)
+        return shown_float(value)
     if isinstance(value, dict):
         return "map[" + " ".join(f"{key}:{text_of(value[key])}" for key in sorted(value)) + "]"
     if isinstance(value, list):
         return "[" + " ".join(text_of(item) for item in value) + "]"
     return str(value)
-
-
-def float_text(value: float) -> str:
-    text = repr(value)
-    if "e" in text:
-        mantissa, _, exponent = text.partition("e")
-        return f"{mantissa.removesuffix('.0')}e{int(exponent):+03d}"
-    if abs(value) >= 1e21:
-        return f"{value:e}"
-    return text.removesuffix(".0")
 
 
 def kind_of(value: Any) -> str:
@@ -193,7 +185,7 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
         return format(value, f"{'+' if '+' in flags else ''}{verb}")
     if verb in "feEgG" and isinstance(value, float):
         shown = precision if precision is not None else ("6" if verb in "feE" else None)
-        return format(value, f".{shown}{verb}") if shown is not None else float_text(value)
+        return format(value, f".{shown}{verb}") if shown is not None else shown_float(value)
     return f"%!{verb}({kind_of(value)}={text_of(value)})"
 
 

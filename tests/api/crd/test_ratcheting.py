@@ -1,0 +1,139 @@
+"""What is let be on an update though the schema has come to refuse it (apiextensions-apiserver ratcheting_test)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import Object
+from tests.api.crd.samples import problems_of
+
+TEXT: Object = {"type": "string"}
+NUMBER: Object = {"type": "integer"}
+PORTS: Object = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["name", "port"],
+    "items": {
+        "type": "object",
+        "required": ["name", "port"],
+        "properties": {"name": TEXT, "port": NUMBER, "text": TEXT},
+    },
+}
+
+
+def fields(**nodes: Object) -> Object:
+    return {"type": "object", "properties": nodes}
+
+
+def port(name: str, number: int, text: str = "") -> Object:
+    return {"name": name, "port": number, "text": text}
+
+
+THREE = [port("a", 443), port("b", 2379), port("c", 6443)]
+ODD: Object = {
+    **PORTS,
+    "items": {**PORTS["items"], "properties": {**PORTS["items"]["properties"], "port": {**NUMBER, "multipleOf": 2}}},
+}
+LONG: Object = {"type": "object", "additionalProperties": {**TEXT, "minLength": 6}}
+SMALL: Object = {"minProperties": 1, "maxProperties": 1}
+
+
+@pytest.mark.parametrize(
+    ("schema", "new", "old"),
+    [
+        pytest.param(fields(f={**TEXT, "enum": ["A"]}, o=TEXT), {"f": "Z", "o": "x"}, {"f": "Z"}, id="a field beside"),
+        pytest.param(
+            fields(f={"type": "object", "additionalProperties": {**NUMBER, "minimum": 10}}),
+            {"f": {"a": 1, "b": 20}},
+            {"f": {"a": 1, "b": 30}},
+            id="a value beside",
+        ),
+        pytest.param(
+            fields(f={"type": "object", "additionalProperties": TEXT, **SMALL}, o=TEXT),
+            {"f": {"a": "1", "b": "2"}, "o": "x"},
+            {"f": {"a": "1", "b": "2"}},
+            id="a map as a whole",
+        ),
+        pytest.param(
+            fields(f={"type": "array", "items": TEXT, "minItems": 10}, o=TEXT),
+            {"f": ["a"], "o": "x"},
+            {"f": ["a"]},
+            id="a list as a whole",
+        ),
+        pytest.param(
+            fields(f={**PORTS, "maxItems": 2}), {"f": THREE[1:] + THREE[:1]}, {"f": THREE}, id="another order"
+        ),
+        pytest.param(
+            fields(f=ODD),
+            {"f": [port("c", 6443, "changed"), THREE[0], port("d", 8080)]},
+            {"f": THREE},
+            id="keys of elements",
+        ),
+        pytest.param(
+            fields(f={"type": "array", "items": LONG}, o=TEXT),
+            {"f": [{"a": "1"}], "o": "x"},
+            {"f": [{"a": "1"}]},
+            id="elements of a list that stays",
+        ),
+        pytest.param(
+            fields(f={"type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": {"minLength": 6}}),
+            {"f": {"a": "1", "b": "sixsix"}},
+            {"f": {"a": "1"}},
+            id="values of a map that is written as one",
+        ),
+    ],
+)
+def test_what_has_not_changed_is_let_be(schema: Object, new: Any, old: Any) -> None:
+    assert problems_of(schema, new) != []
+    assert problems_of(schema, new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "new", "old"),
+    [
+        pytest.param(
+            fields(f={"type": "object", "additionalProperties": TEXT, **SMALL}),
+            {"f": {"a": "1", "b": "3"}},
+            {"f": {"a": "1", "b": "2"}},
+            id="a map with another value",
+        ),
+        pytest.param(
+            fields(f={"type": "array", "items": TEXT, "minItems": 10}), {"f": ["b"]}, {"f": ["a"]}, id="another element"
+        ),
+        pytest.param(
+            fields(f={**PORTS, "maxItems": 2}), {"f": [*THREE, port("d", 1)]}, {"f": THREE}, id="one more element"
+        ),
+        pytest.param(
+            fields(f={"type": "array", "items": LONG}),
+            {"f": [{"a": "1"}, {"a": "sixsix"}]},
+            {"f": [{"a": "1"}]},
+            id="elements of a list that is no map",
+        ),
+        pytest.param(
+            fields(
+                f={
+                    "type": "object",
+                    "x-kubernetes-preserve-unknown-fields": True,
+                    "required": ["a"],
+                    "properties": {"a": TEXT},
+                },
+                o=TEXT,
+            ),
+            {"f": {"unknown": 1}, "o": "x"},
+            {"f": {"unknown": 1}},
+            id="an object with fields that no schema describes",
+        ),
+        pytest.param(fields(f={**NUMBER, "minimum": 5}), {"f": 1}, {"f": True}, id="1 for true"),
+        pytest.param(
+            fields(f={**fields(a=NUMBER, b=TEXT), "allOf": [{"properties": {"a": {"minimum": 5}}}]}),
+            {"f": {"a": 1, "b": "x"}},
+            {"f": {"a": 1}},
+            id="what allOf says of a field",
+        ),
+    ],
+)
+def test_what_is_told_all_the_same(schema: Object, new: Any, old: Any) -> None:
+    assert problems_of(schema, new) != []
+    assert problems_of(schema, new, old) == problems_of(schema, new)
