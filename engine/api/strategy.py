@@ -94,6 +94,8 @@ _SPEC_GENERATION: frozenset[_Kind] = frozenset(
         (STORAGE, "CSIDriver"),
     }
 )
+# Since which release others do.
+_SPEC_GENERATION_SINCE: Mapping[_Kind, tuple[int, int]] = {("autoscaling", "HorizontalPodAutoscaler"): (1, 37)}
 # Kinds without a spec: any change outside of metadata counts.
 _CONTENT_GENERATION: frozenset[_Kind] = frozenset(
     {
@@ -169,7 +171,14 @@ _REVIEW_GROUPS = (AUTHENTICATION, AUTHORIZATION)
 
 def has_generation(info: ResourceInfo) -> bool:
     kind = (info.gvr.group, info.kind)
-    return info.custom or any(kind in kinds for kinds in (_SPEC_GENERATION, _CONTENT_GENERATION, _BORN_WITH_GENERATION))
+    if info.custom or any(kind in kinds for kinds in (_CONTENT_GENERATION, _BORN_WITH_GENERATION)):
+        return True
+    return _counts_spec(info, kind)
+
+
+def _counts_spec(info: ResourceInfo, kind: _Kind) -> bool:
+    since = _SPEC_GENERATION_SINCE.get(kind)
+    return kind in _SPEC_GENERATION or (since is not None and info.release >= since)
 
 
 def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
@@ -284,7 +293,7 @@ def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
         changed = _content(new) != _content(old) or new.get("status") != old.get("status")
     elif info.custom or kind in _CONTENT_GENERATION:
         changed = _content(new) != _content(old)
-    elif kind in _SPEC_GENERATION:
+    elif _counts_spec(info, kind):
         changed = new.get("spec") != old.get("spec")
     else:
         return

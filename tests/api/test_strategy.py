@@ -449,3 +449,18 @@ def test_a_volume_that_moves_to_another_phase_has_moved_now() -> None:
         new["status"] = {"phase": phase, **({"lastPhaseTransitionTime": time} if time else {})}
         prepare_for_status_update(volume, new, old, now=now)
         assert new["status"].get("lastPhaseTransitionTime") == expected
+
+
+def test_autoscalers_count_their_changes_since_137() -> None:
+    gvk = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+    made: Object = {"metadata": {"name": "a"}, "spec": {"maxReplicas": 2}}
+    old = prepared(gvk, made)
+    assert old["metadata"]["generation"] == 1
+    new = copy.deepcopy(old)
+    new["spec"]["maxReplicas"] = 3
+    prepare_for_update(info(gvk), new, old)
+    assert new["metadata"]["generation"] == 2
+    older = ResourceRegistry.for_version("1.36").by_kind(gvk)
+    assert older is not None
+    prepare_for_create(older, made)
+    assert "generation" not in made["metadata"]

@@ -226,6 +226,7 @@ async def test_a_deployment_follows_its_load(world: World) -> None:
         await world.clock.sleep(20)
         status = (await cluster.admin.get(AUTOSCALERS, "web", namespace="default"))["status"]
         assert (status["currentReplicas"], status["desiredReplicas"]) == (6, 6)
+        assert [each["observedGeneration"] for each in (status, *status["conditions"])] == [1, 1, 1, 1]
         assert status["currentMetrics"][0]["resource"]["current"] == {
             "averageUtilization": 50,
             "averageValue": "250m",

@@ -64,6 +64,8 @@ class HorizontalPodAutoscaler(Controller):
     async def _sync(self, key: str, autoscaler: Object) -> None:
         status = dict(autoscaler.get("status") or {})
         status["conditions"] = list(conditions_of(status))
+        if generation := autoscaler["metadata"].get("generation"):
+            status["observedGeneration"] = generation
         try:
             resource, scale = await self._scale(autoscaler)
         except (ApiError, MetricError) as error:
@@ -234,6 +236,8 @@ class HorizontalPodAutoscaler(Controller):
             "reason": reason,
             "message": message,
         }
+        if generation := status.get("observedGeneration"):
+            made["observedGeneration"] = generation
         if known is None:
             conditions.append(made)
         else:
