@@ -6,6 +6,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, Object
+from engine.api.wire import MERGE_PATCH
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor
 from tests.apiserver.test_authorization import RBAC, user
@@ -19,8 +20,8 @@ RULES = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "r
 JANE = "&{jane  [system:authenticated] map[]}"
 
 
-async def let(client: Client, name: str, rule: Object) -> None:
-    """Give jane a rule."""
+async def let(client: Client, name: str, rule: Object, whom: Object | None = None) -> None:
+    """Give jane, or somebody else, a rule."""
     role: Object = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": [rule]}
     await client.create(CLUSTER_ROLES, role)
     binding = {
@@ -28,7 +29,7 @@ async def let(client: Client, name: str, rule: Object) -> None:
         "kind": "ClusterRoleBinding",
         "metadata": {"name": name},
         "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
-        "subjects": [user("jane")],
+        "subjects": [whom or user("jane")],
     }
     await client.create(CLUSTER_ROLE_BINDINGS, binding)
 
@@ -149,3 +150,77 @@ async def test_devices_that_others_use_are_for_namespaces_of_administrators(
     )
     await client.patch(NAMESPACES, "default", {"metadata": {"labels": {"resource.kubernetes.io/admin-access": "true"}}})
     await client.create(resource, claim(kind), namespace="default")
+
+
+WEB = {"resource": "pods", "name": "web", "uid": "1"}
+DEVICE = {"driver": "example.com", "pool": "p", "device": "d"}
+ALLOCATED: Object = {
+    "devices": {"results": [{**DEVICE, "request": "r"}]},
+    "nodeSelector": {
+        "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}]
+    },
+}
+UNBOUND = (
+    'status: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", '
+    f'verb="patch" permission: {CLAIMS.resource}.{CLAIMS.group} is forbidden: User "jane" cannot patch resource '
+    '"resourceclaims/binding" in API group "resource.k8s.io" at the cluster scope'
+)
+UNTOLD = (
+    'status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", '
+    f'verb="[arbitrary-node:patch]" permission: {CLAIMS.resource}.{CLAIMS.group} "example.com" is forbidden: User '
+    '"jane" cannot arbitrary-node:patch resource "resourceclaims/driver" in API group "resource.k8s.io" in the '
+    'namespace "default"'
+)
+
+
+@pytest.fixture
+async def driver(client: Client, client_for: ClientFor) -> Client:
+    made = claim("ResourceClaim")
+    del made["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"]
+    await client.create(CLAIMS, made, namespace="default")
+    await let(client, "claims", {"apiGroups": [CLAIMS.group], "resources": ["resourceclaims/status"], "verbs": ["*"]})
+    return client_for("jane")
+
+
+async def test_a_claim_is_bound_by_who_may(client: Client, driver: Client) -> None:
+    status = {"status": {"allocation": ALLOCATED, "reservedFor": [WEB]}}
+    with pytest.raises(ApiError) as caught:
+        await driver.patch(CLAIMS, "a", status, namespace="default", subresource="status")
+    assert caught.value.message == f'ResourceClaim.resource.k8s.io "a" is invalid: {UNBOUND}'
+    await let(client, "binds", {"apiGroups": [CLAIMS.group], "resources": ["resourceclaims/binding"], "verbs": ["*"]})
+    await driver.patch(CLAIMS, "a", status, namespace="default", subresource="status")
+
+
+async def test_a_driver_tells_of_its_own_devices(client: Client, driver: Client) -> None:
+    await client.patch(CLAIMS, "a", {"status": {"allocation": ALLOCATED}}, namespace="default", subresource="status")
+    told = {"status": {"devices": [{**DEVICE, "data": {"ready": True}}]}}
+    with pytest.raises(ApiError) as caught:
+        await driver.patch(CLAIMS, "a", told, namespace="default", subresource="status")
+    assert caught.value.message == f'ResourceClaim.resource.k8s.io "a" is invalid: {UNTOLD}'
+    drivers = {"apiGroups": [CLAIMS.group], "resources": ["resourceclaims/driver"], "resourceNames": ["example.com"]}
+    await let(client, "tells", {**drivers, "verbs": ["arbitrary-node:patch"]})
+    await driver.patch(CLAIMS, "a", told, namespace="default", subresource="status")
+
+
+@pytest.mark.parametrize(("node", "code"), [("node-1", 200), ("node-2", 422)])
+async def test_a_driver_of_a_node_tells_of_the_devices_there(
+    client: Client, driver: Client, node: str, code: int
+) -> None:
+    await client.patch(CLAIMS, "a", {"status": {"allocation": ALLOCATED}}, namespace="default", subresource="status")
+    of = {"apiGroups": [CLAIMS.group]}
+    for name, rule in (
+        ("account", {**of, "resources": ["resourceclaims/status"], "verbs": ["patch"]}),
+        ("local", {**of, "resources": ["resourceclaims/driver"], "verbs": ["associated-node:patch"]}),
+    ):
+        await let(client, name, rule, {"kind": "ServiceAccount", "namespace": "default", "name": "driver"})
+    response = await client.send(
+        "PATCH",
+        "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/a/status",
+        body={"status": {"devices": [DEVICE]}},
+        headers={
+            "content-type": MERGE_PATCH,
+            "impersonate-user": "system:serviceaccount:default:driver",
+            "impersonate-extra-authentication.kubernetes.io%2fnode-name": node,
+        },
+    )
+    assert response.status == code

@@ -35,6 +35,7 @@ class Attributes:
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)  # for the client
     annotations: dict[str, str] = field(default_factory=dict)  # for the audit log, as the spans show them
+    verb: str = ""  # of the request: an UPDATE may be a patch
     options: Object | None = None  # of the verb: CreateOptions and its like
     reinvoked: bool = False  # whether this is the second round of mutating plugins
     wants_reinvocation: bool = False

@@ -12,7 +12,7 @@ from engine.apiserver.admission.certificates import (
     CertificateSubjectRestriction,
     ClusterTrustBundleAttest,
 )
-from engine.apiserver.admission.device_access import DeviceAdminAccess
+from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.matching import Matcher
@@ -97,7 +97,7 @@ def default_plugins(
         PodResizeValidator(lookup),
         RBACEscalation(rbac, authorizer),
         PolicyParameters(lookup, resources, authorizer),
-        DeviceAdminAccess(lookup),
+        DeviceAccess(lookup, authorizer),
         MutatingAdmissionPolicy(policies),
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),

@@ -172,6 +172,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: pods/finalizers: update",
         f"resource.k8s.io: resourceclaims: create,delete,{R}",
         "resource.k8s.io: resourceclaims,resourceclaims/status: patch,update",
+        "resource.k8s.io: resourceclaims/binding: patch,update",
         "core: pods/status: patch,update",
         EVENTS,
     ),

@@ -154,6 +154,7 @@ ROLES: Mapping[str, Role] = {
             f"resource.k8s.io: deviceclasses: {R}",
             f"resource.k8s.io: resourceclaims: create,delete,{R},patch,update",
             "resource.k8s.io: resourceclaims/status: patch,update",
+            "resource.k8s.io: resourceclaims/binding: patch,update",
             f"resource.k8s.io: resourceslices: {R}",
             f"resource.k8s.io: devicetaintrules: {R}",
         )

@@ -347,6 +347,7 @@ class Writer:
             options.dry_run,
             call.warnings,
             call.annotations,
+            info.verb,
         )
 
     def _tracked(self, gvk: GVK, new: Object, old: Object | None, *, options: WriteOptions, subresource: str) -> Object:
