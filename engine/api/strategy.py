@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.api.api_services import available_locally
 from engine.api.certificate_strategy import (
     prepare_pod_certificate_for_status_update,
     prepare_signing_request_for_status_update,
@@ -377,6 +378,12 @@ def _update_slice(new: Object, old: Object) -> None:
         _drop_topology(new)
 
 
+def _create_api_service(obj: Object) -> None:
+    """What this server serves itself is there at once."""
+    if obj.get("spec", {}).get("service") is None:
+        obj["status"] = available_locally({}, now=obj["metadata"].get("creationTimestamp", ""))
+
+
 def _drop_topology(obj: Object) -> None:
     """The topology of v1beta1 cannot be set through v1."""
     endpoints = obj.get("endpoints") or ()
@@ -402,6 +409,7 @@ _CREATE: Mapping[_Kind, Callable[[Object], None]] = {
     ("apps", "DaemonSet"): first_template_generation,
     ("batch", "Job"): _create_job,
     (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
+    (APIREGISTRATION, "APIService"): _create_api_service,
     (DISCOVERY, "EndpointSlice"): _drop_topology,
 }
 _UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {

@@ -75,3 +75,21 @@ def test_the_topology_of_an_old_version_is_not_set_anew() -> None:
     assert same["endpoints"] == old["endpoints"]
     prepare_for_update(SLICE, more, old)
     assert more["endpoints"] == [{"addresses": ["10.0.0.1"]}, {"addresses": ["10.0.0.2"]}]
+
+
+def test_what_the_server_serves_itself_is_available_at_once() -> None:
+    service: Object = {
+        "metadata": {"name": "v1.example.com", "creationTimestamp": NOW},
+        "spec": {"group": "example.com", "version": "v1"},
+    }
+    remote = {**service, "metadata": {**service["metadata"]}, "spec": {**service["spec"], "service": {"name": "a"}}}
+    for obj in (service, remote):
+        prepare_for_create(info(GVK("apiregistration.k8s.io", "v1", "APIService")), obj)
+    (told,) = service["status"]["conditions"]
+    assert (told["type"], told["status"], told["reason"], told["lastTransitionTime"]) == (
+        "Available",
+        "True",
+        "Local",
+        NOW,
+    )
+    assert remote["status"] == {}

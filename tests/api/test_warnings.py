@@ -318,17 +318,6 @@ OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
             "namespaces to isolate access to mounted secrets"
         ],
     ),
-    "a CronJob with a time zone in its schedule": (
-        GVK("batch", "v1", "CronJob"),
-        {
-            "metadata": {"name": "a"},
-            "spec": {"schedule": "TZ=UTC 0 * * * *", "jobTemplate": {"spec": {"template": {"spec": pod()["spec"]}}}},
-        },
-        [
-            "spec.schedule: CRON_TZ or TZ used in schedule is not officially supported, see "
-            "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
-        ],
-    ),
     "a Job of very many indexes": (
         JOB,
         {
@@ -391,4 +380,14 @@ def test_a_changed_service_is_warned_of_like_a_new_one() -> None:
     new = prepared(SERVICE, service(externalName="example.com"))
     assert warnings_on_update(info(SERVICE), new, old) == [
         'spec.externalName is ignored when spec.type is not "ExternalName"'
+    ]
+
+
+def test_a_schedule_that_has_a_zone_is_warned_of_at_each_change() -> None:
+    kind, template = GVK("batch", "v1", "CronJob"), {"spec": {"template": {"spec": pod()["spec"]}}}
+    old = prepared(kind, {"metadata": {"name": "a"}, "spec": {"schedule": "TZ=UTC 0 * * * *", "jobTemplate": template}})
+    assert warnings_on_create(info(kind), old) == []
+    assert warnings_on_update(info(kind), old, old) == [
+        "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+        "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
     ]
