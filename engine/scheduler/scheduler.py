@@ -124,7 +124,9 @@ class Scheduler:
         """Returns when the caches are filled and pods are being scheduled."""
         handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._not_served, metrics=self.metrics)
         handlers.register(self._informers)
-        for resource in LISTED:
+        plugins = [plugin for framework in self.frameworks.values() for plugin in framework.plugins.values()]
+        read = {resource for plugin in plugins for resource in plugin.reads}
+        for resource in (*LISTED, *sorted(read - set(self._not_served))):
             self._informers.informer(resource)
         self._informers.start()
         await self._informers.wait_for_sync()

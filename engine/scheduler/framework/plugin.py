@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.types import GVR
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
@@ -34,6 +35,7 @@ class Plugin:
     """`args` are those of a KubeSchedulerConfiguration's pluginConfig (v1 field names), `handle` is the framework's."""
 
     name: ClassVar[str]
+    reads: ClassVar[tuple[GVR, ...]] = ()  # what it lists, beyond what its events are of
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         self.args = args
