@@ -20,7 +20,7 @@ PREFIX = "/debug/ktui/store"
 
 
 # Exit codes of etcdctl (pkg/cobrautl error.go).
-ERROR, INVALID_INPUT, BAD_FEATURE, INTERRUPTED, BAD_ARGUMENTS = 1, 3, 4, 5, 128
+ERROR, BAD_CONNECTION, INVALID_INPUT, BAD_FEATURE, INTERRUPTED, BAD_ARGUMENTS = 1, 2, 3, 4, 5, 128
 
 
 class EtcdctlError(UsageError):

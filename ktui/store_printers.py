@@ -318,6 +318,13 @@ def fields_lease(lease: Document) -> Iterator[str]:
         yield _field("Key", go_quoted(b64decode(key)))
 
 
+def fields_lease_answer(response: Document) -> Iterator[str]:
+    """What granting and keeping alive answer."""
+    yield from fields_header(response)
+    yield _field("ID", response["ID"])
+    yield _field("TTL", response["TTL"])
+
+
 def fields_leases(response: Document) -> Iterator[str]:
     yield from fields_header(response)
     for lease in response["leases"]:

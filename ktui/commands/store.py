@@ -1,7 +1,7 @@
 """`ktui store get|compact|defrag`, and where all of `ktui store` comes together: etcdctl's view of a cluster's store.
 
 Words, flags, output and exit codes are etcdctl v3's; all of it asks the API server. `store_watch`, `store_put`,
-`store_txn`, `snapshot`, `store_members` and `store_faults` beside this file have the other words.
+`store_txn`, `store_leases`, `snapshot`, `store_members` and `store_faults` beside this file have the other words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ktui import store_printers as printers
 from ktui.commands import store_faults
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
-from ktui.commands.store_members import alarm, endpoint, lease, member, status
+from ktui.commands.store_leases import lease
+from ktui.commands.store_members import alarm, endpoint, member, status
 from ktui.commands.store_put import delete, put
 from ktui.commands.store_txn import txn
 from ktui.commands.store_watch import watch

@@ -1,4 +1,4 @@
-"""`ktui store status|endpoint|member|lease|alarm`: etcdctl's view of a store's members, leases and alarms.
+"""`ktui store status|endpoint|member|alarm`: etcdctl's view of a store's members and alarms.
 
 What may befall simulated members is `commands.store_faults`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from itertools import chain
 from typing import Annotated, Any
 
@@ -27,10 +26,8 @@ from ktui.store_client import (
     query_of,
     show,
 )
-from ktui.store_keys import lease_id
 
 endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members.")
-lease = typer.Typer(no_args_is_help=True, help="Look at leases.")
 alarm = typer.Typer(no_args_is_help=True, help="Look at alarms, and take them back.")
 member = typer.Typer(no_args_is_help=True, help="Look at who keeps the store.")
 
@@ -121,42 +118,6 @@ def members(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name
         table=lambda found: printers.table(
             printers.MEMBER_HEADERS, [printers.member_row(each) for each in found["members"]]
         ),
-    )
-
-
-@lease.command("list")
-def leases(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
-    """Print the ids of all leases."""
-    no_table(write_out)
-    found = ask(name, lambda client: client.request("GET", f"{PREFIX}/leases"))
-    show(found, write_out, simple=_simple_leases, fields=printers.fields_leases)
-
-
-def _simple_leases(found: dict[str, Any]) -> Iterator[str]:
-    yield f"found {len(found['leases'])} leases"
-    for each in found["leases"]:
-        yield f"{each['id']:016x}"
-
-
-@lease.command("timetolive")
-def time_to_live(
-    words: Annotated[list[str] | None, typer.Argument(metavar="ID", show_default=False, help="In hexadecimal.")] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="Also the keys that hang on it.")] = False,
-    write_out: WriteOut = Format.SIMPLE,
-    name: Name = DEFAULT_NAME,
-) -> None:
-    """Print how long a lease lives."""
-    if words is None or len(words) != 1:
-        raise EtcdctlError("lease timetolive command needs lease ID as argument", BAD_ARGUMENTS)
-    id = lease_id(words[0], what="lease ID arg")
-    no_table(write_out)
-    query = query_of(id=id, keys="true" if keys else "")
-    found = ask(name, lambda client: client.request("GET", f"{PREFIX}/lease", query=query))
-    show(
-        found,
-        write_out,
-        simple=lambda found: [printers.simple_lease(found, keys=keys)],
-        fields=printers.fields_lease,
     )
 
 

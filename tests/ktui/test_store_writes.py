@@ -224,3 +224,39 @@ def test_members_are_slowed_and_cut_off(here: Here) -> None:
 def test_what_cannot_befall_a_member(here: Here, words: list[str], code: int, message: str) -> None:
     ran = here("member", *words)
     assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+def test_a_lease_from_its_grant_to_its_end(here: Here) -> None:
+    granted = here("lease", "grant", "100").ok()
+    id = granted.split()[1]
+    assert granted == f"lease {id} granted with TTL(100s)\n"
+    here("put", "/l/a", "1", "--lease", id).ok()
+    assert here("lease", "keep-alive", "--once", id).ok() == f"lease {id} keepalived with TTL(100)\n"
+    assert here("lease", "timetolive", id, "--keys").ok().endswith("attached keys([/l/a])\n")
+    assert here("lease", "revoke", id).ok() == f"lease {id} revoked\n"
+    assert here("get", "/l/a").ok() == ""
+    assert here("lease", "keep-alive", id).ok() == f"lease {id} expired or revoked.\n"
+    found = json.loads(here("lease", "grant", "0", "-w", "json").ok())
+    assert list(found)[-3:] == ["ID", "TTL", "Error"]
+    assert found["TTL"] == 2, "the least that etcd grants"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        pytest.param(["grant"], 128, "lease grant command needs TTL argument", id="no ttl"),
+        pytest.param(["grant", "x"], 128, 'bad TTL (strconv.ParseInt: parsing "x": invalid syntax)', id="no number"),
+        pytest.param(
+            ["grant", "99999999999"], 1, "failed to grant lease (etcdserver: too large lease TTL)", id="too long"
+        ),
+        pytest.param(["revoke"], 128, "lease revoke command needs 1 argument", id="no id"),
+        pytest.param(
+            ["revoke", "1234"], 1, "failed to revoke lease (etcdserver: requested lease not found)", id="unknown"
+        ),
+        pytest.param(["keep-alive"], 128, "lease keep-alive command needs lease ID as argument", id="nothing kept"),
+        pytest.param(["keep-alive", "--once", "1234"], 2, "etcdserver: requested lease not found", id="kept once"),
+    ],
+)
+def test_what_is_no_lease(here: Here, words: list[str], code: int, message: str) -> None:
+    ran = here("lease", *words)
+    assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")

@@ -12,6 +12,9 @@
 | store/endpoints | GET | | the status of each member, as `etcdctl endpoint status -w json` |
 | store/leases | GET | | LeaseLeasesResponse |
 | store/lease | GET | id (decimal), keys | LeaseTimeToLiveResponse |
+| store/leasegrant | POST | {"ttl": SECONDS, "id": ID} | LeaseGrantResponse |
+| store/leasekeepalive | POST | {"id": ID} | LeaseKeepAliveResponse |
+| store/leaserevoke | POST | {"id": ID} | LeaseRevokeResponse |
 | store/memberlist | GET | | MemberListResponse |
 | store/alarms | GET | | AlarmResponse |
 | store/disarm | POST | | AlarmResponse, of the alarms that there were |
@@ -69,6 +72,9 @@ class EtcdEndpoints:
             "endpoints": self._endpoints,
             "hashkv": self._hash_kv,
             "lease": self._lease,
+            "leasegrant": self._grant,
+            "leasekeepalive": self._keep_alive,
+            "leaserevoke": self._revoke,
             "leases": self._leases,
             "memberlist": self._member_list,
             "range": self._range,
@@ -180,6 +186,21 @@ class EtcdEndpoints:
         lease = {"id": id, "ttl": remaining, "granted-ttl": granted, "keys": shown}
         return {**self.header(self._store.revision), **lease}
 
+    async def _grant(self, request: Request) -> dict[str, Any]:
+        body = _body(request)
+        id = await self._store.lease_grant(_integer(body, "ttl"), _integer(body, "id"))
+        _, granted, _ = await self._store.lease_time_to_live(id)
+        return {**self.header(self._store.revision), "ID": id, "TTL": granted, "Error": ""}
+
+    async def _keep_alive(self, request: Request) -> dict[str, Any]:
+        id = _integer(_body(request), "id")
+        ttl = await self._store.lease_keep_alive(id)
+        return {**self.header(self._store.revision), "ID": id, "TTL": ttl}
+
+    async def _revoke(self, request: Request) -> dict[str, Any]:
+        await self._store.lease_revoke(_integer(_body(request), "id"))
+        return {"header": self.header(self._store.revision)}
+
     async def _disarm(self, _: Request) -> dict[str, Any]:
         return _alarms_json(await self._clustered().disarm())
 
@@ -239,6 +260,9 @@ METHODS = {
     "snapshot": "GET",
     "endpoints": "GET",
     "leases": "GET",
+    "leasegrant": "POST",
+    "leasekeepalive": "POST",
+    "leaserevoke": "POST",
     "lease": "GET",
     "memberlist": "GET",
     "alarms": "GET",
@@ -344,6 +368,13 @@ def _body(request: Request) -> dict[str, Any]:
         except ValueError as error:
             raise bad_request(f"json: {error}") from None
     return body if isinstance(body, dict) else {}
+
+
+def _integer(body: dict[str, Any], name: str) -> int:
+    found = body.get(name, 0)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise bad_request(f'"{name}" must be a number')
+    return found
 
 
 def _list(body: dict[str, Any], name: str) -> list[Any]:
