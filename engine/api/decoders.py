@@ -17,7 +17,7 @@ import orjson
 
 from engine.api import go_time
 from engine.api.go_fields import omits_zero
-from engine.api.go_types import ZERO_DROPPED, go_type, short_name
+from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
@@ -171,6 +171,8 @@ class _Compiler:
     def _field(self, owner: str, name: str, *, node: Schema, required: bool) -> tuple[type | None, Decode]:
         """What a struct does with a field: the type that needs no more than a look, and the decoder for the rest."""
         decode = self.decoder(node)
+        if (short_name(owner), name) in EMPTY_KEPT:
+            return None, decode
         if (short_name(owner), name) in ZERO_DROPPED or omits_zero(owner, name):
             return None, _unless_zero(decode)
         if node.type == "boolean":

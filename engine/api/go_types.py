@@ -29,6 +29,8 @@ ZERO_DROPPED = frozenset(
         ("PriorityClass", "description"),
     }
 )
+# Lists with `omitempty` of which an empty one is not none: it stands in the way of the default.
+EMPTY_KEPT = frozenset({("HPAScalingRules", "policies")})
 
 
 def short_name(definition: str) -> str:

@@ -457,6 +457,15 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.metrics[0].pods: Required value: must populate information for the given metric source",
         ],
     ),
+    "a behavior of no policies": (
+        HPA,
+        spec(
+            maxReplicas=5,
+            scaleTargetRef={"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            behavior={"scaleUp": {"policies": []}, "scaleDown": {"policies": None}},
+        ),
+        ["spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"],
+    ),
     "a metric of no type": (
         HPA,
         metric(resource={"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}, type=""),
