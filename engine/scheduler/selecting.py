@@ -183,7 +183,7 @@ def preferred_problems(terms: list[Object]) -> list[Cause]:
         cause
         for i, term in enumerate(terms)
         if term.get("weight") and not is_empty_term(term["preference"])
-        for cause in term_problems(term["preference"], f"preferredDuringSchedulingIgnoredDuringExecution[{i}]")
+        for cause in term_problems(term["preference"], f"[{i}]")
     ]
 
 

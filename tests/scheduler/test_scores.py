@@ -187,7 +187,7 @@ def test_node_affinity_adds_the_weights_of_matching_preferences() -> None:
     [
         pytest.param(
             {"key": "cores", "operator": "Gt", "values": ["few"]},
-            'preferredDuringSchedulingIgnoredDuringExecution[0].matchExpressions[0].values[0]: Invalid value: "few": '
+            '[0].matchExpressions[0].values[0]: Invalid value: "few": '
             "for 'Gt', 'Lt' operators, the value must be an integer",
             id="no number",
         ),
