@@ -35,7 +35,7 @@ from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Rest
 from engine.clock import wall
 from engine.rng import Rng
-from engine.store.types import StoreError
+from engine.store.types import NoSpaceError, RequestTooLargeError, StoreError
 from engine.trace import Hop, Span, SpanContext
 from engine.world import World
 
@@ -116,6 +116,8 @@ class Chain:
             return await self._traced(call)
         except ApiError as error:
             return _failed(error)
+        except (NoSpaceError, RequestTooLargeError) as error:
+            return _failed(ApiError(500, "", str(error)))  # passed on as etcd says it
         except StoreError as error:
             return _failed(unavailable(str(error)))
         except Exception as error:

@@ -152,6 +152,12 @@ def test_a_configuration_that_sets_nothing_has_no_entry() -> None:
     assert owners(applied(live, {k: v for k, v in deployment().items() if k != "spec"}, "b")) == owners(live)
 
 
+def test_a_configuration_that_sets_nothing_makes_known_what_was_there_before() -> None:
+    live = stored(deployment(3))
+    after = applied(live, {k: v for k, v in deployment().items() if k != "spec"}, "b")
+    assert list(owners(after)) == ["before-first-apply"]
+
+
 def test_status_is_left_alone_by_the_main_resource() -> None:
     live = stored({**updated(None, deployment(3), "a"), "status": {"replicas": 3}})
     after = applied(live, {**deployment(labels={"x": "y"}), "status": {"replicas": 9}}, "b")

@@ -109,7 +109,7 @@ def apply(
         conflicts = {identity: fields for identity, fields in left.items() if fields}
     if conflicts:
         raise conflict_error(conflicts)
-    if live is not None and work.changes_nothing:
+    if live is not None and work.changes_nothing and _tracked(live):
         result = live
     else:
         result = _with_managers(work.result, work.managers_after(api_version, timestamp(now)))
@@ -121,6 +121,11 @@ def _scopes(obj: Object, schema: Schema | None, schemas: Schemas | None, api_ver
     name = obj.get("kind", "")
     own = Scope(field_type(schema), api_version, name, subresource)
     return Scopes(own, name, schemas if schemas is not None else lambda _: schema)
+
+
+def _tracked(live: Object) -> bool:
+    """Whether anybody is known to own anything. If not, that all of it was there before becomes known by any apply."""
+    return bool(decode((live.get("metadata") or {}).get("managedFields")))
 
 
 def _live_managers(scope: Scope, live: Object | None, now: datetime) -> Managers:

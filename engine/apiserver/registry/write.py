@@ -6,8 +6,8 @@ create.go and update.go).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
@@ -45,6 +45,7 @@ from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
 from engine.apiserver.turns import in_turns
+from engine.store.types import RequestTooLargeError
 from engine.trace import Hop
 
 # Subresources of a Pod that change its spec, and so count its generation (registry/core/pod strategy.go).
@@ -53,6 +54,7 @@ NAME_ATTEMPTS = 8
 # An update without a resourceVersion is tried again while others write the same object.
 UPDATE_ATTEMPTS = 100
 
+T = TypeVar("T")
 Transform = Callable[[Object], Object]
 # Metadata that other code of the server fills in by itself; a subresource whose rules are not those of the main one.
 Rules = Callable[[Object, Object], list[Cause]]
@@ -101,7 +103,7 @@ class Writer:
             call.warnings.extend(warnings_on_create(info, obj))
             if options.dry_run:
                 return await self._would_create(call, obj)
-            created = await self._insert(call, obj, generate)
+            created = await _made_to_fit(obj, lambda: self._insert(call, obj, generate), tracked=tracked)
             return created
         finally:
             if hook is not None and created is None:
@@ -124,7 +126,7 @@ class Writer:
         info = call.gvr_resource
         if (stored := await self._backend.storage.get(info, call.info.namespace, obj["metadata"]["name"])) is not None:
             raise name_taken(info, obj, stored.object)
-        return obj
+        return self._backend.storage.ordered(info, obj)
 
     async def _insert(self, call: Call, obj: Object, generate: str) -> Object:
         info = call.gvr_resource
@@ -241,9 +243,9 @@ class Writer:
             if same_but_revision(new, old):
                 written = old
             elif options.dry_run:
-                return new
+                return self._backend.storage.ordered(info, new)
             else:
-                written = await self._swap(call, new, stored)
+                written = await _made_to_fit(new, lambda: self._swap(call, new, stored), tracked=tracked)
             return written
         finally:
             if hook is not None and written is None:
@@ -366,6 +368,17 @@ class Writer:
             api_version=gvk.api_version,
             schemas=self._backend.definitions.kind,
         )
+
+
+async def _made_to_fit(obj: Object, write: Callable[[], Awaitable[T]], *, tracked: bool) -> T:
+    """What is too large for the store is written again without its managedFields, which may be large; but for those
+    of an apply, which lives by them (endpoints/handlers, isTooLargeError)."""
+    try:
+        return await write()
+    except RequestTooLargeError:
+        if tracked or obj["metadata"].pop("managedFields", None) is None:
+            raise
+    return await write()
 
 
 def _check_uid(info: ResourceInfo, new: Object, old: Object) -> None:
