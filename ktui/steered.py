@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+
+from textual import work
 
 from engine.api.errors import ApiError
 from ktui import steering
@@ -17,22 +20,31 @@ class Steered(Places):
 
     flow: FlowModel
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._steering = asyncio.Lock()  # a speed is read, then set
+
+    @work(group="clock", exit_on_error=False)
     async def _steer(self, change: Callable[[], Awaitable[str]]) -> None:
+        """An engine that does not answer keeps nobody from other keys."""
         try:
-            self.notify(await change(), timeout=1.5)
+            async with self._steering:
+                said = await change()
         except (ApiError, ConnectionError) as error:
             self.complain(error, "clock")
+        else:
+            self.notify(said, timeout=1.5, markup=False)
 
-    async def action_toggle_pause(self) -> None:
-        await self._steer(lambda: steering.toggle_pause(self.session.client))
+    def action_toggle_pause(self) -> None:
+        self._steer(lambda: steering.toggle_pause(self.session.client))
 
-    async def action_step(self) -> None:
+    def action_step(self) -> None:
         """To the next hop of those that Flow shows."""
         over = {word for noise, words in PASSED_OVER.items() if noise not in self.flow.show for word in words}
-        await self._steer(lambda: steering.step(self.session.client, over))
+        self._steer(lambda: steering.step(self.session.client, over))
 
-    async def action_faster(self) -> None:
-        await self._steer(lambda: steering.change_speed(self.session.client, 1))
+    def action_faster(self) -> None:
+        self._steer(lambda: steering.change_speed(self.session.client, 1))
 
-    async def action_slower(self) -> None:
-        await self._steer(lambda: steering.change_speed(self.session.client, -1))
+    def action_slower(self) -> None:
+        self._steer(lambda: steering.change_speed(self.session.client, -1))

@@ -31,6 +31,7 @@ class LiveRows(Sequence[GridRow]):
         value: Callable[[GridRow, int], Any] = lambda row, column: sort_key(row.cells[column]),
     ) -> None:
         self.widths: list[int] = []  # of the widest cells that were seen
+        self.at_least: dict[int, int] = {}  # of columns whose cells are finished later
         self._finish = finish
         self._value = value
         self._all: dict[str, GridRow] = {}
@@ -68,7 +69,7 @@ class LiveRows(Sequence[GridRow]):
     def _widen(self, row: GridRow) -> None:
         widths = self.widths
         if len(widths) < len(row.cells):
-            widths.extend([0] * (len(row.cells) - len(widths)))
+            widths.extend(self.at_least.get(index, 0) for index in range(len(widths), len(row.cells)))
         for index, cell in enumerate(row.cells):
             if len(cell) > widths[index]:
                 widths[index] = len(cell)

@@ -18,6 +18,7 @@ BAD = frozenset(
 )
 GOING = frozenset({"Pending", "ContainerCreating", "PodInitializing", "Terminating", "Unknown"})
 LIT_SECONDS = 1.0
+AGE_WIDTH = 5  # 9m59s
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,8 @@ class ObjectTable:
         names = [self.columns[index]["name"] for index in self._shown]
         self._age = names.index("Age") + self.namespaced if "Age" in names else -1
         self.rows.clear()
+        if self._age >= 0:  # ages grow while nothing comes
+            self.rows.at_least = {self._age: AGE_WIDTH}
         for key, kept in self._kept.items():
             self.rows.put(self._row(key, kept))
 

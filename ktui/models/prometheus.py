@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-_LE = re.compile(r'le="([^"]+)"')
+_LE = re.compile(r'[{,]le="([^"]+)"')  # not the end of another label, such as profile
 LONG_RUNNING = ('verb="WATCH"', 'verb="CONNECT"')  # last as long as somebody looks
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ktui.models.words import plural
+
 DONE, WAITING, WRONG, PAST, CLOCK = "✓", "◐", "✖", "·", "◷"
 
 
@@ -14,3 +16,8 @@ def bar(share: float, width: int) -> str:
     """A share of one as a bar of `width` cells; whatever is more than nothing shows."""
     whole = round(max(0.0, min(1.0, share)) * width)
     return ("█" * (whole or int(share > 0))).ljust(width, "░")
+
+
+def many(count: int, thing: str) -> str:
+    """`1 list`, `2 watches`."""
+    return f"{count} {thing if count == 1 else plural(thing)}"

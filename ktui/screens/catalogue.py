@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`name` is its mode and what is typed after `:`; `about` is what the palette says; `where` is `module:Class`."""
+    """`name` is its mode and what is typed after `:`; `about` is what the palette says; `where` is `module:Class`.
+
+    `short` is its title where there is little room.
+    """
 
     name: str
     key: str
     title: str
     about: str
     where: str
+    short: str = ""
 
     def make(self) -> FrameScreen:
         module, _, kind = self.where.partition(":")
@@ -42,11 +46,17 @@ CATALOGUE = (
         "Controllers",
         "queues, and desired against actual",
         "ktui.screens.controllers:ControllersScreen",
+        short="Control",
     ),
     Entry("scheduler", "6", "Scheduler", "who waits, and why which node", "ktui.screens.scheduler:SchedulerScreen"),
     Entry("nodes", "7", "Nodes", "kubelets at work, and their Pods as tiles", "ktui.screens.nodes:NodesScreen"),
     Entry(
-        "dashboard", "8", "Dashboard", "rates, depths and counts over time", "ktui.screens.dashboard:DashboardScreen"
+        "dashboard",
+        "8",
+        "Dashboard",
+        "rates, latencies, depths and counts over time",
+        "ktui.screens.dashboard:DashboardScreen",
+        short="Dash",
     ),
     Entry("tree", "9", "Tree", "workloads by owner, down to containers", "ktui.screens.tree:TreeScreen"),
 )

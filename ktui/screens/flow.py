@@ -306,9 +306,9 @@ class FlowScreen(FrameScreen):
             parts.append(Text(f"/{model.filter}", accent))
         if self.pinned and self.replay is None:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
-        hidden = [f"{model.hidden[noise]} {noise} ({noise[0]})" for noise in NOISES if noise not in model.show]
+        hidden = [f"{noise[0]} {noise} {model.hidden[noise]}" for noise in NOISES if noise not in model.show]
         if hidden:
-            parts.append(Text("hidden: " + " · ".join(hidden), "dim"))
+            parts.append(Text("hidden: " + " · ".join(hidden).replace("idle reconciles", "idle"), "dim"))
         if model.dropped:
             parts.append(Text(f"{model.dropped} older lines gone", "dim"))
         if self.live.lost or self.live.skipped:

@@ -6,6 +6,8 @@ into, `subject` (what the cursor is on), `ask_inside` and `take_inside`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import work
@@ -78,7 +80,7 @@ class PolledScreen(FrameScreen):
             is_first = self._is_empty and answer.value is not None
             self._is_empty = self._is_empty and not is_first
             if answer.value is not None:
-                self.take(answer.value)
+                self._try(partial(self.take, answer.value))
             self.mark(at_once=is_first or bool(answer.problem))
 
     @work(group="inside", exit_on_error=False)
@@ -86,8 +88,16 @@ class PolledScreen(FrameScreen):
         async for answer in poll.answers():
             subject, value = answer.value or ("", None)
             is_other, self._inside = subject != self._inside, subject
-            self.take_inside(self.subject if answer.problem else subject, value, answer.problem)
+            about = self.subject if answer.problem else subject
+            self._try(partial(self.take_inside, about, value, answer.problem))
             self.mark(at_once=is_other)
+
+    def _try(self, take: Callable[[], None]) -> None:
+        """An answer that cannot be taken in is said; the next one may be another."""
+        try:
+            take()
+        except Exception as error:
+            self.app._handle_exception(error)
 
     def resume(self) -> None:
         super().resume()

@@ -145,10 +145,14 @@ class Window(Guarded, Screen[None]):
         self.query_one("#tabs", Static).update(self._tabs())
 
     def _tabs(self) -> Text:
-        """The names of the screens: closer together where there is little room, and then without the last ones."""
+        """The names of the screens: shorter where there is little room, and then without the last ones."""
         width, mode = self.app.size.width, self.shown.mode
-        pad = "" if width < NARROW_BELOW else " "
-        words = {entry.name: f"{pad}{entry.key} {entry.title}{pad}" for entry in self.ktui.tabs}
+        narrow = width < NARROW_BELOW
+        pad = "" if narrow else " "
+        words = {
+            entry.name: f"{pad}{entry.key} {(entry.short if narrow else '') or entry.title}{pad}"
+            for entry in self.ktui.tabs
+        }
         while len(words) > 1 and sum(len(word) + 1 for word in words.values()) - 1 > width:
             words.pop(next(name for name in reversed(words) if name != mode))
         tabs = [Text(word, "reverse bold" if name == mode else "") for name, word in words.items()]

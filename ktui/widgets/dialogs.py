@@ -71,7 +71,9 @@ class Choice(ModalScreen[str | None]):
         width: 60; max-width: 96%; height: auto; max-height: 70%; background: $surface; border: round $primary;
     }
     Choice Input { border: none; height: 1; padding: 0 1; background: $panel; }
-    Choice OptionList { height: auto; max-height: 18; border: none; background: $surface; }
+    Choice OptionList {
+        height: auto; max-height: 18; border: none; background: $surface; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Back")]
 

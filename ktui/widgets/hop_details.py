@@ -53,7 +53,7 @@ def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
 
 
 def _facts(span: Span) -> Table:
-    bounds = usual(span["hop"]) if span["model_ms"] else None
+    bounds = usual(span["hop"]) if span["model_ms"] and span["hop"] > 1 else None  # hop 1 lasts till the answer
     rows = [
         ("what", f"{verb_of(span)} {span['object']}"),
         ("by", span["detail"].get("user") or span["component"]),

@@ -9,7 +9,7 @@ import yaml
 from rich.text import Text
 
 from ktui.models.controllers import retries
-from ktui.models.signs import CLOCK, DONE, WAITING, WRONG, short_pod
+from ktui.models.signs import CLOCK, DONE, WAITING, WRONG, many, short_pod
 from ktui.widgets.line import fit
 
 Json = Mapping[str, Any]
@@ -20,7 +20,7 @@ MOST_KEYS = 8
 def queue_parts(inside: Json, *, width: int, colours: Colours) -> list[Text]:
     queue = inside["queue"]
     return [
-        Text.assemble((inside["name"], "bold"), (f"  {inside['workers']} workers", "dim")),
+        Text.assemble((inside["name"], "bold"), (f"  {many(inside['workers'], 'worker')}", "dim")),
         Text(
             f"queue  {queue['depth']} in line · {queue['inFlight']} in flight · {queue['adds']} added in all · "
             f"{queue['retries']} retries"

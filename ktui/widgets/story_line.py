@@ -24,6 +24,8 @@ class StoryLine(Static):
 
     @staticmethod
     def lines(story: Story | None, *, is_pinned: bool, width: int, colours: Mapping[str, str]) -> Text:
+        if story is None and is_pinned:
+            return Text("no client began this trace: the lamps are those of a client's write", "dim")
         if story is None:
             return Text("no write yet: the lamps show how far the newest one has come", "dim")
         took = f"{milliseconds(story.milliseconds)}{'~' if story.is_model_time else ''}"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from engine.api.duration import human_duration
 from ktui.models.keys import size_text
-from ktui.models.signs import DONE, WAITING, bar
+from ktui.models.signs import DONE, WAITING, bar, many
 from ktui.models.watches import BUFFER, WatchesModel, is_out_of_the_ring, lag, resource_of, selector_text, state, who
 
 Json = Mapping[str, Any]
@@ -40,9 +40,11 @@ def _informers(model: WatchesModel, cache: Json, watcher: Json) -> Iterator[Text
     yield from (Text(""), Text("informer behind it", "bold"))
     for informer in behind:
         sign = DONE if informer["synced"] else WAITING
-        yield Text(f"{sign} {informer['objects']} objects kept at rev {informer['resourceVersion']}")
+        yield Text(f"{sign} {many(informer['objects'], 'object')} kept at rev {informer['resourceVersion']}")
         yield Text(
-            f"  {informer['lists']} lists, {informer['watches']} watches, {informer['handlers']} handlers told", "dim"
+            f"  {many(informer['lists'], 'list')}, {many(informer['watches'], 'watch')}, "
+            f"{many(informer['handlers'], 'handler')} told",
+            "dim",
         )
     busy = [(name, queue) for name, queue in model.queues.items() if queue["depth"] or queue["inFlight"]]
     if "controller-manager" in watcher["userAgent"]:

@@ -12,7 +12,6 @@ from engine.world import World
 from ktui.app import KtuiApp
 from ktui.models.flow import FlowModel
 from ktui.models.summary import ClusterSummary
-from ktui.screens.catalogue import Entry
 from ktui.session import Session
 from tests.ktui import recorded
 from tests.ktui.screens.driver import Driver
@@ -30,10 +29,6 @@ SUMMARY = ClusterSummary(
 )
 
 
-# All screens that there are to be: one that comes does not change the pictures of all others.
-TABS = ("Flow", "Objects", "Store", "Watches", "Controllers", "Scheduler", "Nodes", "Dashboard", "Tree")
-
-
 class StillFlow(FlowModel):
     """In the recorded log stands who wrote in the place of the causes, whose spans are not all recorded."""
 
@@ -43,8 +38,6 @@ class StillFlow(FlowModel):
 
 class StillApp(KtuiApp):
     """Its engine answers what was recorded and no more."""
-
-    tabs = tuple(Entry(title.lower(), str(key), title, "", "") for key, title in enumerate(TABS, start=1))
 
     def __init__(self) -> None:
         client = Client(recorded.RecordedTransport(), user_agent="ktui")

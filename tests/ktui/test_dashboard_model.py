@@ -40,7 +40,7 @@ def sample(
 
 
 def test_metrics_are_summed_over_their_labels() -> None:
-    text = '# TYPE a gauge\na{x="1"} 1\na{x="2"} 2.5\nb 7\nc 1\n\nd_bucket{le="+Inf"} 4\n'
+    text = '# TYPE a gauge\na{x="1"} 1\na{x="2"} 2.5\nb 7\nc 1\n\nd_bucket{profile="x",le="+Inf"} 4\n'
     page = read(text, totals=("a", "b"), histograms=("d",))
     assert (page.totals, page.buckets) == ({"a": 3.5, "b": 7.0}, {"d": {float("inf"): 4.0}})
 

@@ -79,7 +79,7 @@ async def test_events_and_heartbeats_have_their_keys(show: Show) -> None:
         await driver.press("h")
         await driver.misses("heartbeats (h)")
         await driver.press("i")
-        await driver.misses("idle reconciles (i)")
+        await driver.misses("i idle")
 
 
 async def test_c_shows_the_chain_of_components_requests(show: Show) -> None:
