@@ -86,11 +86,18 @@ class Clustered(Protocol):
         """Take back all alarms and say which those were; what is still so raises them again."""
         ...
 
+    async def move_leader(self, member_id: int) -> None:
+        """Let another member lead. Raises StoreError for one that cannot."""
+        ...
+
     async def leases(self) -> list[int]: ...
 
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         """The hash of all keys as of a revision, 0 for the newest, at each member."""
         ...
+
+
+BAD_TRANSFEREE = "etcdserver: bad leader transferee"
 
 
 def hashed_id(*parts: object) -> int:

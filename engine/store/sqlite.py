@@ -32,7 +32,16 @@ from engine.store.inspection import (
 )
 from engine.store.journal import Journal
 from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
-from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, hashed_id, registered
+from engine.store.members import (
+    BAD_TRANSFEREE,
+    Alarm,
+    HashedMember,
+    Identity,
+    Member,
+    Registered,
+    hashed_id,
+    registered,
+)
 from engine.store.quieting import QuietHistory, quiet_revisions
 from engine.store.retention import Retention
 from engine.store.types import (
@@ -404,6 +413,10 @@ class SqliteStore:
     async def disarm(self) -> list[Alarm]:
         self._check_open()
         return [Alarm(self.identity().member_id, name) for name in await self._upkeep.disarm()]
+
+    async def move_leader(self, member_id: int) -> None:
+        if member_id != self.identity().member_id:
+            raise StoreError(BAD_TRANSFEREE)
 
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         """Of the key-values as they stood: what a compaction lets go of does not change it."""

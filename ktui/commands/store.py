@@ -18,7 +18,7 @@ from ktui.commands import store_faults
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
 from ktui.commands.store_leases import lease
-from ktui.commands.store_members import alarm, endpoint, member, status
+from ktui.commands.store_members import alarm, endpoint, member, move_leader, status
 from ktui.commands.store_put import delete, put
 from ktui.commands.store_txn import txn
 from ktui.commands.store_watch import watch
@@ -46,6 +46,7 @@ store.add_typer(member, name="member")
 store.add_typer(lease, name="lease")
 store.add_typer(alarm, name="alarm")
 store.command("status")(status)
+store.command("move-leader")(move_leader)
 store.command("put")(put)
 store.command("del")(delete)
 store.command("txn")(txn)

@@ -121,6 +121,30 @@ def members(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name
     )
 
 
+def move_leader(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+    """Let another member lead, named by its id."""
+    if words is None or len(words) != 1:
+        raise EtcdctlError("move-leader command needs 1 argument", BAD_ARGUMENTS)
+    try:
+        target = int(words[0], 16)
+    except ValueError:
+        message = f'strconv.ParseUint: parsing "{words[0]}": invalid syntax'
+        raise EtcdctlError(message, BAD_ARGUMENTS) from None
+
+    async def work(client: Any) -> tuple[int, Any]:
+        endpoints = await client.request("GET", f"{PREFIX}/endpoints")
+        leader = next((each["Status"]["leader"] for each in endpoints if each["Status"]["leader"]), 0)
+        return leader, await client.request("POST", f"{PREFIX}/moveleader", body={"id": target})
+
+    leader, found = ask(name, work)
+    show(
+        found,
+        write_out,
+        simple=lambda _: [f"Leadership transferred from {leader:x} to {target:x}"],
+        fields=lambda found: printers.fields_header(found["header"]),
+    )
+
+
 @alarm.command("list")
 def alarms(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Print the alarms that are raised."""

@@ -175,6 +175,7 @@ def states(here: Here, *words: str) -> dict[str, str]:
 
 
 def test_members_stop_and_come_back(here: Here) -> None:
+    here("put", "/f", "which waits for a leader").ok()
     leader, *others = sorted(MEMBERS, key=lambda name: states(here, "status")[name] != "leader (simulated)")
     assert states(here, "stop", others[0])[others[0]] == "stopped (simulated)"
     here("put", "/f", "with two of three").ok()

@@ -171,6 +171,7 @@ _PATHS = [
         "store/log",
         "store/memberlist",
         "store/members",
+        "store/moveleader",
         "store/range",
         "store/snapshot",
         "store/status",

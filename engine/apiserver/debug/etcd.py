@@ -16,6 +16,7 @@
 | store/leasekeepalive | POST | {"id": ID} | LeaseKeepAliveResponse |
 | store/leaserevoke | POST | {"id": ID} | LeaseRevokeResponse |
 | store/memberlist | GET | | MemberListResponse |
+| store/moveleader | POST | {"id": ID} | MoveLeaderResponse |
 | store/alarms | GET | | AlarmResponse |
 | store/disarm | POST | | AlarmResponse, of the alarms that there were |
 
@@ -25,21 +26,18 @@ Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import tempfile
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, NoReturn
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request, expired
 from engine.api.wire import Request, Response
-from engine.apiserver.debug.etcd_json import event_json, range_json, sorting
+from engine.apiserver.debug.etcd_json import range_json, sorting
+from engine.apiserver.debug.etcd_streams import SnapshotStream, WatchStream
 from engine.apiserver.debug.etcd_txn import compare_of, operation_of, txn_json
-from engine.clock import Clock, Timer
+from engine.clock import Clock
 from engine.store.members import Alarm, Clustered, HashedMember, Member, Registered
 from engine.store.types import (
     CompactedError,
@@ -47,14 +45,10 @@ from engine.store.types import (
     Store,
     StoreError,
     StoreUnavailableError,
-    Watcher,
-    WatchResponse,
 )
 
 NDJSON = "application/x-ndjson"
 SNAPSHOT = "application/vnd.etcd.snapshot"
-CHUNK = 256 * 1024
-PROGRESS_PERIOD = 600.0  # etcdserver/api/v3rpc watch.go, progressReportInterval
 _NOT_ALLOWED = "the server does not allow this method on the requested resource"
 
 _ALARMS = {"NOSPACE": 1, "CORRUPT": 2}  # rpc.proto AlarmType
@@ -77,6 +71,7 @@ class EtcdEndpoints:
             "leaserevoke": self._revoke,
             "leases": self._leases,
             "memberlist": self._member_list,
+            "moveleader": self._move_leader,
             "range": self._range,
             "snapshot": self._snapshot,
             "txn": self._txn,
@@ -212,6 +207,10 @@ class EtcdEndpoints:
     async def _endpoints(self, _: Request) -> list[dict[str, Any]]:
         return [self._endpoint(member) for member in await self._clustered().members()]
 
+    async def _move_leader(self, request: Request) -> dict[str, Any]:
+        await self._clustered().move_leader(_integer(_body(request), "id"))
+        return {"header": self.header(self._store.revision)}
+
     async def _member_list(self, _: Request) -> dict[str, Any]:
         members = await self._clustered().member_list()
         return {"header": self.header(0), "members": [_registered_json(member) for member in members]}
@@ -265,6 +264,7 @@ METHODS = {
     "leaserevoke": "POST",
     "lease": "GET",
     "memberlist": "GET",
+    "moveleader": "POST",
     "alarms": "GET",
     "disarm": "POST",
 }
@@ -274,89 +274,6 @@ def _refused(error: StoreError) -> NoReturn:
     if isinstance(error, CompactedError):
         raise expired(str(error)) from None
     raise bad_request(str(error)) from None
-
-
-class WatchStream:
-    """The responses of a store watch; where the watcher is overtaken by a compaction, the last says so."""
-
-    def __init__(self, endpoints: EtcdEndpoints, watcher: Watcher | None, error: CompactedError | None = None) -> None:
-        self._endpoints = endpoints
-        self._watcher = watcher
-        self._error = error
-        self._timer: Timer | None = None
-
-    def notify_progress(self) -> None:
-        """Now and then say how far the watcher is, also where nothing happens."""
-        if self._watcher is not None:
-            self._timer = self._endpoints.clock.call_later(PROGRESS_PERIOD, self._ask)
-
-    def _ask(self) -> None:
-        if self._watcher is not None:
-            self._watcher.request_progress()
-            self.notify_progress()
-
-    def __aiter__(self) -> WatchStream:
-        return self
-
-    async def __anext__(self) -> bytes:
-        if self._watcher is None:
-            if self._error is None:
-                raise StopAsyncIteration
-            error, self._error = self._error, None
-            return self._line(WatchResponse(0, []), compacted=error.compact_revision)
-        try:
-            return self._line(await anext(self._watcher))
-        except CompactedError as error:
-            await self.aclose()
-            return self._line(WatchResponse(0, []), compacted=error.compact_revision)
-
-    def _line(self, response: WatchResponse, *, compacted: int = 0) -> bytes:
-        document = {
-            "Header": self._endpoints.header(response.revision),
-            "Events": [event_json(event) for event in response.events],
-            "CompactRevision": compacted,
-            "Canceled": bool(compacted),
-            "Created": False,
-        }
-        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-
-    async def aclose(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            await watcher.aclose()
-
-
-class SnapshotStream:
-    """A snapshot that was taken whole into a file of its own, which goes once it is read or the reader has gone."""
-
-    def __init__(self, folder: Path, file: Path) -> None:
-        self._folder = folder
-        self._file = file.open("rb")
-
-    @classmethod
-    async def take(cls, store: Store) -> SnapshotStream:
-        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="ktui-snapshot-"))
-        try:
-            await store.snapshot(folder / "snapshot.db")
-            return cls(folder, folder / "snapshot.db")
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-
-    def __aiter__(self) -> SnapshotStream:
-        return self
-
-    async def __anext__(self) -> bytes:
-        chunk = b"" if self._file.closed else await asyncio.to_thread(self._file.read, CHUNK)
-        if not chunk:
-            raise StopAsyncIteration
-        return chunk
-
-    async def aclose(self) -> None:
-        self._file.close()
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
 
 def _body(request: Request) -> dict[str, Any]:

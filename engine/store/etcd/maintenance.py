@@ -12,6 +12,7 @@ from engine.store.etcd.connection import DEADLINE, Connection, Stubs
 from engine.store.etcd.errors import translated
 from engine.store.members import Alarm, HashedMember, Member, Registered
 from engine.store.snapshot import check_new
+from engine.store.types import StoreError
 
 DEFRAG_DEADLINE = 300.0
 _ALARMS = {1: "NOSPACE", 2: "CORRUPT"}
@@ -64,6 +65,18 @@ async def member(stubs: Stubs) -> Member:
         db_size_in_use=status.dbSizeInUse,
         errors=tuple(status.errors),
     )
+
+
+async def move_leader(connection: Connection, member_id: int) -> None:
+    """Only the leader itself may be told. Raises StoreError."""
+    for stubs in connection.all:
+        if (await member(stubs)).is_leader:
+            try:
+                await stubs.maintenance.MoveLeader(rpc.MoveLeaderRequest(targetID=member_id), timeout=DEADLINE)
+            except AioRpcError as error:
+                raise translated(error, stubs.endpoint) from error
+            return
+    raise StoreError(f"no leader endpoint given at [{connection.endpoints}]")
 
 
 async def hash_kv(stubs: Stubs, revision: int) -> HashedMember:

@@ -327,6 +327,9 @@ class EtcdStore:
     async def member_list(self) -> list[Registered]:
         return await maintenance.member_list(self._connection)
 
+    async def move_leader(self, member_id: int) -> None:
+        await maintenance.move_leader(self._connection, member_id)
+
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         return [await maintenance.hash_kv(stubs, revision) for stubs in self._connection.all]
 

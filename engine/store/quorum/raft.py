@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from engine.clock import Clock, Timer
 from engine.rng import Rng
-from engine.store.members import hashed_id
+from engine.store.members import BAD_TRANSFEREE, hashed_id
 from engine.store.quorum.member import SimulatedMember
 from engine.store.types import StoreError, StoreUnavailableError
 
@@ -21,6 +21,7 @@ ELECTION_TIMEOUT = 1.0  # --election-timeout; a member draws up to twice as much
 REQUEST_TIMEOUT = 7.0  # etcdserver ReqTimeout: 5 s and two election timeouts
 TIMED_OUT = "etcdserver: request timed out"
 NO_LEADER = "etcdserver: no leader"
+TRANSFER_TIMED_OUT = "etcdserver: request timed out, leader transfer took too long"
 
 
 class Proposal(NamedTuple):
@@ -190,6 +191,18 @@ class Quorum:
         able = [member for member in voters if member.match_index >= least and member is not self.leader]
         quick = [member for member in able if member.slow < ELECTION_TIMEOUT]
         return quick or able
+
+    def move_leader(self, member_id: int) -> None:
+        """The leader steps back for another member. Raises StoreError."""
+        self.check_leader()
+        chosen = next((member for member in self.members if member.id == member_id), None)
+        if chosen is None:
+            raise StoreError(BAD_TRANSFEREE)
+        if chosen not in self.voters():
+            raise StoreUnavailableError(TRANSFER_TIMED_OUT)
+        if chosen is not self.leader:
+            self._call_off()
+            self._elect(chosen)
 
     def _elect(self, winner: SimulatedMember) -> None:
         self._campaign = None

@@ -163,6 +163,9 @@ class QuorumStore:
         self.quorum.check_leader()
         return [registered(member) for member in await self.members()]
 
+    async def move_leader(self, member_id: int) -> None:
+        self.quorum.move_leader(member_id)
+
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         """Members keep nothing of their own: those that run agree."""
         (found,) = await self._inner.hash_kv(revision)
