@@ -261,3 +261,20 @@ def test_a_lease_from_its_grant_to_its_end(here: Here) -> None:
 def test_what_is_no_lease(here: Here, words: list[str], code: int, message: str) -> None:
     ran = here("lease", *words)
     assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+def test_another_member_is_made_the_leader(here: Here) -> None:
+    here("put", "/m", "1").ok()  # which waits for a leader
+    rows = [line.split(", ") for line in here("member", "status").ok().splitlines()]
+    leader = next(row for row in rows if row[2] == "leader (simulated)")
+    other = next(row for row in rows if row[2] == "follower (simulated)")
+    moved = here("move-leader", other[0]).ok()
+    assert moved == f"Leadership transferred from {leader[0]} to {other[0]}\n"
+    assert states(here, "status")[other[1]] == "leader (simulated)"
+    for words, code, message in (
+        ([], 128, "move-leader command needs 1 argument"),
+        (["zz"], 128, 'strconv.ParseUint: parsing "zz": invalid syntax'),
+        (["1234"], 1, "etcdserver: bad leader transferee"),
+    ):
+        ran = here("move-leader", *words)
+        assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
