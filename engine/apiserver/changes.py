@@ -16,10 +16,25 @@ def decode_stored(value: bytes, revision: int) -> Object:
     """
     try:
         obj: Object = orjson.loads(value)
-        obj["metadata"]["resourceVersion"] = str(revision)
+        obj["metadata"] = versioned(obj["metadata"], revision)
     except (ValueError, TypeError, KeyError):
         raise CorruptObject.of(value, revision) from None
     return obj
+
+
+def versioned(metadata: Object, revision: int) -> Object:
+    """Metadata as stored with the resourceVersion where Go writes it: after the uid in a struct, before it in the
+    sorted map of a custom resource, which has nothing after the uid."""
+    found: Object = {}
+    for name, value in metadata.items():
+        if name != "uid":
+            found[name] = value
+        elif len(found) + 1 == len(metadata):
+            found["resourceVersion"], found["uid"] = str(revision), value
+        else:
+            found["uid"], found["resourceVersion"] = value, str(revision)
+    found["resourceVersion"] = str(revision)  # of one without a uid
+    return found
 
 
 def with_resource_version(obj: Object, revision: int) -> Object:

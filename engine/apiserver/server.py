@@ -56,6 +56,7 @@ from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
+from engine.apiserver.field_order import FieldOrder
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
@@ -114,7 +115,7 @@ class ApiServer:
             world, store, self._tasks, size=self.config.watch_cache_size, sizes=self.config.watch_cache_sizes
         )
         rng = world.rng.stream("apiserver")
-        storage = Storage(store, self._caches, EventLeases(store, world.clock))
+        storage = Storage(store, self._caches, EventLeases(store, world.clock), FieldOrder(definitions))
         lookup = StorageLookup(storage, resources)
         self._resources = resources
         rbac = RBACAuthorizer(

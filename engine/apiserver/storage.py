@@ -13,9 +13,10 @@ from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
 from engine.apiserver.caches import WatchCaches
-from engine.apiserver.changes import decode_stored
+from engine.apiserver.changes import decode_stored, versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.field_order import FieldOrder
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_metrics import StorageMetrics
 from engine.store.types import (
@@ -57,8 +58,9 @@ class Converter(Protocol):
 class Storage:
     converter: Converter | None = None
 
-    def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases) -> None:
+    def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases, order: FieldOrder) -> None:
         self.store = store
+        self._order = order
         self.metrics = StorageMetrics()
         self._caches = caches
         self._leases = leases
@@ -153,6 +155,7 @@ class Storage:
     async def create(self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, cause: str) -> Object | None:
         """The object as it was stored; None if there is one of that name already."""
         key = info.key(namespace, name).encode()
+        obj = self.ordered(info, obj)
         put = Put(key, await self._encode(info, obj), await self._lease(info))
         with self.metrics.request("create", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
@@ -163,6 +166,7 @@ class Storage:
     ) -> Object | None:
         """The object as it was stored; None if the stored one is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
+        obj = self.ordered(info, obj)
         put = Put(key, await self._encode(info, obj), await self._lease(info))
         with self.metrics.request("update", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
@@ -180,13 +184,25 @@ class Storage:
         for start in range(0, len(objects), _MAX_OPERATIONS):
             puts = []
             for info, namespace, name, obj in objects[start : start + _MAX_OPERATIONS]:
-                puts.append(Put(info.key(namespace, name).encode(), _encode(info, obj)))
+                puts.append(Put(info.key(namespace, name).encode(), self._stored(info, self.ordered(info, obj))))
             await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
 
     async def _encode(self, info: ResourceInfo, obj: Object) -> bytes:
         if info.custom and self.converter is not None:
             obj = await self.converter.to_storage(info, obj)
-        return _encode(info, obj)
+        return self._stored(info, obj)
+
+    def _stored(self, info: ResourceInfo, obj: Object) -> bytes:
+        metadata = obj["metadata"]
+        if "resourceVersion" in metadata:
+            metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
+            obj = {**obj, "metadata": metadata}
+        stored = to_storage(info, obj)
+        return kept_json(self._order.of(info, info.storage_gvk, stored) if info.converts else stored)
+
+    def ordered(self, info: ResourceInfo, obj: Object) -> Object:
+        """An object with its fields in the order in which it is answered."""
+        return self._order.of(info, info.gvk, obj)
 
     async def _lease(self, info: ResourceInfo) -> int:
         return await self._leases.current() if info.kind == "Event" else 0
@@ -207,14 +223,5 @@ class StorageLookup:
         return stored.object if stored is not None else None
 
 
-def _encode(info: ResourceInfo, obj: Object) -> bytes:
-    metadata = obj["metadata"]
-    if "resourceVersion" in metadata:
-        metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
-        obj = {**obj, "metadata": metadata}
-    return kept_json(to_storage(info, obj))
-
-
 def _at(obj: Object, revision: int) -> Object:
-    obj["metadata"]["resourceVersion"] = str(revision)
-    return obj
+    return {**obj, "metadata": versioned({**obj["metadata"]}, revision)}

@@ -62,6 +62,14 @@ def _field_numbers() -> dict[str, dict[int, _Numbered]]:
     return found
 
 
+def field_names(message: str) -> list[str]:
+    """The JSON names of a message's fields in the order of their numbers; none of a message that is not known."""
+    found: list[str] = []
+    for _, (name, _) in sorted(_field_numbers().get(message, {}).items()):
+        found.extend(field_names(name[1:]) if name.startswith("+") else [name])
+    return found
+
+
 def decode_body(definitions: Definitions, body: bytes) -> Any:
     """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for a kind whose numbers are not known."""
     if not body.startswith(_MAGIC):
@@ -109,7 +117,8 @@ def _envelope(data: bytes) -> tuple[GVK, bytes]:
     return GVK(group, version, kind), raw
 
 
-def _message_name(definition: str) -> str:
+def message_name(definition: str) -> str:
+    """The message of a definition of the published schemas."""
     for prefix in _PREFIXES:
         if definition.startswith(prefix):
             return definition.removeprefix(prefix)
@@ -117,7 +126,7 @@ def _message_name(definition: str) -> str:
 
 
 def _message(definitions: Definitions, schema: Schema, data: bytes) -> dict[str, Any]:
-    name = _message_name(schema.definition)
+    name = message_name(schema.definition)
     found: dict[str, Any] = {}
     _fill(definitions, schema, name, data=data, found=found)
     return found
