@@ -44,6 +44,7 @@ _SYSCTLS = {
         "net.ipv4.tcp_keepalive_probes",
     ),
     32: ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"),
+    37: ("net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat"),
 }
 _SE_LINUX_TYPES = {0: ("", "container_t", "container_init_t", "container_kvm_t"), 31: ("container_engine_t",)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 
 from engine.api.types import Object
@@ -15,6 +16,11 @@ from engine.api.validation.placement import taints
 from engine.api.validation.problems import Problems
 from engine.api.validation.resources import quantity, requirements
 
+_FEATURE, _FEATURE_LENGTH = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"), 253
+_FEATURE_TEXT = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 _TAINTS, _AVOID_PODS = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _ANNOTATIONS = "metadata.annotations"
 _TAINT = Struct("v1", "Taint", {"key": "string", "value": "string", "effect": "v1.TaintEffect"})
@@ -77,6 +83,7 @@ def _avoided(entries: Sequence[Object], problems: Problems) -> None:
 def node_update(new: Object, old: Object, problems: Problems) -> None:
     _annotations(new, problems)
     _resources(new, problems)
+    _declared_features(new.get("status", {}).get("declaredFeatures", ()), problems)
     addresses: list[Object] = []
     for index, address in enumerate(new.get("status", {}).get("addresses", ())):
         if address in addresses:
@@ -90,6 +97,23 @@ def node_update(new: Object, old: Object, problems: Problems) -> None:
     taints(after.get("taints", ()), "metadata.taints", problems)
     if after.get("externalID", "") != before.get("externalID", ""):
         problems.forbidden("spec.externalID", "may not be updated")
+
+
+def _declared_features(features: Sequence[str], problems: Problems) -> None:
+    """Names in their order, each once (KEP-5328)."""
+    path = "status.declaredFeatures"
+    for index, feature in enumerate(features):
+        if len(feature) > _FEATURE_LENGTH:
+            detail = f"must be no more than {_FEATURE_LENGTH} characters"
+            problems.invalid(f"{path}[{index}]", feature, f'invalid feature name "{feature}": {detail}')
+        elif not _FEATURE.fullmatch(feature):
+            problems.invalid(f"{path}[{index}]", feature, f'invalid feature name "{feature}": {_FEATURE_TEXT}')
+        if index + 1 < len(features):
+            following, at = features[index + 1], f"{path}[{index + 1}]"
+            if following == feature:
+                problems.duplicate(at, following)
+            elif following < feature:
+                problems.invalid(at, following, "list must be sorted alphabetically")
 
 
 def _kept_ranges(new: Sequence[str], old: Sequence[str], problems: Problems) -> None:

@@ -52,7 +52,7 @@ def _comparable(new: Object, old: Object, problems: Problems) -> tuple[Object, O
         requests = dict(after["resources"]["requests"])
         requests["storage"] = before.get("resources", {}).get("requests", {}).get("storage", "0")
         after["resources"] = {**after["resources"], "requests": requests}
-    if bound and "volumeAttributesClassName" in after:
+    if bound:
         _take(after, before, "volumeAttributesClassName")
     return after, before
 
@@ -74,14 +74,13 @@ def _storage_class(new: Object, old: Object, after: Object, problems: Problems) 
 
 
 def _attributes_class(new: Object, old: Object, problems: Problems) -> None:
-    name = new.get("spec", {}).get("volumeAttributesClassName")
-    if old.get("spec", {}).get("volumeAttributesClassName") is None:
+    """One that has been applied cannot be taken back; before that, a change can (KEP-3751)."""
+    path, applied = "spec.volumeAttributesClassName", "status.currentVolumeAttributesClassName"
+    name, before = (each.get("spec", {}).get("volumeAttributesClassName") for each in (new, old))
+    if name == before or name or old.get("status", {}).get("currentVolumeAttributesClassName") is None:
         return
-    if name is None:
-        problems.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden")
-    elif not name and old["spec"]["volumeAttributesClassName"]:
-        detail = "update from non-nil value to an empty string is forbidden"
-        problems.forbidden("spec.volumeAttributesClassName", detail)
+    kind = "nil" if name is None else "empty string"
+    problems.forbidden(path, f"update to {kind} is forbidden when {applied} is not nil")
 
 
 def _take(target: Object, source: Object, field: str) -> None:

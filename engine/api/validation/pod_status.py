@@ -15,6 +15,12 @@ _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _MAX_ID = 0xFFFFFFFF
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _FAMILIES = "may specify no more than one IP for each IP family"
+_BOUND = "may not be set on pods that are already bound to a node"
+_NO_CONTAINER = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
+_NO_RESOURCE = (
+    "must match the extended resource name of an entry in spec.initContainers.resources.requests or "
+    "spec.containers.resources.requests"
+)
 _CLAIM = (
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or "
     "'claim:<claimName>' if request is empty"
@@ -27,21 +33,33 @@ def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
     spec, status, before = new.get("spec", {}), new.get("status", {}), old.get("status", {})
     pod_annotations.known_annotations(annotations, spec, "metadata.annotations", problems)
     for index, condition in enumerate(status.get("conditions", ())):
-        kind = condition.get("type", "")
+        kind, at = condition.get("type", ""), f"status.conditions[{index}]"
+        _generation(condition, at, problems)
         if kind not in _SYSTEM_CONDITIONS:
-            problems.all_invalid(f"metadata.conditions[{index}].Type", kind, text.qualified_name(kind))
+            problems.all_invalid(f"{at}.Type", kind, text.qualified_name(kind))
     nominated = status.get("nominatedNodeName", "")
     if nominated and nominated != before.get("nominatedNodeName"):
         problems.all_invalid("status.nominatedNodeName", nominated, text.dns_subdomain(nominated))
+        if old.get("spec", {}).get("nodeName"):
+            problems.forbidden("status.nominatedNodeName", _BOUND)
+    _generation(status, "status", problems)
     if status.get("qosClass", "") != before.get("qosClass", ""):
         problems.immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
     _transitions(status, before, old.get("spec", {}), problems)
     _claims(status.get("resourceClaimStatuses", ()), spec, problems)
-    _pod_addresses(status.get("podIPs", ()), problems)
-    _host_addresses(status, problems)
+    if (claim := status.get("extendedResourceClaimStatus")) is not None:
+        _extended_claim(claim, spec, problems)
+    _pod_addresses(status.get("podIPs", ()), _addresses(before.get("podIPs", ())), problems)
+    _host_addresses(status, _addresses(before.get("hostIPs", ())), problems)
     for field in _STATUSES:
         _users(status.get(field, ()), f"status.{field}", spec, problems)
     _allocated(status, spec, problems)
+
+
+def _generation(holder: Object, path: str, problems: Problems) -> None:
+    if holder.get("observedGeneration", 0) < 0:
+        detail = "must be a non-negative integer"
+        problems.invalid(f"{path}.observedGeneration", holder["observedGeneration"], detail)
 
 
 def _transitions(status: Object, before: Object, spec: Object, problems: Problems) -> None:
@@ -85,10 +103,46 @@ def _claims(statuses: Sequence[Object], spec: Object, problems: Problems) -> Non
             problems.all_invalid(path, claim, text.dns_subdomain(claim))
 
 
-def _pod_addresses(entries: Sequence[Object], problems: Problems) -> None:
-    path, addresses = "status.podIPs", [entry.get("ip", "") for entry in entries]
+def _extended_claim(status: Object, spec: Object, problems: Problems) -> None:
+    """Which requests of a claim stand for which extended resources of the containers (KEP-5004)."""
+    path, mappings = "status.extendedResourceClaimStatus", status.get("requestMappings", ())
+    containers = {each.get("name"): each for each in (*spec.get("initContainers", ()), *spec.get("containers", ()))}
+    if not mappings:
+        problems.required(f"{path}.requestMappings", "at least one request mapping is required")
+    seen = []
+    for index, mapping in enumerate(mappings):
+        at = f"{path}.requestMappings[{index}]"
+        key = {field: mapping.get(field, "") for field in ("containerName", "resourceName", "requestName")}
+        container = containers.get(key["containerName"])
+        if container is None:
+            problems.invalid(f"{at}.containerName", key["containerName"], _NO_CONTAINER)
+        elif key["resourceName"] not in container.get("resources", {}).get("requests", {}):
+            problems.invalid(f"{at}.resourceName", key["resourceName"], _NO_RESOURCE)
+        problems.all_invalid(f"{path}.requestName", key["requestName"], text.dns_label(key["requestName"]))
+        if key in seen:
+            for field, value in key.items():
+                problems.duplicate(f"{at}.{field}", value)
+        seen.append(key)
+    if name := status.get("resourceClaimName", ""):
+        problems.all_invalid(f"{path}.resourceClaimName", name, text.dns_subdomain(name))
+    else:
+        problems.required(f"{path}.resourceClaimName")
+
+
+def _addresses(entries: Sequence[Object]) -> list[str]:
+    return [entry.get("ip", "") for entry in entries]
+
+
+def _valid_addresses(addresses: Sequence[str], known: Sequence[str], path: str, problems: Problems) -> None:
+    """What has been there before may stay, however it is written (IsValidIPForLegacyField)."""
     for index, address in enumerate(addresses):
-        problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
+        if address not in known:
+            problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
+
+
+def _pod_addresses(entries: Sequence[Object], known: Sequence[str], problems: Problems) -> None:
+    path, addresses = "status.podIPs", _addresses(entries)
+    _valid_addresses(addresses, known, path, problems)
     if len(addresses) > 1:
         if len(addresses) > 2 or not dual_stack(addresses):
             problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
@@ -97,14 +151,13 @@ def _pod_addresses(entries: Sequence[Object], problems: Problems) -> None:
                 problems.duplicate(f"{path}[{index}]", {"IP": address})
 
 
-def _host_addresses(status: Object, problems: Problems) -> None:
-    path, addresses = "status.hostIPs", [entry.get("ip", "") for entry in status.get("hostIPs", ())]
+def _host_addresses(status: Object, known: Sequence[str], problems: Problems) -> None:
+    path, addresses = "status.hostIPs", _addresses(status.get("hostIPs", ()))
     if not addresses:
         return
     if addresses[0] != status.get("hostIP", ""):
         problems.invalid(f"{path}[0].ip", addresses[0], "must be equal to `hostIP`")
-    for index, address in enumerate(addresses):
-        problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
+    _valid_addresses(addresses, known, path, problems)
     if len(addresses) > 1:
         for index, address in enumerate(addresses):
             if address in addresses[:index]:
