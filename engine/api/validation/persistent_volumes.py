@@ -17,6 +17,11 @@ from engine.api.validation.resources import positive_quantity
 from engine.api.validation.volume_sources import SHARED
 from engine.api.validation.volumes import ISCSI_TOO_LONG, SOURCE_PATH, iscsi_too_long
 
+_MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"
+_MOUNTED_WITH_OPTIONS = (
+    *("gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs"),
+    *("azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk", "flocker", "scaleIO", "fc", "portworxVolume"),
+)
 _INLINE = "in the context of inline volumes"
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _MORE_THAN_ONE = "may not specify more than 1 volume type"
@@ -35,6 +40,15 @@ _STABLE = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
+
+
+def new_persistent_volume(obj: Object, problems: Problems) -> None:
+    """As its strategy checks it: the volume, and what its kind of source knows nothing of (pkg/volume/validation)."""
+    persistent_volume(obj, problems)
+    annotated = _MOUNT_OPTIONS in obj.get("metadata", {}).get("annotations", {})
+    if annotated and not any(source in obj.get("spec", {}) for source in _MOUNTED_WITH_OPTIONS):
+        detail = "may not specify mount options for this volume type"
+        problems.forbidden(f"metadata.annotations.{_MOUNT_OPTIONS}", detail)
 
 
 def persistent_volume(obj: Object, problems: Problems) -> None:

@@ -184,9 +184,10 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
 _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ("", "Endpoints"): Rules(endpoints.endpoints, steps=(_CHANGED, _WHOLE, _as_new(endpoints.endpoints))),
     ("", "PersistentVolume"): Rules(
-        persistent_volumes.persistent_volume,
+        persistent_volumes.new_persistent_volume,
         steps=(
-            *(_WHOLE, _as_new(persistent_volumes.persistent_volume)) * 2,
+            *(_WHOLE, _as_new(persistent_volumes.new_persistent_volume)),
+            *(_WHOLE, _as_new(persistent_volumes.persistent_volume)),
             persistent_volumes.changed_persistent_volume,
         ),
     ),

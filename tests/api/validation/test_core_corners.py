@@ -134,3 +134,16 @@ def test_a_replication_controller_alone_can_be_without_a_template() -> None:
         "spec.selector: Required value",
         "spec.template: Required value",
     ]
+
+
+def test_only_some_kinds_of_volumes_are_mounted_with_options() -> None:
+    volume: Object = {
+        "metadata": {"name": "a", "annotations": {"volume.beta.kubernetes.io/mount-options": "ro"}},
+        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]},
+    }
+    kind = GVK("", "v1", "PersistentVolume")
+    assert problems(kind, {**volume, "spec": {**volume["spec"], "nfs": {"server": "s", "path": "/p"}}}) == []
+    assert problems(kind, {**volume, "spec": {**volume["spec"], "hostPath": {"path": "/p"}}}) == [
+        "metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not specify mount options for "
+        "this volume type"
+    ]
