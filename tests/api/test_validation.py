@@ -404,7 +404,10 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "an autoscaler of nothing": (
         GVK("autoscaling", "v2", "HorizontalPodAutoscaler"),
         meta(spec={"minReplicas": 3, "maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "web"}}),
-        ["spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"],
+        [
+            "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`",
+            'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
+        ],
     ),
     "a binding to no node": (
         GVK("", "v1", "Binding"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from engine.api.quantity import Quantity
 from engine.api.types import Object
@@ -20,31 +20,40 @@ _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
 
 def horizontal_pod_autoscaler(obj: Object, problems: Problems) -> None:
-    _spec(obj.get("spec", {}), problems, least_allowed=1)
+    _spec(obj.get("spec", {}), {}, problems)
 
 
 def horizontal_pod_autoscaler_update(new: Object, old: Object, problems: Problems) -> None:
-    before = old.get("spec", {}).get("minReplicas")
-    _spec(new.get("spec", {}), problems, least_allowed=0 if before == 0 else 1)
+    _spec(new.get("spec", {}), old.get("spec", {}), problems)
 
 
 def horizontal_pod_autoscaler_status(new: Object, old: Object, problems: Problems) -> None:
+    for index, condition in enumerate(new.get("status", {}).get("conditions") or ()):
+        path = f"status.conditions[{index}].observedGeneration"
+        problems.not_negative(path, condition.get("observedGeneration"))
     for field in ("currentReplicas", "desiredReplicas"):
         problems.not_negative(f"status.{field}", new.get("status", {}).get(field))
 
 
-def _spec(spec: Object, problems: Problems, *, least_allowed: int) -> None:
+def _spec(spec: Object, before: Object, problems: Problems) -> None:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+    least_allowed = 0 if before.get("minReplicas") == 0 else 1
     if least is not None and least < least_allowed:
         problems.invalid("spec.minReplicas", least, f"must be greater than or equal to {least_allowed}")
-    if most < 1:
-        problems.invalid("spec.maxReplicas", most, "must be greater than 0")
+    if not most:
+        problems.required("spec.maxReplicas", "must be set and greater than 0")
+    elif most < 0:
+        problems.invalid("spec.maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
         problems.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    _reference(spec.get("scaleTargetRef", {}), "spec.scaleTargetRef", problems)
-    metrics = spec.get("metrics", ())
+    target, metrics = spec.get("scaleTargetRef", {}), spec.get("metrics", ())
+    _reference(target, "spec.scaleTargetRef", problems)
+    if not before or any(_target_part(spec, part) != _target_part(before, part) for part in ("apiVersion", "kind")):
+        coreless = target.get("kind") != "ReplicationController"  # the only thing to scale in the core group
+        _api_version(target, "spec.scaleTargetRef", problems, coreless=coreless)
+    lenient = any(_wrong_version(each) for each in _described(before))
     for index, metric in enumerate(metrics):
-        _metric(metric, f"spec.metrics[{index}]", problems)
+        _metric(metric, f"spec.metrics[{index}]", problems, lenient=lenient)
     if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
         problems.forbidden("spec.metrics", _TO_ZERO)
     for direction in ("scaleUp", "scaleDown"):
@@ -61,14 +70,41 @@ def _reference(reference: Object, path: str, problems: Problems) -> None:
             problems.all_invalid(f"{path}.{field}", value, text.path_segment(value))
 
 
-def _metric(metric: Object, path: str, problems: Problems) -> None:
+def _target_part(spec: Object, part: str) -> str:
+    return str(spec.get("scaleTargetRef", {}).get(part, ""))
+
+
+def _described(spec: Object) -> Iterator[Object]:
+    """What the metrics of objects speak of."""
+    for metric in spec.get("metrics") or ():
+        if metric.get("type") == "Object" and "object" in metric:
+            yield metric["object"].get("describedObject", {})
+
+
+def _api_version(reference: Object, path: str, problems: Problems, *, coreless: bool = False) -> None:
+    if error := _wrong_version(reference, coreless=coreless):
+        problems.invalid(f"{path}.apiVersion", reference.get("apiVersion", ""), error)
+
+
+def _wrong_version(reference: Object, *, coreless: bool = False) -> str:
+    """What is wrong with the apiVersion of a reference; `coreless`: it is not of the core group."""
+    version = reference.get("apiVersion", "")
+    if version.count("/") > 1:
+        return f"unexpected GroupVersion string: {version}"
+    return "apiVersion must specify API group" if coreless and not version.rpartition("/")[0] else ""
+
+
+def _metric(metric: Object, path: str, problems: Problems, *, lenient: bool) -> None:
+    """`lenient`: there was an object already whose apiVersion is wrong."""
     kind = metric.get("type", "")
     if not kind:
         problems.required(f"{path}.type", "must specify a metric source type")
     if kind not in _METRICS:
         problems.not_supported(f"{path}.type", kind, _METRICS)
     found = [field for field in _SOURCES if field in metric]
-    if found:
+    if found and found[0] == "object":
+        _object(metric["object"], f"{path}.object", problems, lenient=lenient)
+    elif found:
         _SOURCES[found[0]](metric[found[0]], f"{path}.{found[0]}", problems)
     expected = kind[:1].lower() + kind[1:]
     if kind not in _METRICS:
@@ -81,9 +117,11 @@ def _metric(metric: Object, path: str, problems: Problems) -> None:
                 problems.forbidden(f"{path}.{other}", _ONLY)
 
 
-def _object(source: Object, path: str, problems: Problems) -> None:
-    target = source.get("target", {})
-    _reference(source.get("describedObject", {}), f"{path}.describedObject", problems)
+def _object(source: Object, path: str, problems: Problems, *, lenient: bool = False) -> None:
+    target, described = source.get("target", {}), source.get("describedObject", {})
+    _reference(described, f"{path}.describedObject", problems)
+    if not lenient:
+        _api_version(described, f"{path}.describedObject", problems)
     _identifier(source, path, problems)
     _target(target, f"{path}.target", problems)
     if "value" not in target and "averageValue" not in target:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_update
-from tests.api.objects import defaulted, info, problems
+from tests.api.objects import defaulted, info, prepared, problems
 
 _TOLERATION = {"key": "a", "operator": "Exists", "effect": "NoExecute"}
 STORAGE = "storage.k8s.io"
@@ -55,7 +55,10 @@ def endpoints(*found: Object, kind: str = "IPv4", **fields: Any) -> Object:
 
 
 def metric(**source: Any) -> Object:
-    return spec(maxReplicas=5, scaleTargetRef={"kind": "Deployment", "name": "web"}, metrics=[source])
+    return spec(maxReplicas=5, scaleTargetRef=TARGET, metrics=[source])
+
+
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 
 
 SCOPE = "spec.scopes: Invalid value:"
@@ -457,11 +460,47 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.metrics[0].pods: Required value: must populate information for the given metric source",
         ],
     ),
+    "what is to be scaled, in a version of none": (
+        HPA,
+        spec(maxReplicas=-1, scaleTargetRef={**TARGET, "apiVersion": "a/b/c"}),
+        [
+            "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
+            "spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`",
+            'spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+        ],
+    ),
+    "a ReplicationController to be scaled": (
+        HPA,
+        spec(maxReplicas=1, scaleTargetRef={"kind": "ReplicationController", "name": "web"}),
+        [],
+    ),
+    "an object to be measured, of the core group or of an odd one": (
+        HPA,
+        spec(
+            maxReplicas=1,
+            scaleTargetRef=TARGET,
+            metrics=[
+                {
+                    "type": "Object",
+                    "object": {
+                        "describedObject": {"kind": "Service", "name": "web", "apiVersion": version},
+                        "metric": {"name": "hits"},
+                        "target": {"type": "Value", "value": "1"},
+                    },
+                }
+                for version in ("v1", "a/b/c")
+            ],
+        ),
+        [
+            'spec.metrics[1].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion '
+            "string: a/b/c"
+        ],
+    ),
     "a behavior of no policies": (
         HPA,
         spec(
             maxReplicas=5,
-            scaleTargetRef={"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            scaleTargetRef=TARGET,
             behavior={"scaleUp": {"policies": []}, "scaleDown": {"policies": None}},
         ),
         ["spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"],
@@ -607,3 +646,14 @@ def test_what_may_change(name: str) -> None:
     new = copy.deepcopy(old)
     change(new)
     assert [str(cause) for cause in validate_update(info(gvk), new, old)] == expected
+
+
+def test_what_was_to_be_scaled_already_may_be_anything() -> None:
+    old = prepared(HPA, {"metadata": {"name": "web", "namespace": "default"}, **spec(maxReplicas=1)})
+    old["metadata"]["resourceVersion"] = "1"
+    for version, kind, wrong in (("", "Deployment", False), ("", "StatefulSet", True), ("a/b/c", "Deployment", True)):
+        old["spec"]["scaleTargetRef"] = {"kind": "Deployment", "name": "web"}
+        new = copy.deepcopy(old)
+        new["spec"] |= {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": version, "kind": kind, "name": "web"}}
+        causes = [str(cause) for cause in validate_update(info(HPA), new, old)]
+        assert [cause.partition(":")[0] for cause in causes] == ["spec.scaleTargetRef.apiVersion"] * wrong
