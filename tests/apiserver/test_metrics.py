@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -138,12 +140,15 @@ async def test_watch_caches_are_told_by_group_and_resource(client: Client) -> No
 
 
 async def test_each_family_is_written_once_whoever_keeps_it(client: Client, world: World) -> None:
+    def looked_at(families: list[dict[str, Any]], _: Mapping[str, str]) -> list[dict[str, Any]]:
+        return families
+
     def family(value: int, name: str) -> list[dict[str, Any]]:
         sample = {"labels": {"name": name}, "value": value, "suffix": ""}
         return [{"name": "workqueue_adds_total", "type": "counter", "help": "Adds", "samples": [sample]}]
 
     for number, name in enumerate(("job", "certificate", "certificate"), 1):
-        world.views.offer(f"workqueue/{number}/metrics", lambda _, value=number, name=name: family(value, name))
+        world.views.offer(f"workqueue/{number}/metrics", partial(looked_at, family(number, name)))
     body = (await client.send("GET", "/metrics")).body.decode().splitlines()
     assert [line for line in body if "workqueue" in line] == [
         "# HELP workqueue_adds_total Adds",

@@ -163,7 +163,8 @@ async def test_a_claim_without_a_class_gets_the_default_one_as_soon_as_there_is_
         await cluster.admin.create(STORAGE_CLASSES, made)
 
         async def has_class() -> bool:
-            return (await in_phase(cluster, "Pending"))["spec"].get("storageClassName") == "standard"
+            spec: Object = (await in_phase(cluster, "Pending"))["spec"]
+            return bool(spec.get("storageClassName") == "standard")
 
         await cluster.eventually("the claim has the class", has_class)
 
