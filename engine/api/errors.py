@@ -132,7 +132,6 @@ _GENERIC = {
     415: ("UnsupportedMediaType", ""),
     422: ("Invalid", "the server rejected our request due to an error in our request"),
     429: ("TooManyRequests", "the server has received too many requests and has asked us to try again later"),
-    500: ("InternalError", ""),
     503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
     504: ("Timeout", "the server was unable to return a response in the time allotted, but may still be processing the "
           "request"),
@@ -141,10 +140,12 @@ _GENERIC = {
 
 def generic_server_response(code: int, server_message: str) -> ApiError:
     """The Status of an answer that is nothing but a code and a line (apimachinery NewGenericServerResponse)."""
-    reason, message = _GENERIC.get(code, ("", f"the server responded with the status code {code} but did not return "
-                                          "more information"))  # fmt: skip
-    if code == 500 and server_message:
-        message = f"an error on the server ({_shown(server_message)}) has prevented the request from succeeding"
+    if code >= 500:
+        unknown = f"an error on the server ({_shown(server_message)}) has prevented the request from succeeding"
+        other = "InternalError", unknown
+    else:
+        other = "", f"the server responded with the status code {code} but did not return more information"
+    reason, message = _GENERIC.get(code, other)
     return ApiError(code, reason, message or server_message, details={})
 
 

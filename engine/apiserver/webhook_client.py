@@ -14,8 +14,11 @@ from base64 import b64decode
 import aiohttp
 import orjson
 
+from engine.api.errors import generic_server_response
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.apiserver.lookup import Lookup
+
+_MESSAGE = 2048
 
 
 class WebhookError(Exception):
@@ -54,11 +57,8 @@ class WebhookClient:
             ) as answer,
         ):
             data = await answer.read()
-        if answer.status == 404:
-            raise WebhookError("the server could not find the requested resource")
-        if not 200 <= answer.status < 300:
-            text = data[:200].decode(errors="replace").strip() or "unknown"
-            raise WebhookError(f'an error on the server ("{text}") has prevented the request from succeeding')
+        if not 200 <= answer.status <= 206:
+            raise WebhookError(generic_server_response(answer.status, _message(answer, data)).message)
         try:
             found = orjson.loads(data)
         except orjson.JSONDecodeError:
@@ -97,6 +97,13 @@ class WebhookClient:
                     if found.get("name", "") == wanted.get("name", ""):
                         return _real(shown, name, address), int(found["port"])
         raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+
+
+def _message(answer: aiohttp.ClientResponse, data: bytes) -> str:
+    """Of an answer that failed what client-go makes of its body (rest/request.go newUnstructuredResponseError)."""
+    if not answer.headers.get("content-type", "text/").startswith("text/"):
+        return "unknown"
+    return data[:_MESSAGE].decode(errors="replace").strip()
 
 
 def _real(shown: str, service: str, address: Object) -> str:
