@@ -115,6 +115,12 @@ class SchedulerMetrics:
             "status",
             buckets=_PLUGIN,
         )
+        self.scheduled_after_flush = Counter(
+            "scheduler_pod_scheduled_after_flush_total",
+            "[ALPHA] Number of pods that were successfully scheduled after being flushed from unschedulableEntities "
+            "due to timeout. This metric helps detect potential queueing hint misconfigurations or event handling "
+            "issues.",
+        )
         self.incoming = Counter(
             "scheduler_queue_incoming_pods_total",
             "[STABLE] Number of pods added to scheduling queues by event and queue type.",

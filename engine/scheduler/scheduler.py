@@ -290,6 +290,8 @@ class Scheduler:
         self.metrics.attempted("scheduled", queued.pod.scheduler_name, now - began)
         first = queued.initial_attempt if queued.initial_attempt is not None else began
         self.metrics.scheduled(queued.attempts, now - first)
+        if queued.flushed:
+            self.metrics.scheduled_after_flush.add()
 
     def look_nodes(self) -> list[Object]:
         """What the cache counts on every node."""

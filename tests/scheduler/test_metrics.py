@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from typing import ClassVar
 
 import pytest
 
 from engine.api.types import PODS
+from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
+from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
+from engine.scheduler.framework.plugin import FilterPlugin
+from engine.scheduler.framework.profile import DEFAULT_PLUGINS
+from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.metrics import SchedulerMetrics
+from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.plugins.registry import REGISTRY
+from engine.scheduler.pod_info import PodInfo
 from engine.world import World
 from tests.scheduler.stage import Stage, open_stage
 
@@ -114,6 +124,34 @@ async def test_preemption_and_its_victims(stage: Stage) -> None:
     assert found["scheduler_preemption_victims_sum"] == 1
     await stage.world.clock.sleep(1)
     assert (await page(stage))['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
+
+
+class Unheard(FilterPlugin):
+    """Says no once, and hears of nothing that may change its mind."""
+
+    name = "Unheard"
+    asked: ClassVar[list[str]] = []
+
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        self.asked.append(pod.name)
+        return SUCCESS if len(self.asked) > 1 else unresolvable("not now")
+
+    def events_to_register(self) -> list[EventWithHint]:
+        return [EventWithHint(ClusterEvent(EventResource.CSI_DRIVER, Action.ADD))]
+
+
+async def test_pods_that_only_time_has_helped_are_counted(world: World) -> None:
+    Unheard.asked.clear()
+    profile = Profile(plugins=(*DEFAULT_PLUGINS, EnabledPlugin(Unheard.name)))
+    configuration = SchedulerConfiguration(profiles=(profile,))
+    registry = {**REGISTRY, Unheard.name: Unheard}
+    async with open_stage(world, configuration=configuration, registry=registry) as stage:
+        await stage.add_node("n1")
+        await stage.add_pod("a")
+        assert (await stage.condition("a"))["status"] == "False"
+        await stage.world.clock.sleep(400)
+        assert await stage.node_of("a") == "n1"
+        assert (await page(stage))["scheduler_pod_scheduled_after_flush_total"] == 1
 
 
 def test_one_attempt_in_ten_has_its_plugins_measured() -> None:

@@ -204,6 +204,9 @@ async def test_nothing_rests_for_more_than_five_minutes(queue: SchedulingQueue, 
     await queue.pop()
     assert 300 < virtual_clock.monotonic() <= 330
     assert queued.moves[-1].event == "UnschedulableTimeout"
+    assert queued.flushed
+    queue.add_unschedulable(queued)
+    assert not queued.flushed
 
 
 async def test_gated_pods_wait_for_their_gates_alone(queue: SchedulingQueue, virtual_clock: VirtualClock) -> None:
@@ -285,8 +288,10 @@ class Shut(PreEnqueuePlugin):
 
     name = "Shut"
     open = True
+    asked = 0
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
+        self.asked += 1
         return SUCCESS if self.open else unresolvable("shut")
 
 
@@ -312,6 +317,23 @@ async def test_gates_are_not_asked_again_on_the_way_out_of_backoff(gated_queue: 
     gate.open = False
     queue.activate(waiting("p"))
     assert place(queue, "p") == "active"
+
+
+async def test_gated_pods_are_asked_again_as_seldom_as_others_are_flushed(
+    gated_queue: tuple[SchedulingQueue, Shut], virtual_clock: VirtualClock
+) -> None:
+    queue, gate = gated_queue
+    gate.open = False
+    queue.add(waiting("p"))
+    queue.add(waiting("q"))
+    queue.move_all(NODE_ADD, None, None)
+    assert gate.asked == 2
+    await virtual_clock.sleep(1000)
+    assert gate.asked == 2 * 4
+    gate.open = True
+    queued = await queue.pop()
+    assert 1290 <= virtual_clock.monotonic() <= 1320
+    assert queued.flushed
 
 
 async def test_a_pod_is_gated_wherever_an_event_would_bring_it(gated_queue: tuple[SchedulingQueue, Shut]) -> None:

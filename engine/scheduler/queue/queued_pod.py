@@ -32,8 +32,9 @@ class Move(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class QueuedPod:
-    """`timestamp` is when it last came into the queue, in model seconds. Plugin names are keys of dicts, which keep
-    their order."""
+    """`timestamp` is when it last came into the queue, in model seconds; `flush_timestamp` is when it last left the
+    pool because it had rested there too long, and `flushed` says that this is why it is tried. Plugin names are keys of
+    dicts, which keep their order."""
 
     pod: PodInfo
     timestamp: float
@@ -41,6 +42,8 @@ class QueuedPod:
     unschedulable_count: int = 0
     consecutive_errors: int = 0
     backoff_expiration: float = 0.0
+    flush_timestamp: float = 0.0
+    flushed: bool = False
     initial_attempt: float | None = None
     unschedulable_plugins: dict[str, None] = field(default_factory=dict)
     pending_plugins: dict[str, None] = field(default_factory=dict)

@@ -175,6 +175,7 @@ class SchedulingQueue:
                 # No plugin said no: something broke, such as a call to the API server.
                 queued.consecutive_errors += 1
             queued.timestamp = self._clock.monotonic()
+            queued.flushed = False
             strategy, plugin = self._hints.worth_of_all(queued, self.in_flight.since(queued.pod.uid))
             self._requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE, plugin)
         finally:
@@ -223,7 +224,8 @@ class SchedulingQueue:
     def _move(
         self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any, *, origin: Origin | None = None
     ) -> None:
-        if queued.gated and not any(asked.matches(event) for asked in queued.gating_events):
+        # Wildcards ask every gate again: an event may have been missed.
+        if queued.gated and not event.wildcard and not any(asked.matches(event) for asked in queued.gating_events):
             return
         strategy, plugin = self._hints.worth(queued, event, old, new)
         if strategy is not Strategy.SKIP:
@@ -283,6 +285,7 @@ class SchedulingQueue:
                 if plugin.name not in queued.rejectors:
                     self._metrics.rejected([plugin.name], queued.pod.scheduler_name)
                 queued.unschedulable_plugins[plugin.name] = None
+                queued.flushed = False
                 queued.gating_plugin = plugin.name
                 queued.gating_events = self._hints.events_of(plugin.name, queued.pod.scheduler_name)
                 self._gate(queued, event)
@@ -317,9 +320,11 @@ class SchedulingQueue:
     def _flush_leftovers(self) -> None:
         """Nothing rests for ever: an event may have been missed, or a hint be wrong."""
         self._flush = None
-        limit = self._clock.monotonic() - MAX_IN_UNSCHEDULABLE
-        leftovers = [queued for queued in self.unschedulable.items() if queued.timestamp < limit]
+        now = self._clock.monotonic()
+        limit = now - MAX_IN_UNSCHEDULABLE
+        leftovers = [q for q in self.unschedulable.items() if max(q.timestamp, q.flush_timestamp) < limit]
         for queued in leftovers:
+            queued.flush_timestamp, queued.flushed = now, True
             self._move(queued, UNSCHEDULABLE_TIMEOUT, None, None)
         if leftovers:
             # Pods that are being tried are not left over; they count it for something that happened, all the same.
