@@ -153,6 +153,7 @@ _METADATA_KEPT: frozenset[_Kind] = frozenset(
         (NETWORKING, "ServiceCIDR"),
         (RESOURCE, "DeviceTaintRule"),
         (RESOURCE, "ResourceClaim"),
+        (STORAGE, "VolumeAttachment"),
     }
 )
 _RESET_METADATA = (

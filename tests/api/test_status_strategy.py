@@ -6,9 +6,12 @@ import copy
 from functools import partial
 from typing import Any
 
+import pytest
+
+from engine.api.apply.reset_fields import reset_fields, without
 from engine.api.strategy import prepare_for_approval, prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
-from tests.api.objects import info
+from tests.api.objects import REGISTRY, info
 
 SIGNING_REQUEST = info(GVK("certificates.k8s.io", "v1", "CertificateSigningRequest"))
 CLAIM = info(GVK("resource.k8s.io", "v1", "ResourceClaim"))
@@ -93,3 +96,22 @@ def test_what_the_server_serves_itself_is_available_at_once() -> None:
         NOW,
     )
     assert remote["status"] == {}
+
+
+@pytest.mark.parametrize(
+    ("group", "kind"),
+    [
+        ("certificates.k8s.io", "PodCertificateRequest"),
+        ("networking.k8s.io", "ServiceCIDR"),
+        ("resource.k8s.io", "ResourceClaim"),
+        ("storage.k8s.io", "VolumeAttachment"),
+        ("storagemigration.k8s.io", "StorageVersionMigration"),
+    ],
+)
+def test_a_status_does_not_change_the_metadata_and_nobody_owns_it(group: str, kind: str) -> None:
+    (found,) = (each for each in REGISTRY if each.kind == kind and each.gvr.group == group and each.stored)
+    old: Object = {"metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {}, "status": {}}
+    new = {**old, "metadata": {"name": "a", "labels": {"c": "d"}}}
+    prepare_for_status_update(found, new, old, now=NOW)
+    assert new["metadata"]["labels"] == {"a": "b"}
+    assert without(new, reset_fields(found.gvk.api_version, kind, "status", status_apart=True)) == {"status": {}}
