@@ -29,3 +29,17 @@ def parse_duration(text: str) -> float:
         total += float(number) * _UNITS[unit]
         position = match.end()
     return sign * total
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as Go prints it: `0s`, `1m30s`, `1h0m0s`, `500ms`."""
+    if not seconds:
+        return "0s"
+    if abs(seconds) < 1:
+        return f"{seconds * 1000:g}ms"
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    text = f"{rest:g}s"
+    if hours:
+        return f"{hours}h{minutes}m{text}"
+    return f"{minutes}m{text}" if minutes else text

@@ -12,14 +12,17 @@ import base64
 import os
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import aiohttp
 import orjson
+from multidict import CIMultiDict
 from yarl import URL
 
+from engine.api.go_duration import duration_text
 from engine.api.wire import JSON, Request, Response, WatchEvent
 from engine.client.client import error_of
 from engine.client.exec_plugin import Credential, credential
@@ -36,13 +39,13 @@ class HttpsTransport:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._session: aiohttp.ClientSession | None = None
-        self._headers: dict[str, str] = {}
+        self._headers: CIMultiDict[str] = CIMultiDict()
         self._opening = asyncio.Lock()
 
     async def send(self, request: Request) -> Response:
         session = await self._open()
-        url = URL(self.connection.server + _target(request), encoded=True)
-        headers = {**self._headers, **request.headers}
+        url = self._url(request)
+        headers = self._all(request.headers)
         body = _body(request, headers)
         try:
             answer = await session.request(
@@ -61,7 +64,7 @@ class HttpsTransport:
             method,
             URL(self.connection.server + target, encoded=True),
             data=body or None,
-            headers={**self._headers, **headers},
+            headers=self._all(headers),
             allow_redirects=False,
             server_hostname=self._name(),
         )
@@ -69,10 +72,10 @@ class HttpsTransport:
     async def connect(self, request: Request, protocols: Sequence[str]) -> HttpSocket:
         """Open a WebSocket with the first of the subprotocols that the server speaks. Raises ApiError."""
         session = await self._open()
-        url = URL(self.connection.server + _target(request), encoded=True)
+        url = self._url(request)
         try:
             socket = await session.ws_connect(
-                url, protocols=protocols, headers={**self._headers, **request.headers}, max_msg_size=0, autoping=True
+                url, protocols=protocols, headers=self._all(request.headers), max_msg_size=0, autoping=True
             )
         except aiohttp.WSServerHandshakeError as error:
             # The handshake's failure comes without its body; asking plainly tells what is wrong.
@@ -89,6 +92,18 @@ class HttpsTransport:
         if session is not None:
             await session.close()
 
+    def _all(self, given: Mapping[str, str]) -> CIMultiDict[str]:
+        headers = self._headers.copy()
+        headers.update(given)
+        return headers
+
+    def _url(self, request: Request) -> URL:
+        """With the time that the server is given, as client-go asks for it."""
+        query = dict(request.query)
+        if self.connection.timeout:
+            query.setdefault("timeout", [duration_text(self.connection.timeout)])
+        return URL(self.connection.server + _target(replace(request, query=query)), encoded=True)
+
     def _name(self) -> str | None:
         return self.connection.tls_server_name or None
 
@@ -98,7 +113,7 @@ class HttpsTransport:
                 given = await credential(self.connection.plugin) if self.connection.plugin else Credential()
                 self._headers = _authentication(self.connection, given)
                 connector = aiohttp.TCPConnector(ssl=tls_context(self.connection, given), limit=0)
-                timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+                timeout = aiohttp.ClientTimeout(total=self.connection.timeout or None, sock_connect=CONNECT_SECONDS)
                 self._session = aiohttp.ClientSession(
                     connector=connector, timeout=timeout, auto_decompress=True, read_bufsize=1 << 18
                 )
@@ -139,8 +154,8 @@ def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes | 
         os.unlink(path)
 
 
-def _authentication(connection: Connection, given: Credential) -> dict[str, str]:
-    headers: dict[str, str] = {}
+def _authentication(connection: Connection, given: Credential) -> CIMultiDict[str]:
+    headers: CIMultiDict[str] = CIMultiDict()
     if token := given.token or connection.token:
         headers["authorization"] = f"Bearer {token}"
     elif connection.username:
@@ -148,8 +163,12 @@ def _authentication(connection: Connection, given: Credential) -> dict[str, str]
         headers["authorization"] = f"Basic {pair}"
     if connection.impersonate:
         headers["impersonate-user"] = connection.impersonate
-    if connection.impersonate_groups:
-        headers["impersonate-group"] = ",".join(connection.impersonate_groups)
+    if connection.impersonate_uid:
+        headers["impersonate-uid"] = connection.impersonate_uid
+    for group in connection.impersonate_groups:
+        headers.add("impersonate-group", group)
+    for key, value in connection.impersonate_extra:
+        headers.add(f"impersonate-extra-{quote(key, safe='')}", value)
     return headers
 
 
@@ -158,7 +177,7 @@ def _target(request: Request) -> str:
     return f"{path}?{urlencode(request.query, doseq=True)}" if request.query else path
 
 
-def _body(request: Request, headers: dict[str, str]) -> bytes | None:
+def _body(request: Request, headers: MutableMapping[str, str]) -> bytes | None:
     if request.body is None:
         return None
     headers.setdefault("content-type", JSON)
@@ -301,7 +320,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "EOF"
     if isinstance(error, TimeoutError):
-        return "net/http: request canceled while waiting for connection"
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return "net/http: request canceled while waiting for connection"
+        return "net/http: request canceled (Client.Timeout exceeded while awaiting headers)"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"dial tcp {error.host}:{error.port}: {(error.os_error.strerror or str(error.os_error)).lower()}"
     return str(error) or type(error).__name__

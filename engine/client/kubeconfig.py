@@ -27,6 +27,10 @@ class KubeConfigError(ValueError):
     """A kubeconfig that cannot be used, in kubectl's words."""
 
 
+class OverridesError(KubeConfigError):
+    """What the command line asks for cannot be had: an entry that is not there, groups without a user."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
     """An exec credential plugin (client.authentication.k8s.io): a command that prints an ExecCredential."""
@@ -54,6 +58,9 @@ class Connection:
     insecure: bool = False
     impersonate: str = ""
     impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
+    impersonate_extra: tuple[tuple[str, str], ...] = ()
+    timeout: float = 0.0  # seconds for one request, 0 for no limit
     plugin: ExecPlugin | None = None
 
 
@@ -74,6 +81,16 @@ class Overrides:
     insecure: bool = False
     impersonate: str = ""
     impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
+    impersonate_extra: tuple[tuple[str, str], ...] = ()
+    timeout: float = 0.0  # seconds for one request, 0 for no limit
+
+
+def _check_impersonation(overrides: Overrides, user: str) -> None:
+    """Groups and more go with a user only. Raises OverridesError."""
+    more = overrides.impersonate_groups or overrides.impersonate_uid or overrides.impersonate_extra
+    if more and not overrides.impersonate:
+        raise OverridesError(f"requesting uid, groups or user-extra for {user} without impersonating a user")
 
 
 @dataclass(slots=True)
@@ -128,6 +145,7 @@ class KubeConfig:
         context = self.contexts.get(context_name, {})
         cluster_name = overrides.cluster or str(context.get("cluster") or "")
         user_name = overrides.user or str(context.get("user") or "")
+        _check_impersonation(overrides, user_name)
         cluster = self._entry("clusters", cluster_name, "cluster", explicit=bool(overrides.cluster))
         user = self._entry("users", user_name, "auth info", explicit=bool(overrides.user))
         return Connection(
@@ -145,6 +163,10 @@ class KubeConfig:
             insecure=overrides.insecure or bool(cluster.get("insecure-skip-tls-verify")),
             impersonate=overrides.impersonate or str(user.get("as") or ""),
             impersonate_groups=overrides.impersonate_groups or tuple(user.get("as-groups") or ()),
+            impersonate_uid=overrides.impersonate_uid or str(user.get("as-uid") or ""),
+            impersonate_extra=overrides.impersonate_extra
+            or tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values),
+            timeout=overrides.timeout,
             plugin=self._plugin(user_name, user),
         )
 
@@ -153,7 +175,10 @@ class KubeConfig:
         if name in entries:
             return entries[name]
         if explicit:
-            raise KubeConfigError(f'{noun} "{name}" does not exist')
+            missing = (
+                f'no server found for cluster "{name}"' if section == "clusters" else f'{noun} "{name}" does not exist'
+            )
+            raise OverridesError(missing)
         return {}
 
     def _folder(self, section: str, name: str) -> Path:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from engine.api.go_duration import duration_text
 from engine.kubectl.errors import CommandError, Exit
-from engine.kubectl.flags import Flag, Type, duration_text
+from engine.kubectl.flags import Flag, Type
 
 if TYPE_CHECKING:
     from engine.kubectl.session import Session

@@ -18,10 +18,15 @@ FOREVER = 168 * 3600.0  # kubectl waits a week at most
 POLICIES = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
 
 
-def propagation(word: str) -> str:
+def propagation(session: Session) -> str:
     """The propagation policy of `--cascade`. Raises CommandError."""
+    word = session.flags.text("cascade")
     if word in ("true", "false"):
-        return "Background" if word == "true" else "Orphan"
+        now = "background" if word == "true" else "orphan"
+        session.err(
+            f"warning: --cascade={word} is deprecated (boolean value) and can be replaced with --cascade={now}."
+        )
+        return POLICIES[now]
     if word not in POLICIES:
         raise CommandError(f'invalid cascade value ({word}). Must be "background", "foreground", or "orphan"')
     return POLICIES[word]

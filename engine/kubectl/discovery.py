@@ -145,8 +145,11 @@ class Discovery:
 def _match(resources: list[Resource], word: str) -> Resource | None:
     """`deployments`, `deploy`, `Deployment`, `deployments.apps`, `deployments.v1.apps`."""
     parts = word.split(".", 2)
-    if len(parts) == 3 and (found := _pick(resources, parts[0], parts[2], version=parts[1])):
-        return found
+    if len(parts) == 3:
+        # A short name stands for the preferred version, whichever was asked for (restmapper's shortcut expander).
+        short = any(parts[0].lower() in resource.short_names for resource in resources)
+        if found := _pick(resources, parts[0], parts[2], version="" if short else parts[1]):
+            return found
     name, _, group = word.partition(".")
     return _pick(resources, name, group)
 

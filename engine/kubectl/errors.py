@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.errors import ApiError
-from engine.client.kubeconfig import KubeConfigError
+from engine.client.kubeconfig import KubeConfigError, OverridesError
 
 
 class CommandError(Exception):
@@ -84,6 +84,8 @@ def _standard(error: Exception) -> str:
         return f"Error from server: {error.message}"
     if isinstance(error, ConnectionError):
         return str(error)
+    if isinstance(error, OverridesError):
+        return ""
     if isinstance(error, KubeConfigError) and not str(error).startswith(("stat ", "no context", "error loading")):
         return f"Error in configuration: {error}"
     return ""

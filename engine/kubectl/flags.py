@@ -185,17 +185,3 @@ def _int(text: str) -> int:
     if re.fullmatch(r"0[0-7]+", digits):
         digits = f"0o{digits[1:]}"
     return sign * int(digits, 0)
-
-
-def duration_text(seconds: float) -> str:
-    """A duration as Go prints it: `0s`, `1m30s`, `1h0m0s`, `500ms`."""
-    if not seconds:
-        return "0s"
-    if abs(seconds) < 1:
-        return f"{seconds * 1000:g}ms"
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(int(minutes), 60)
-    text = f"{rest:g}s"
-    if hours:
-        return f"{hours}h{minutes}m{text}"
-    return f"{minutes}m{text}" if minutes else text

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from engine.api.errors import ApiError
+from engine.api.go_duration import parse_duration
 from engine.client import Client
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import Connection, KubeConfig, KubeConfigError, Overrides
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 # Flags that name another server or another identity than that of the client that was given.
 _CONNECTION_FLAGS = (
     "kubeconfig", "context", "cluster", "user", "server", "token", "certificate-authority", "client-certificate",
-    "client-key", "insecure-skip-tls-verify", "tls-server-name", "as", "as-group",
+    "client-key", "insecure-skip-tls-verify", "tls-server-name", "as", "as-group", "as-uid", "as-user-extra",
+    "request-timeout",
 )  # fmt: skip
 
 
@@ -215,5 +218,24 @@ def _connect(kubeconfig: KubeConfig, flags: Flags, hidden: set[str]) -> Connecti
             insecure=flags.on("insecure-skip-tls-verify"),
             impersonate=flags.text("as"),
             impersonate_groups=tuple(flags.many("as-group")),
+            impersonate_uid=flags.text("as-uid"),
+            impersonate_extra=tuple(_extra(text) for text in flags.many("as-user-extra")),
+            timeout=_timeout(flags.text("request-timeout")),
         )
     )
+
+
+def _extra(text: str) -> tuple[str, str]:
+    key, _, value = text.partition("=")
+    return key, value
+
+
+def _timeout(text: str) -> float:
+    """The seconds of --request-timeout. Raises CommandError (clientcmd's ParseTimeout)."""
+    try:
+        return float(int(text)) if re.fullmatch(r"[+-]?[0-9]+", text) else parse_duration(text)
+    except ValueError:
+        raise CommandError(
+            "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
+            "corresponding time unit (e.g. 1s | 2m | 3h)"
+        ) from None

@@ -93,7 +93,7 @@ async def remove(session: Session, resource: Resource, obj: Object, *, dry_run: 
             session,
             Info(resource, metadata.get("namespace", ""), metadata["name"]),
             grace=session.flags.number("grace-period"),
-            policy=propagation(session.flags.text("cascade")),
+            policy=propagation(session),
             dry_run=dry_run == "server",
         )
     report(obj, resource)

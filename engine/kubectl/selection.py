@@ -58,8 +58,8 @@ class Selection:
     recursive: bool = False
     selector: str = ""
     field_selector: str = ""
-    everything: bool = False  # --all
-    whole_types: bool = False  # a type alone means all of its objects
+    everything: bool = False  # --all of delete: there must be no names
+    whole_types: bool = False  # a type alone means all of its objects (--all elsewhere)
     fetch: bool = True
     require_namespace: bool = False
     validate: str = ""  # "" for no check of manifests
@@ -80,7 +80,8 @@ class Selection:
             recursive=flags.on("recursive"),
             selector=flags.text("selector"),
             field_selector=flags.text("field-selector"),
-            everything=flags.on("all"),
+            everything=flags.on("all") and verb == "delete",
+            whole_types=flags.on("all"),
             require_namespace=session.namespace_given,
             verb=verb,
         )

@@ -5,6 +5,7 @@ Every request passes through here, so that the server's warnings reach stderr an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,6 +59,10 @@ class Session:
         """A line for the person that is no result."""
         self.stderr.write(f"{text}\n")
 
+    def warn(self, place: str, text: str) -> None:
+        """A line as klog heads its warnings; `place` is where upstream writes it."""
+        self.err(f"W{self.now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}")
+
     @property
     def now(self) -> datetime:
         return self.clock.now()
@@ -76,7 +81,7 @@ class Session:
         """`none`, `client` or `server`. Raises CommandError for another word."""
         value = self.flags.text("dry-run") if "dry-run" in self.flags else "none"
         if value == "unchanged":
-            self.err("W --dry-run is deprecated and can be replaced with --dry-run=client.")
+            self.warn("helpers.go:714", "--dry-run is deprecated and can be replaced with --dry-run=client.")
             return "client"
         if value in ("none", "client", "server"):
             return value

@@ -69,7 +69,7 @@ def test_files_are_relative_to_the_kubeconfig_that_names_them(files: tuple[Path,
     ("overrides", "text"),
     [
         pytest.param(Overrides(context="x"), "context was not found for specified context: x", id="unknown context"),
-        pytest.param(Overrides(cluster="x"), 'cluster "x" does not exist', id="unknown cluster"),
+        pytest.param(Overrides(cluster="x"), 'no server found for cluster "x"', id="unknown cluster"),
         pytest.param(Overrides(user="x"), 'auth info "x" does not exist', id="unknown user"),
     ],
 )

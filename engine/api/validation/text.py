@@ -17,6 +17,11 @@ _LABEL_UNDERSCORE = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN_UNDERSCORE = rf"{_LABEL_UNDERSCORE}(\.{_LABEL_UNDERSCORE})*"
 _LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_ENV_FILE_KEY = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+_ENV_FILE_KEY_TEXT = (
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not "
+    "start with a digit"
+)
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _PERCENT = "[0-9]+%"
 _HEADER = "[-A-Za-z0-9]+"
@@ -181,6 +186,19 @@ def env_name(value: str) -> tuple[str, ...]:
     if all(" " <= character <= "~" and character != "=" for character in value):
         return ()
     return (_ENV_TEXT,)
+
+
+@lru_cache(maxsize=1024)
+def env_file_key(value: str) -> tuple[str, ...]:
+    """The stricter name that kubectl asks of the lines of an environment file (IsEnvVarName)."""
+    found = []
+    if not re.fullmatch(_ENV_FILE_KEY, value):
+        found.append(regex_text(_ENV_FILE_KEY_TEXT, _ENV_FILE_KEY, "my.env-name", "MY_ENV.NAME", "MyEnvName1"))
+    if value in (".", ".."):
+        found.append(f"must not be '{value}'")
+    elif value.startswith(".."):
+        found.append("must not start with '..'")
+    return tuple(found)
 
 
 @lru_cache(maxsize=1024)

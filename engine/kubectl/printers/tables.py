@@ -6,8 +6,10 @@ Source of the behaviour: cli-runtime pkg/printers/tableprinter.go.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from engine.api.duration import human_age
 from engine.api.selectors import format_labels
 from engine.api.types import Object
 from engine.kubectl.printers.jsonpath import text_of
@@ -66,8 +68,25 @@ class TablePrinter:
         if self._options.event:
             cells.insert(0, event)
         labels = metadata.get("labels") or {}
-        cells += [labels.get(label, "<none>") for label in self._options.label_columns]
+        cells += [labels.get(label, "") for label in self._options.label_columns]
         return [*cells, format_labels(labels)] if self._options.labels else cells
+
+
+def plain_table(answer: Object, now: datetime) -> Object:
+    """The table of an object or a list that the server did not make one of: names and ages."""
+    objects = answer.get("items") if "items" in answer else [answer]
+    rows = [{"cells": [_name(obj), _age(obj, now)], "object": obj} for obj in objects or ()]
+    columns = [{"name": "Name", "type": "string"}, {"name": "Age", "type": "string"}]
+    return {"metadata": answer.get("metadata") or {}, "columnDefinitions": columns, "rows": rows}
+
+
+def _name(obj: Object) -> str:
+    return str((obj.get("metadata") or {}).get("name", ""))
+
+
+def _age(obj: Object, now: datetime) -> str:
+    created = (obj.get("metadata") or {}).get("creationTimestamp")
+    return human_age(created, now)
 
 
 def _cell(value: Any) -> str:

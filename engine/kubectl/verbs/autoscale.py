@@ -36,7 +36,8 @@ async def run(session: Session) -> None:
     if flags.given("cpu-percent") and flags.text("cpu"):
         raise CommandError("--cpu-percent and --cpu are mutually exclusive")
     metrics = _metrics(session)
-    printer = result_printer(session, "autoscaled", dry_run=dry_run)
+    # Upstream has another word for what the client only tries.
+    printer = result_printer(session, "created" if dry_run == "client" else "autoscaled", dry_run=dry_run)
     resource = await session.discovery.for_kind(session.client, KIND)
 
     async def autoscale(info: Info) -> None:

@@ -15,7 +15,7 @@ from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, UsageError, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALIDATE, field_manager, filename
-from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.printers.objects import Printer, result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.raw import raw
@@ -80,10 +80,11 @@ async def post(session: Session, info: Info, *, dry_run: str, validation: str) -
     info.refresh(await session.request("POST", path, query=query, body=info.object))
 
 
-async def create_built(session: Session, obj: Object) -> None:
-    """Create an object that was made from flags. Its namespace is written into it only if it was asked for."""
+async def create_built(session: Session, obj: Object, printer: Printer | None = None) -> Info:
+    """Create an object that was made from flags, and print it. Its namespace is written into it only if it was asked
+    for. One printer may serve several objects."""
     dry_run, validation = session.dry_run(), session.field_validation()
-    printer = result_printer(session, "created", dry_run=dry_run)
+    printer = printer or result_printer(session, "created", dry_run=dry_run)
     group, _, version = obj["apiVersion"].rpartition("/")
     gvk = GVK(group, version, obj["kind"])
     if dry_run == "client":  # nothing is asked of a server, not even what it can do
@@ -101,6 +102,7 @@ async def create_built(session: Session, obj: Object) -> None:
     except ApiError as error:
         raise _failed(error, obj) from error
     printer(info.object, resource)
+    return info
 
 
 def _unasked(gvk: GVK) -> Resource:

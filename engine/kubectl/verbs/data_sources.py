@@ -5,33 +5,34 @@ Source of the behaviour: kubectl pkg/cmd/create (create_configmap.go) and pkg/ut
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterator
 from pathlib import Path
 
+from engine.api.validation.text import config_key, env_file_key
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
 
-def literals(session: Session) -> dict[str, bytes]:
-    """The data of --from-literal, --from-file and --from-env-file."""
-    data: dict[str, bytes] = {}
+def literals(session: Session, kind: str, name: str) -> dict[str, bytes]:
+    """The data of --from-literal, --from-file and --from-env-file. Raises CommandError."""
+    data = _Data(kind, name)
     for source in session.flags.many("from-literal"):
         key, equals, value = source.partition("=")
         if not equals or not key:
             raise CommandError(f"invalid literal source {source}, expected key=value")
-        _put(data, key, value.strip("'\"").encode())
-    if session.flags.many("from-env-file") and (data or session.flags.many("from-file")):
+        data.put(key, value.strip("'\"").encode())
+    if session.flags.many("from-env-file") and (data.values or session.flags.many("from-file")):
         raise CommandError("from-env-file cannot be combined with from-file or from-literal")
     for source in session.flags.many("from-file"):
         key, equals, path = source.partition("=")
         _check_source(key, equals, path)
         for file in _files(path if equals else source):
-            _put(data, key if equals else file.name, _content(file))
+            data.put(key if equals else file.name, _content(file))
     for source in session.flags.many("from-env-file"):
-        for line in _content(Path(source)).decode().splitlines():
-            if line.strip() and not line.lstrip().startswith("#"):
-                key, equals, value = line.strip().partition("=")
-                _put(data, key, (value if equals else session.environ(key)).encode())
-    return data
+        for key, value in _variables(session, source):
+            data.put(key, value.encode())
+    return data.values
 
 
 def _check_source(key: str, equals: str, path: str) -> None:
@@ -47,10 +48,42 @@ def _check_source(key: str, equals: str, path: str) -> None:
         raise CommandError("cannot give a key name for a directory path")
 
 
-def _put(data: dict[str, bytes], key: str, value: bytes) -> None:
-    if key in data:
-        raise CommandError(f'cannot add key "{key}", another key by that name already exists in Data')
-    data[key] = value
+def _variables(session: Session, path: str) -> Iterator[tuple[str, str]]:
+    """The lines of an environment file; one without a value takes it from the environment."""
+    lines = _content(Path(path)).removeprefix(codecs.BOM_UTF8).splitlines()
+    for number, raw in enumerate(lines, 1):
+        try:
+            line = raw.decode().lstrip()
+        except UnicodeDecodeError as error:
+            shown = " ".join(str(byte) for byte in raw)
+            raise CommandError(f"env file {path} contains invalid utf8 bytes at line {number}: [{shown}]") from error
+        if not line or line.startswith("#"):
+            continue
+        key, equals, value = line.partition("=")
+        if problems := env_file_key(key):
+            raise CommandError(f'"{key}" is not a valid key name: {";".join(problems)}')
+        yield key, value if equals else session.environ(key)
+
+
+class _Data:
+    """What becomes the data of one object: each key once, and good as one."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.values: dict[str, bytes] = {}
+        self._kind = kind
+        self._name = name
+
+    def put(self, key: str, value: bytes) -> None:
+        secret = self._kind == "Secret"
+        if problems := config_key(key):
+            words = "not valid key name for a Secret " if secret else "not a valid key name for a ConfigMap: "
+            raise CommandError(f'"{key}" is {words}{(";" if secret else ",").join(problems)}')
+        if key in self.values:
+            if secret:
+                raise CommandError(f"cannot add key {key}, another key by that name already exists")
+            where = f'Data for ConfigMap "{self._name}"'
+            raise CommandError(f'cannot add key "{key}", another key by that name already exists in {where}')
+        self.values[key] = value
 
 
 def _files(name: str) -> list[Path]:

@@ -12,6 +12,7 @@ from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl import manifests
+from engine.kubectl.attaching import attach_when_running
 from engine.kubectl.command import Command
 from engine.kubectl.debugging import PROFILES, Style, apply_profile
 from engine.kubectl.deletion import delete
@@ -20,8 +21,6 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.exec import attach_to
-from engine.kubectl.verbs.watching import follow
 
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 PROBES = (("keep-liveness", "livenessProbe"), ("keep-readiness", "readinessProbe"), ("keep-startup", "startupProbe"))
@@ -50,7 +49,7 @@ async def run(session: Session) -> None:
             gvk = info.resource.gvk
             raise CommandError(f'"{gvk.group}/{gvk.version}, Kind={gvk.kind}" not supported by debug')
         if _attaches(session):
-            await _attach(session, pod, name)
+            await attach_when_running(session, pod, name)
 
 
 def _check(session: Session) -> None:
@@ -255,33 +254,6 @@ async def _on_node(session: Session, info: Info) -> tuple[Object, str]:
     pods = await session.resolve("pods")
     created: Object = await session.request("POST", session.path_of(pods, session.namespace), body=pod)
     return created, name
-
-
-# -- attaching
-
-
-async def _attach(session: Session, pod: Object, name: str) -> None:
-    """Wait until the container runs or has ended, then carry its streams."""
-    pods = await session.resolve("pods")
-    metadata = pod["metadata"]
-    async for _, live in follow(session, pods, metadata["namespace"], metadata["name"]):
-        state = _state(live, name)
-        if "running" in state:
-            await attach_to(session, live, name)
-            return
-        if "terminated" in state:
-            path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
-            session.stdout.write(str(await session.request("GET", path, query={"container": name})))
-            return
-
-
-def _state(pod: Object, name: str) -> Object:
-    status = pod.get("status") or {}
-    for key in ("containerStatuses", "ephemeralContainerStatuses", "initContainerStatuses"):
-        for one in status.get(key) or ():
-            if one["name"] == name:
-                return one.get("state") or {}
-    return {}
 
 
 COMMAND = Command(

@@ -46,7 +46,7 @@ async def run(session: Session) -> None:
     dry_run = session.dry_run()
     if grace == 0 and force:
         session.err(IMMEDIATE)
-    policy = propagation(flags.text("cascade"))
+    policy = propagation(session)
     errors: list[Exception] = []
     deleted: list[tuple[Info, str]] = []
     found = [item async for item in infos(session, selection)]

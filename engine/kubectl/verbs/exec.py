@@ -16,6 +16,11 @@ from engine.kubectl.session import Session
 from engine.kubectl.streaming import talk
 from engine.kubectl.workload_pods import container_of, pod_of
 
+RECORDED = (
+    "All commands and output from this session will be recorded in container logs, including credentials and sensitive "
+    "information passed through the command prompt.\nIf you don't see a command prompt, try pressing enter."
+)
+
 
 async def run(session: Session) -> None:
     dash = session.dash
@@ -52,8 +57,8 @@ async def attach(session: Session) -> None:
 
 async def attach_to(session: Session, pod: Object, container: str) -> None:
     """Talk to what runs in a container. Raises Exit, CommandError."""
-    if session.flags.on("stdin") and not session.flags.on("quiet"):
-        session.err("If you don't see a command prompt, try pressing enter.")
+    if not session.flags.on("quiet"):
+        session.err(RECORDED)
     await _stream(session, pod, "attach", {"container": [container]})
 
 

@@ -17,6 +17,7 @@ from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
+from engine.kubectl.name_hash import with_hash
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
@@ -88,16 +89,17 @@ def _plain_job(session: Session, name: str) -> Object:
 
 async def _job_of(session: Session, name: str, source: str) -> Object:
     """A Job as the CronJob that `--from` names would make it."""
-    pairs, _, _ = split_arguments([source], session.program)
-    if not pairs:
-        raise CommandError("arguments in resource/name form must have a single resource and name")
-    cron_job = await session.get(await session.resolve(pairs[0][0]), pairs[0][1], session.namespace)
+    pairs, types, _ = split_arguments([source], session.program)
+    for word in types:
+        await session.resolve(word)
+        raise CommandError("resource(s) were provided, but no name was specified")
+    resource = await session.resolve(pairs[0][0])
+    cron_job = await session.get(resource, pairs[0][1], session.namespace)
     if cron_job["kind"] != "CronJob":
-        raise CommandError("from must be an existing cronjob")
+        raise CommandError(f"unknown object type *{resource.gvr.version}.{cron_job['kind']}")
     metadata, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
     owner = {
         "apiVersion": "batch/v1",
-        "blockOwnerDeletion": True,
         "controller": True,
         "kind": "CronJob",
         "name": metadata["name"],
@@ -130,21 +132,25 @@ def _job_template(session: Session, name: str, restart: str) -> Object:
 
 def _config_map(session: Session, name: str) -> Object:
     fields: dict[str, Any] = {}
-    for key, value in literals(session).items():
+    for key, value in literals(session, "ConfigMap", name).items():
         try:
             fields.setdefault("data", {})[key] = value.decode()
         except UnicodeDecodeError:
             fields.setdefault("binaryData", {})[key] = base64.b64encode(value).decode()
-    return _object("v1", "ConfigMap", name, **fields)
+    return _hashed(session, _object("v1", "ConfigMap", name, **fields))
 
 
 def _secret(session: Session, name: str) -> Object:
     fields: dict[str, Any] = {}
-    if data := literals(session):
+    if data := literals(session, "Secret", name):
         fields["data"] = {key: base64.b64encode(value).decode() for key, value in data.items()}
     if kind := session.flags.text("type"):
         fields["type"] = kind
-    return _object("v1", "Secret", name, **fields)
+    return _hashed(session, _object("v1", "Secret", name, **fields))
+
+
+def _hashed(session: Session, obj: Object) -> Object:
+    return with_hash(obj) if session.flags.on("append-hash") else obj
 
 
 # -- services
@@ -276,7 +282,7 @@ _DATA = (
     Flag("from-literal", Type.ARRAY, help="A key and its value, KEY=VALUE."),
     Flag("from-file", Type.STRINGS, help="A file or folder, [KEY=]PATH."),
     Flag("from-env-file", Type.STRINGS, help="A file of lines KEY=VALUE."),
-    Flag("append-hash", Type.BOOL, help="Not supported."),
+    Flag("append-hash", Type.BOOL, help="Add a hash of the content to the name."),
 )
 _IMAGE = Flag("image", required=True, help="The image to run.")
 _EXTERNAL_NAME = Flag("external-name", required=True, help="The name outside that the service stands for.")

@@ -25,7 +25,7 @@ from engine.kubectl.printers.objects import (
     without_managed_fields,
 )
 from engine.kubectl.printers.sorting import sort_objects, sort_rows
-from engine.kubectl.printers.tables import TableOptions, TablePrinter
+from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
 from engine.kubectl.selection import Info, Selection, infos, split_arguments
 from engine.kubectl.session import TABLE, Session
 from engine.kubectl.verbs.raw import raw
@@ -199,14 +199,18 @@ async def _table(session: Session, target: _Target) -> Object:
             "limit": session.flags.number("chunk-size") or None,
         }
     path = session.path_of(target.resource, target.namespace, target.name or None, session.flags.text("subresource"))
-    headers = {"accept": TABLE}
+    printed = session.flags.on("server-print")
+    headers = {"accept": TABLE} if printed else {}
     try:
         table: Object = await session.request("GET", path, query=query, headers=headers)
     except ApiError as error:
         raise error if target.name else list_error(error, target.resource, query) from error
+    if not printed:
+        table = plain_table(table, session.now)
     rows = list(table.get("rows") or ())
     while token := table.get("metadata", {}).get("continue"):
         more = await session.request("GET", path, query={**query, "continue": token}, headers=headers)
+        more = more if printed else plain_table(more, session.now)
         rows += more.get("rows") or ()
         table = {**table, "metadata": more.get("metadata", {})}
     return {**table, "rows": rows}
@@ -301,8 +305,6 @@ async def _structured(session: Session, output: str) -> None:
         printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
     if errors:
         raise Aggregate(errors)
-    if not found and name == "name" and not single:
-        _nothing_found(session, [])
     if watching and printer is not None and found:
         await _watch_objects(session, found)
 

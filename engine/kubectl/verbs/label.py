@@ -86,6 +86,8 @@ def _runner(noun: str, map_name: str, done: str) -> Run:
             raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
         if not words and not flags.on("list"):
             raise CommandError(f"at least one {noun} update is required")
+        if flags.on("all") and flags.text("selector"):
+            raise CommandError("cannot set --all and --selector at the same time")
         change = _parse(words, noun)
         selection = Selection.of_flags(session, arguments=resources)
         if flags.on("local"):
@@ -111,8 +113,7 @@ class _Editor:
             return
         before = info.object
         after = self._changed(before)
-        local = self.session.flags.on("local") or self.dry_run == "client"
-        if local:
+        if self._local:
             info.object = after
         else:
             patch = two_way_merge_patch(before, after)
@@ -130,6 +131,10 @@ class _Editor:
         operation = self._operation(before, after)
         result_printer(self.session, operation, dry_run=self.dry_run)(info.object, info.resource)
 
+    @property
+    def _local(self) -> bool:
+        return self.session.flags.on("local") or self.dry_run == "client"
+
     def _list(self, info: Info) -> None:
         values = info.object["metadata"].get(self.map_name) or {}
         for key in sorted(values):
@@ -141,7 +146,7 @@ class _Editor:
         if not self.session.flags.on("overwrite"):
             self._refuse_overwrite(values)
         for key in self.change.remove:
-            if key not in values and self.noun == "label":
+            if key not in values and self.noun == "label" and not self._local:
                 self.session.out(f'label "{key}" not found.')
             values.pop(key, None)
         values |= self.change.set

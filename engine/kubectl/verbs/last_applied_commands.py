@@ -15,7 +15,7 @@ from engine.api.wire import MERGE_PATCH
 from engine.kubectl import last_applied, manifests, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
-from engine.kubectl.errors import CommandError, of
+from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import json_text, result_printer
@@ -25,7 +25,7 @@ from engine.kubectl.session import Session
 
 async def view(session: Session) -> None:
     output = session.flags.text("output")
-    found, errors = await collect(session, _chosen(session))
+    found, errors = await collect(session, Selection.of_flags(session))
     if errors:
         raise of(errors)
     for info in found:
@@ -37,12 +37,7 @@ async def view(session: Session) -> None:
         elif output == "yaml":
             session.stdout.write(yaml.dump(applied))
         else:
-            raise CommandError(f"Unexpected -o output mode: {output}, the flag 'output' must be one of yaml|json")
-
-
-def _chosen(session: Session) -> Selection:
-    selection = Selection.of_flags(session)
-    return replace(selection, whole_types=True)
+            raise UsageError(f"Unexpected -o output mode: {output}, the flag 'output' must be one of yaml|json")
 
 
 async def put(session: Session) -> None:
@@ -88,7 +83,7 @@ async def _patch(session: Session, info: Info, annotation: str, *, dry_run: str 
 
 
 async def edit(session: Session) -> None:
-    found, errors = await collect(session, _chosen(session))
+    found, errors = await collect(session, Selection.of_flags(session))
     if errors:
         raise of(errors)
     for info in found:

@@ -35,7 +35,7 @@ async def run(session: Session) -> None:
     dry_run = session.dry_run()
     if flags.on("force") and dry_run != "none":
         raise CommandError("--dry-run can not be used when --force is set")
-    propagation(flags.text("cascade"))
+    propagation(session)
     query = {
         "dryRun": "All" if dry_run == "server" else "",
         "fieldManager": flags.text("field-manager"),

@@ -5,17 +5,20 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go, pkg/generate/versioned/run.
 
 from __future__ import annotations
 
+import json
 import re
 
 from engine.api.patch import merge_patch
 from engine.api.types import Object
-from engine.kubectl import yaml
 from engine.kubectl.command import Command
+from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, UsageError
-from engine.kubectl.flags import Flag, Type
-from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, field_manager
+from engine.kubectl.flags import Flag, Flags, Type
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, deletion, field_manager
+from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import create_built
+from engine.kubectl.verbs.run_attached import attend
 
 # The syntax of distribution/reference: a host, a path, a tag, a digest.
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -29,23 +32,53 @@ async def run(session: Session) -> None:
     flags = session.flags
     before = session.arguments if session.dash < 0 else session.arguments[: session.dash]
     words = session.arguments[1:] if session.dash < 0 else session.arguments[session.dash :]
+    if not session.arguments:
+        raise CommandError("NAME is required for run")
     if (len(before) != 1 and session.dash >= 0) or not before:
         raise UsageError("NAME is required for run")
     if not flags.text("image"):
         raise CommandError("--image is required")
     _check(session)
+    if flags.on("tty") and not flags.on("stdin"):
+        raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
     if flags.text("restart") not in ("", "Always", "OnFailure", "Never"):
         raise CommandError(
             f"invalid restart policy: {flags.text('restart')}, valid values are: Always, OnFailure, Never"
         )
     if flags.on("expose") and not flags.text("port"):
         raise CommandError("--port must be set when exposing a service")
+    if flags.on("rm") and not _attached(flags):
+        raise CommandError("--rm should only be used for attached containers")
+    if _attached(flags) and session.dry_run() != "none":
+        raise CommandError(
+            "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)"
+        )
     pod = _pod(session, before[0], words)
     if overrides := flags.text("overrides"):
-        pod = merge_patch(pod, yaml.load(overrides))
-    await create_built(session, pod)
+        pod = _overridden(pod, overrides)
+    attached = _attached(flags)
+    printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run())
+    made = [await create_built(session, pod, printer)]
     if flags.on("expose"):
-        await create_built(session, _service(session, before[0], pod))
+        made.append(await create_built(session, _service(session, before[0], pod), printer))
+    if attached:
+        await attend(session, made)
+
+
+def _attached(flags: Flags) -> bool:
+    return flags.on("attach") if flags.given("attach") else flags.on("stdin")
+
+
+def _say_nothing(obj: Object, resource: Resource) -> None:
+    """Who talks to the container is not told that there is one."""
+
+
+def _overridden(pod: Object, text: str) -> Object:
+    try:
+        patch = json.loads(text)
+    except ValueError:
+        raise CommandError("Invalid JSON Patch") from None
+    return merge_patch(pod, patch)
 
 
 def _check(session: Session) -> None:
@@ -72,6 +105,10 @@ def _pod(session: Session, name: str, words: list[str]) -> Object:
         container["ports"] = [{"containerPort": int(port)}]
     if policy := flags.text("image-pull-policy"):
         container["imagePullPolicy"] = policy
+    if flags.on("stdin"):
+        container |= {"stdin": True} if flags.on("leave-stdin-open") else {"stdin": True, "stdinOnce": True}
+    if flags.on("tty"):
+        container["tty"] = True
     if flags.on("privileged"):
         container["securityContext"] = {"privileged": True}
     labels = _pairs(flags.text("labels")) if flags.text("labels") else {"run": name}
@@ -131,18 +168,26 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-run"),
+        *deletion(wait=True),
         Flag("annotations", Type.ARRAY, help="Annotations of the Pod, KEY=VALUE."),
+        Flag("attach", Type.BOOL, help="Attach once the container runs; so with -i."),
         Flag("command", Type.BOOL, help="Take the words after -- as the command, not as its arguments."),
         Flag("env", Type.ARRAY, help="A variable, NAME=VALUE."),
         Flag("expose", Type.BOOL, help="Also create a Service."),
         Flag("image", required=True, help="The image to run."),
         Flag("image-pull-policy", help="When to pull the image."),
         Flag("labels", short="l", help="Labels of the Pod, KEY=VALUE,..."),
+        Flag("leave-stdin-open", Type.BOOL, help="Leave the container's input open after the first session."),
         Flag("override-type", default="merge", help="How overrides are applied."),
         Flag("overrides", help="JSON that is merged over the Pod."),
+        Flag("pod-running-timeout", Type.DURATION, default=60.0, help="How long to wait for a running Pod."),
         Flag("port", help="The port of the container."),
         Flag("privileged", Type.BOOL, help="Run the container privileged."),
+        Flag("quiet", Type.BOOL, short="q", help="Print the container's output only."),
         Flag("restart", default="Always", help="Always, OnFailure or Never."),
+        Flag("rm", Type.BOOL, help="Delete what was made when the session ends; only with --attach or -i."),
+        Flag("stdin", Type.BOOL, short="i", help="Pass what is typed to the container."),
+        Flag("tty", Type.BOOL, short="t", help="The container's input is a terminal."),
     ),
-    examples=("run web --image=nginx:1.27",),
+    examples=("run web --image=nginx:1.27", "run -it --rm shell --image=busybox --restart=Never -- sh"),
 )

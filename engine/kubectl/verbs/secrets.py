@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.name_hash import with_hash
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.data_sources import literals
 
@@ -40,16 +41,16 @@ def tls(session: Session, name: str) -> Object:
         raise CommandError("key and cert must be specified")
     certificate, key = _read(flags.text("cert")), _read(flags.text("key"))
     _check_pair(certificate, key)
-    return _secret(name, "kubernetes.io/tls", {"tls.crt": certificate, "tls.key": key})
+    return _secret(session, name, "kubernetes.io/tls", {"tls.crt": certificate, "tls.key": key})
 
 
 def docker_registry(session: Session, name: str) -> Object:
     flags = session.flags
     if flags.many("from-file"):
-        data = literals(session)
+        data = literals(session, "Secret", name)
         if DOCKER_CONFIG not in data and len(data) == 1:
             data = {DOCKER_CONFIG: next(iter(data.values()))}
-        return _secret(name, "kubernetes.io/dockerconfigjson", data)
+        return _secret(session, name, "kubernetes.io/dockerconfigjson", data)
     user, password, server = (flags.text(f"docker-{what}") for what in ("username", "password", "server"))
     if not (user and password and server):
         raise CommandError(INCOMPLETE)
@@ -58,12 +59,13 @@ def docker_registry(session: Session, name: str) -> Object:
         entry["email"] = email
     entry["auth"] = base64.b64encode(f"{user}:{password}".encode()).decode()
     config = json.dumps({"auths": {server: entry}}, separators=(",", ":"))
-    return _secret(name, "kubernetes.io/dockerconfigjson", {DOCKER_CONFIG: config.encode()})
+    return _secret(session, name, "kubernetes.io/dockerconfigjson", {DOCKER_CONFIG: config.encode()})
 
 
-def _secret(name: str, kind: str, data: dict[str, bytes]) -> Object:
+def _secret(session: Session, name: str, kind: str, data: dict[str, bytes]) -> Object:
     encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": encoded, "type": kind}
+    made = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": encoded, "type": kind}
+    return with_hash(made) if session.flags.on("append-hash") else made
 
 
 def _read(path: str) -> bytes:

@@ -49,9 +49,12 @@ async def run(session: Session) -> None:
                     dryRun="All" if dry_run == "server" else None,
                 )
             )
-        result_printer(session, operation, dry_run=dry_run)(info.object, info.resource)
+        result_printer(session, operation)(info.object, info.resource)  # upstream says nothing of a dry run here
 
-    selection = Selection.of_flags(session, arguments=resources)
+    everything = session.flags.on("all")
+    if everything and session.flags.text("selector"):
+        raise CommandError("setting 'all' parameter with a non empty selector is prohibited")
+    selection = Selection.of_flags(session, arguments=resources[:1] if everything else resources)
     await visit(session, selection, taint)
 
 

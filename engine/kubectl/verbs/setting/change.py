@@ -31,8 +31,9 @@ Change = Callable[[Info, Object], None]
 
 
 def selection_of(session: Session, arguments: Sequence[str]) -> Selection:
+    if session.flags.on("all") and session.flags.text("selector"):
+        raise CommandError("cannot set --all and --selector at the same time")
     selection = Selection.of_flags(session, arguments=arguments)
-    selection.whole_types = session.flags.on("all")
     selection.fetch = not session.flags.on("local")
     return selection
 

@@ -1,0 +1,37 @@
+"""Talking to a container as soon as there is one to talk to: `run`, `debug`.
+
+Source of the behaviour: kubectl pkg/cmd/run/run.go (handleAttachPod) and pkg/cmd/debug/debug.go.
+"""
+
+from __future__ import annotations
+
+from engine.api.types import Object
+from engine.kubectl.session import Session
+from engine.kubectl.verbs.exec import attach_to
+from engine.kubectl.verbs.watching import follow
+
+
+async def attach_when_running(session: Session, pod: Object, container: str) -> None:
+    """Wait until the container runs, then carry its streams; print its log where it has ended before that."""
+    pods = await session.resolve("pods")
+    metadata = pod["metadata"]
+    async for _, live in follow(session, pods, metadata["namespace"], metadata["name"]):
+        state = state_of(live, container)
+        if "running" in state:
+            await attach_to(session, live, container)
+            return
+        if "terminated" in state:
+            path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
+            log = await session.request("GET", path, query={"container": container})
+            session.stdout.write(log.decode(errors="replace") if isinstance(log, bytes) else str(log or ""))
+            return
+
+
+def state_of(pod: Object, container: str) -> Object:
+    """The state of a container of any kind; empty where there is none yet."""
+    status = pod.get("status") or {}
+    for key in ("containerStatuses", "ephemeralContainerStatuses", "initContainerStatuses"):
+        for one in status.get(key) or ():
+            if one["name"] == container:
+                return one.get("state") or {}
+    return {}
