@@ -1,6 +1,6 @@
 """What the API server does to the status of a request for a certificate before it is checked.
 
-Source: pkg/registry/certificates/certificates/strategy.go and podcertificaterequest/strategy.go.
+Source: pkg/registry/certificates/certificates/strategy.go.
 """
 
 from __future__ import annotations
@@ -10,28 +10,22 @@ from collections.abc import Iterable, Iterator
 from engine.api.types import Object
 
 _DECISIONS = ("Approved", "Denied")
-_OUTCOMES = ("Denied", "Failed", "Issued")
 
 
 def prepare_signing_request_for_status_update(new: Object, old: Object, now: str) -> None:
     """An update of the status cannot change what was decided: only the approval can."""
     _keep_conditions(new, old, _DECISIONS)
-    set_condition_times(new, old, now, updated=True)
-
-
-def prepare_pod_certificate_for_status_update(new: Object, old: Object, now: str) -> None:
-    _keep_conditions(new, old, _OUTCOMES)
     set_condition_times(new, old, now)
 
 
-def set_condition_times(new: Object, old: Object, now: str, *, updated: bool = False) -> None:
+def set_condition_times(new: Object, old: Object, now: str) -> None:
     """Whoever sets a condition need not say when; one that was there with that status keeps its time."""
     conditions = _conditions(new)
     if not conditions:
         return
     new["status"] = {**new["status"], "conditions": [dict(condition) for condition in conditions]}
     for condition in new["status"]["conditions"]:
-        if updated and not condition.get("lastUpdateTime"):
+        if not condition.get("lastUpdateTime"):
             condition["lastUpdateTime"] = now
         if not condition.get("lastTransitionTime"):
             condition["lastTransitionTime"] = next(_times(condition, _conditions(old)), now)

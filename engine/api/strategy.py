@@ -13,11 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.api.api_services import available_locally
-from engine.api.certificate_strategy import (
-    prepare_pod_certificate_for_status_update,
-    prepare_signing_request_for_status_update,
-    set_condition_times,
-)
+from engine.api.certificate_strategy import prepare_signing_request_for_status_update, set_condition_times
 from engine.api.daemon_generation import count_template_generation, first_template_generation
 from engine.api.device_strategy import prepare_claim_status_for_update
 from engine.api.disabled_fields import drop_disabled_fields
@@ -239,7 +235,7 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
 
 def prepare_for_approval(new: Object, old: Object, *, now: str) -> None:
     """The approval of a CertificateSigningRequest: who gives it need not say when."""
-    set_condition_times(new, old, now, updated=True)
+    set_condition_times(new, old, now)
 
 
 def mark_deleting(obj: Object) -> None:
@@ -428,6 +424,5 @@ _STATUS_UPDATE: Mapping[_Kind, Callable[[Object, Object, str], None]] = {
     ("", "PersistentVolume"): prepare_volume_for_status_update,
     ("", "Pod"): lambda new, old, now: prepare_pod_for_status_update(new, old),
     (CERTIFICATES, "CertificateSigningRequest"): prepare_signing_request_for_status_update,
-    (CERTIFICATES, "PodCertificateRequest"): prepare_pod_certificate_for_status_update,
     (RESOURCE, "ResourceClaim"): lambda new, old, now: prepare_claim_status_for_update(new, old),
 }

@@ -101,7 +101,6 @@ def test_what_the_server_serves_itself_is_available_at_once() -> None:
 @pytest.mark.parametrize(
     ("group", "kind"),
     [
-        ("certificates.k8s.io", "PodCertificateRequest"),
         ("networking.k8s.io", "ServiceCIDR"),
         ("resource.k8s.io", "ResourceClaim"),
         ("storage.k8s.io", "VolumeAttachment"),

@@ -8,6 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, Object
 from engine.api.wire import MERGE_PATCH
 from engine.client import Client
+from tests.api.validation.test_pod_certificates import condition, request
 from tests.apiserver.conftest import ClientFor
 from tests.apiserver.test_authorization import RBAC, user
 
@@ -224,3 +225,22 @@ async def test_a_driver_of_a_node_tells_of_the_devices_there(
         },
     )
     assert response.status == code
+
+
+async def test_only_a_signer_says_what_came_of_a_pods_request(client: Client, client_for: ClientFor) -> None:
+    group = "certificates.k8s.io"
+    requests, jane = GVR(group, "v1", "podcertificaterequests"), client_for("jane")
+    asked = {"apiVersion": f"{group}/v1", "kind": "PodCertificateRequest", **request()}
+    await client.create(requests, asked, namespace="default")
+    await let(client, "tells", {"apiGroups": [group], "resources": ["podcertificaterequests/status"], "verbs": ["*"]})
+    denied = {"status": {"conditions": [condition("Denied")]}}
+    with pytest.raises(ApiError) as caught:
+        await jane.patch(requests, "a", denied, namespace="default", subresource="status")
+    assert (caught.value.code, caught.value.message) == (
+        422,
+        f'PodCertificateRequest.{group} "a" is invalid: spec.signerName: Forbidden: User "jane" is not permitted to '
+        '"sign" for signer "example.com/one"',
+    )
+    of = {"apiGroups": [group], "resourceNames": ["example.com/*"]}
+    await let(client, "signs", {**of, "resources": ["signers"], "verbs": ["sign"]})
+    await jane.patch(requests, "a", denied, namespace="default", subresource="status")

@@ -33,7 +33,6 @@ _OTHERWISE: dict[tuple[str, str, str], Reset] = {
     ("certificates.k8s.io", "CertificateSigningRequest", "status"): {"spec": None, "status": {"conditions": None}},
     ("flowcontrol.apiserver.k8s.io", "FlowSchema", "status"): _SPEC_AND_METADATA,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", "status"): _SPEC_AND_METADATA,
-    ("certificates.k8s.io", "PodCertificateRequest", "status"): _SPEC_AND_METADATA,
     ("networking.k8s.io", "ServiceCIDR", "status"): _SPEC_AND_METADATA,
     ("resource.k8s.io", "DeviceTaintRule", "status"): _SPEC_AND_METADATA,
     ("resource.k8s.io", "ResourceClaim", "status"): _SPEC_AND_METADATA,

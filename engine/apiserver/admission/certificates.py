@@ -11,6 +11,7 @@ from typing import ClassVar
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from engine.api.errors import field_forbidden, invalid
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
 from engine.apiserver.authentication.user import SYSTEM_MASTERS
@@ -64,6 +65,23 @@ class CertificateSigning(_Signers):
         signer = _signer(old)
         if not await self._may(attributes, signer):
             raise denied(attributes, f'user not permitted to sign requests with signerName "{signer}"')
+
+
+class PodCertificateSigning(_Signers):
+    """Upstream checks this in the registry (podcertificaterequest/strategy.go): it is no plugin, and has no name."""
+
+    verb = "sign"
+
+    async def validate(self, attributes: Attributes) -> None:
+        old, new = attributes.old, attributes.object
+        if attributes.key != f"podcertificaterequests.{_GROUP}/status" or old is None or new is None:
+            return
+        if (old.get("status") or {}) == (new.get("status") or {}):
+            return
+        signer, user = _signer(old), attributes.user.name
+        if not await self._may(attributes, signer):
+            detail = f'User "{user}" is not permitted to "sign" for signer "{signer}"'
+            raise invalid(attributes.resource.gvk, attributes.name, [field_forbidden("spec.signerName", detail)])
 
 
 class ClusterTrustBundleAttest(_Signers):

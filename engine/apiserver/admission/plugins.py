@@ -11,6 +11,7 @@ from engine.apiserver.admission.certificates import (
     CertificateSigning,
     CertificateSubjectRestriction,
     ClusterTrustBundleAttest,
+    PodCertificateSigning,
 )
 from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
@@ -98,6 +99,7 @@ def default_plugins(
         RBACEscalation(rbac, authorizer),
         PolicyParameters(lookup, resources, authorizer),
         DeviceAccess(lookup, authorizer),
+        PodCertificateSigning(authorizer),
         MutatingAdmissionPolicy(policies),
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),
