@@ -103,7 +103,9 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
         name, _ = gang_of(pod)
         if not name:
             return
-        self._gave_up[pod.namespace, name] = self.handle.clock.monotonic()
+        now = self.handle.clock.monotonic()
+        self._gave_up = {gang: when for gang, when in self._gave_up.items() if now - when < self._seconds}
+        self._gave_up[pod.namespace, name] = now
         for waiting in self.handle.filters.waiting:
             if waiting.pod.uid != pod.uid and self._is_same(pod, waiting.pod):
                 waiting.reject(self.name, f"pod group {name} cannot be scheduled as a whole")
