@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LEASES, NODES, PODS, ROLE_BINDINGS, ROLES, Object
+from engine.api.types import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    LEASES,
+    NODES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    Object,
+)
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, pod
 from tests.apiserver.test_authorization import RBAC, binding, role, user
@@ -61,6 +71,24 @@ async def test_a_kubelet_renews_its_own_lease(kubelet: Client) -> None:
         await kubelet.create(LEASES, lease("node-2"), namespace="kube-node-lease")
     with pytest.raises(ApiError, match='can only access leases in the "kube-node-lease" system namespace'):
         await kubelet.create(LEASES, lease("node-1"), namespace="kube-system")
+
+
+async def test_a_kubelet_publishes_the_devices_of_its_own_node(kubelet: Client) -> None:
+    slices = GVR("resource.k8s.io", "v1", "resourceslices")
+
+    def published(name: str, **place: object) -> Object:
+        spec = {"driver": "example.com", "pool": {"name": "p", "resourceSliceCount": 1}, "devices": [], **place}
+        return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec}
+
+    await kubelet.create(slices, published("one", nodeName="node-1"))
+    for place in ({"nodeName": "node-2"}, {"allNodes": True}):
+        with pytest.raises(ApiError) as caught:
+            await kubelet.create(slices, published("two", **place))
+        assert caught.value.message == (
+            'resourceslices.resource.k8s.io "two" is forbidden: can only create ResourceSlice with the same NodeName '
+            "as the requesting node"
+        )
+    await kubelet.delete(slices, "one")
 
 
 async def let_grant(client: Client, *rules: Object) -> None:

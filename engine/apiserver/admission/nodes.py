@@ -60,6 +60,8 @@ class NodeRestriction(Plugin):
                 self._lease(attributes, node)
             case "csinodes.storage.k8s.io":
                 self._csi_node(attributes, node)
+            case "resourceslices.resource.k8s.io":
+                self._slice(attributes, node)
             case "serviceaccounts/token":
                 await self._token(attributes, node)
             case "persistentvolumeclaims/status":
@@ -157,6 +159,13 @@ class NodeRestriction(Plugin):
     def _csi_node(self, attributes: Attributes, node: str) -> None:
         if attributes.name != node:
             raise denied(attributes, "can only access CSINode with the same name as the requesting node")
+
+    def _slice(self, attributes: Attributes, node: str) -> None:
+        """What the node authorizer cannot see: the content of a new slice, and each of many that are deleted."""
+        seen = {Operation.CREATE: attributes.object, Operation.DELETE: attributes.old}.get(attributes.operation)
+        if seen is not None and _node_name(seen) != node:
+            verb = attributes.operation.value.lower()
+            raise denied(attributes, f"can only {verb} ResourceSlice with the same NodeName as the requesting node")
 
     async def _token(self, attributes: Attributes, node: str) -> None:
         """Tokens are for the Pods of the node only, and bound to them."""
