@@ -13,6 +13,7 @@ from engine.api.wire import Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.cache_metrics import cache_lines
 from engine.apiserver.metric_text import CONTENT_TYPE, metric
+from engine.apiserver.process_metrics import process_lines
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.metrics import Sample
 from engine.views import Views
@@ -28,6 +29,7 @@ async def metrics(backend: Backend, requests: RequestMetrics) -> Response:
         *cache_lines(backend.caches),
         *_storage(backend),
         *_of_components(backend.world.views),
+        *process_lines(),
     ]
     return Response(200, "\n".join([*lines, ""]).encode(), {"content-type": CONTENT_TYPE})
 
