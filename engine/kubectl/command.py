@@ -140,7 +140,9 @@ def help_text(found: Found, *, program: str) -> str:
 def show_group(found: Found, *, program: str) -> Exit | CommandError:
     """What a group without a command of its own answers: its help, or that there is no such command."""
     if found.arguments:
-        return CommandError(f"unknown command \"{found.arguments[0]}\"\nSee '{found.path} -h' for help and examples")
+        return CommandError(
+            f"unknown command \"{' '.join(found.arguments)}\"\nSee '{found.path} -h' for help and examples"
+        )
     return Exit(1)
 
 

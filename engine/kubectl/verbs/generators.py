@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from typing import Any
 
 from engine.api.quantity import Quantity, QuantityError
@@ -287,8 +288,8 @@ _DATA = (
 _IMAGE = Flag("image", required=True, help="The image to run.")
 _EXTERNAL_NAME = Flag("external-name", required=True, help="The name outside that the service stands for.")
 _TCP = Flag("tcp", Type.STRINGS, help="A port and its target, PORT[:TARGET].")
+_BOUND = Flag("clusterrole", required=True, help="The ClusterRole to bind.")
 _SUBJECTS = (
-    Flag("clusterrole", help="The ClusterRole to bind."),
     Flag("user", Type.ARRAY, help="A user to bind it to."),
     Flag("group", Type.ARRAY, help="A group to bind it to."),
     Flag("serviceaccount", Type.ARRAY, help="A service account to bind it to, NAMESPACE:NAME."),
@@ -326,7 +327,7 @@ COMMANDS = (
             Flag("non-resource-url", Type.STRINGS, help="A path that the rule is about."),
         ),
     ),
-    _command("clusterrolebinding", "cluster role binding", _binding("ClusterRoleBinding"), *_SUBJECTS),
+    _command("clusterrolebinding", "cluster role binding", _binding("ClusterRoleBinding"), _BOUND, *_SUBJECTS),
     _command("configmap", "config map", _config_map, *_DATA, aliases=("cm",)),
     _command(
         "cronjob", "cron job", _cron_job, _IMAGE, Flag("schedule", required=True), Flag("restart"), aliases=("cj",)
@@ -391,7 +392,14 @@ COMMANDS = (
         run=acting(access_rules.create_role),
         flags=(*COMMON, *_RULE),
     ),
-    _command("rolebinding", "role binding", _binding("RoleBinding"), Flag("role"), *_SUBJECTS),
+    _command(
+        "rolebinding",
+        "role binding",
+        _binding("RoleBinding"),
+        Flag("role"),
+        replace(_BOUND, required=False),
+        *_SUBJECTS,
+    ),
     Command(
         name="secret",
         short="Create a secret using a specified subcommand",

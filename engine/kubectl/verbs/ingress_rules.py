@@ -121,9 +121,8 @@ def _selector(text: str) -> Object:
             operator = {"in": "In", "notin": "NotIn"}[match[2]]
             values = [value.strip() for value in match[3].split(",")]
             expressions.append({"key": match[1], "operator": operator, "values": values})
-        elif "!=" in part:
-            key, _, value = part.partition("!=")
-            expressions.append({"key": key.strip(), "operator": "NotIn", "values": [value.strip()]})
+        elif "!=" in part:  # metav1.ParseToLabelSelector knows none of these
+            raise CommandError('"!=" is not a valid label selector operator')
         elif "=" in part:
             key, _, value = part.partition("=")
             labels[key.strip()] = value.lstrip("=").strip()
