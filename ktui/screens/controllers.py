@@ -107,7 +107,7 @@ class ControllersScreen(PolledScreen):
             tone = colours.get("error" if name in ("errors", "to be retried") else "warning", "")
             is_telling = bool(count) and name != "reconciles"
             line.append(f" {name} ").append(str(count), f"bold {tone}" if is_telling else "").append("  ")
-        self.query_one("#totals", Static).update(line)
+        self.query_one("#totals", Static).update(line, layout=False)
 
     def _draw_detail(self, is_known: bool) -> None:
         detail = self.query_one(DetailPane)

@@ -286,7 +286,7 @@ class FlowScreen(FrameScreen):
         if state == self._told:
             return
         self._told = state
-        self.query_one("#following", Static).update(self._status(canvas, model))
+        self.query_one("#following", Static).update(self._status(canvas, model), layout=False)
         self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _story(self) -> Story | None:

@@ -111,7 +111,7 @@ class SchedulerScreen(PolledScreen):
         profiles = sorted({attempt["profile"] for attempt in self.model.attempts.get("decisions") or ()})
         if profiles and self.size.width >= WIDE_FROM // 2 + 20:
             line.append(f"   profile {', '.join(profiles)}", "dim")
-        self.query_one("#queues", Static).update(line)
+        self.query_one("#queues", Static).update(line, layout=False)
 
     def _draw_bars(self) -> None:
         bars = self.query_one(FillBars)

@@ -151,7 +151,8 @@ class StoreScreen(FrameScreen):
         self._show_keys()
         more = f" of {answer['count']}" if answer.get("count", 0) > len(keys) else ""
         self.query_one("#store-head", Static).update(
-            Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}")
+            Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}"),
+            layout=False,
         )
         shown = self.value.shown
         if not self.has_class("streaming") and (shown is None or (shown.is_newest and self._has_changed(shown.key))):
@@ -171,7 +172,7 @@ class StoreScreen(FrameScreen):
 
     def _say_problem(self, error: Exception) -> None:
         colour = inks(self.app).get("error", "")
-        self.query_one("#store-head", Static).update(Text(f" ✖ {error}", colour))
+        self.query_one("#store-head", Static).update(Text(f" ✖ {error}", colour), layout=False)
 
     def _show_value(self, key: str) -> None:
         if key and not key.endswith("/"):

@@ -83,4 +83,4 @@ class WatchesScreen(PolledScreen):
         )
         if self.model.told:
             line.append(f"   {self.model.told[0]}", colours.get("warning", ""))
-        self.query_one("#streams-head", Static).update(line)
+        self.query_one("#streams-head", Static).update(line, layout=False)

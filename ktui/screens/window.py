@@ -142,7 +142,7 @@ class Window(Guarded, Screen[None]):
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)
-        self.query_one("#tabs", Static).update(self._tabs())
+        self.query_one("#tabs", Static).update(self._tabs(), layout=False)
 
     def _tabs(self) -> Text:
         """The names of the screens: shorter where there is little room, and then without the last ones."""

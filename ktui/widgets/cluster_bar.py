@@ -19,7 +19,7 @@ class ClusterBar(Static):
     """
 
     def show(self, summary: ClusterSummary) -> None:
-        self.update(self.line(summary, self.size.width or 80, inks(self.app)))
+        self.update(self.line(summary, self.size.width or 80, inks(self.app)), layout=False)
 
     @staticmethod
     def line(summary: ClusterSummary, width: int, colours: Mapping[str, str]) -> Text:

@@ -20,7 +20,8 @@ class StoryLine(Static):
     """
 
     def show(self, story: Story | None, *, is_pinned: bool, width: int) -> None:
-        self.update(self.lines(story, is_pinned=is_pinned, width=width, colours=inks(self.app)))
+        lines = self.lines(story, is_pinned=is_pinned, width=width, colours=inks(self.app))
+        self.update(lines, layout=False)
 
     @staticmethod
     def lines(story: Story | None, *, is_pinned: bool, width: int, colours: Mapping[str, str]) -> Text:

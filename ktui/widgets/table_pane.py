@@ -115,7 +115,7 @@ class TablePane(Guarded, Vertical):
         problem = self.problem or self.view.filter(self.titles).problem
         if problem:
             head.append(f"  ✖ {problem}", colours.get("error", ""))
-        self.query_one(".pane-head", Static).update(head)
+        self.query_one(".pane-head", Static).update(head, layout=False)
 
     # -- the filter
 

@@ -21,9 +21,9 @@ class WatchRing(Static):
 
     def show(self, ring: Ring | None) -> None:
         if ring is None:
-            self.update(Text("The ring of the stream under the cursor is drawn here.", "dim"))
+            self.update(Text("The ring of the stream under the cursor is drawn here.", "dim"), layout=False)
         else:
-            self.update(Text("\n").join(ring_lines(ring, max(40, self.size.width), inks(self.app))))
+            self.update(Text("\n").join(ring_lines(ring, max(40, self.size.width), inks(self.app))), layout=False)
 
 
 def ring_lines(ring: Ring, width: int, colours: Mapping[str, str]) -> list[Text]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE_SECONDS = 30.0
+LEAVE_SECONDS = 5.0
 
 
 class Terminal:
@@ -51,7 +52,7 @@ class Terminal:
 
 @contextmanager
 def screen(home: Path, *options: str, size: tuple[int, int] = (120, 40)) -> Iterator[Terminal]:
-    """The screen of the cluster in `home`; killed in the end, as when a terminal is closed."""
+    """The screen of the cluster in `home`; left in the end with Ctrl+C, so that its streams are closed in order."""
     state = home / ".state"  # of somebody who has had the tour
     state.mkdir(parents=True, exist_ok=True)
     (state / "toured").touch()
@@ -66,10 +67,24 @@ def screen(home: Path, *options: str, size: tuple[int, int] = (120, 40)) -> Iter
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "-m", "ktui", *options], environment)
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    terminal = Terminal(descriptor, child)
     try:
-        yield Terminal(descriptor, child)
+        yield terminal
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        _leave(terminal)
         os.close(descriptor)
+
+
+def _leave(terminal: Terminal) -> None:
+    """With the key for it; killed where that does not help."""
+    deadline = time.perf_counter() + LEAVE_SECONDS
+    with contextlib.suppress(OSError):
+        terminal.press("\x03")
+        while time.perf_counter() < deadline:
+            if os.waitpid(terminal.pid, os.WNOHANG)[0]:
+                return
+            terminal.drain(0.05)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(terminal.pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(terminal.pid, 0)
