@@ -3,6 +3,7 @@ reflector.go, handleAnyWatch)."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 
 from engine.api.errors import ApiError
@@ -10,6 +11,9 @@ from engine.api.wire import WatchEvent
 from engine.client.client import Watch
 from engine.clock import Clock
 
+log = logging.getLogger(__name__)
+
+_KNOWN = frozenset(("ADDED", "MODIFIED", "DELETED", "BOOKMARK"))
 VERY_SHORT = 1.0  # seconds: a watch that ends sooner and brought nothing is a fault
 
 
@@ -39,16 +43,23 @@ class WatchStream:
         return self
 
     async def __anext__(self) -> WatchEvent:
+        while True:
+            event = await self._next()
+            if event.type == "ERROR":
+                raise ApiError.from_status(event.object)
+            if event.type in _KNOWN and "resourceVersion" in (event.object.get("metadata") or {}):
+                self._received += 1
+                return event
+            # Of a server that is none of ours: what it means by that is not worth an end of the watch.
+            log.error("unable to understand watch event %s", event.type)
+
+    async def _next(self) -> WatchEvent:
         try:
-            event = await self._events.__anext__()
+            return await self._events.__anext__()
         except (StopAsyncIteration, ConnectionError):
             if self._clock.monotonic() - self._began < VERY_SHORT and not self._received:
                 raise VeryShortWatchError from None
             raise StopAsyncIteration from None
-        if event.type == "ERROR":
-            raise ApiError.from_status(event.object)
-        self._received += 1
-        return event
 
     async def aclose(self) -> None:
         await self._watch.aclose()

@@ -198,6 +198,20 @@ EXPIRED = refusal(410, "Expired", "too old resource version: 2 (3)")
         pytest.param([stays(added("p1", 1), bookmark(2, end="false"))], ["stream"], {}, id="its annotation is read"),
         pytest.param([stays(added("p1", 1), bookmark(2))], ["stream"], {}, id="another bookmark is none"),
         pytest.param(
+            [
+                stays(
+                    WatchEvent("RENAMED", pod("p0", 1)),
+                    *SYNCED,
+                    WatchEvent("ADDED", {"kind": "Pod"}),
+                    WatchEvent("RENAMED", pod("p2", 3)),
+                    added("p3", 3),
+                )
+            ],
+            ["stream"],
+            {"p1": "1", "p3": "3"},
+            id="what cannot be understood is passed over",
+        ),
+        pytest.param(
             [NO_STREAMS, listed(1, pod("p1", 1)), stays(added("p2", 2))],
             ["stream", "list 0 limit=500", "watch 1"],
             {"p1": "1", "p2": "2"},
@@ -244,6 +258,18 @@ EXPIRED = refusal(410, "Expired", "too old resource version: 2 (3)")
             ["stream", "stream 3"],
             {},
             id="told by an event too",
+        ),
+        *(
+            pytest.param(
+                [ends(*SYNCED, added("p3", 3), error), stays(bookmark(9, end="true"))],
+                ["stream", "stream 3"],
+                {},
+                id=f"so does {name} in a stream",
+            )
+            for name, error in (
+                ("an object that could not be read", failing(500, "StoreReadError")),
+                ("an error that is no status", WatchEvent("ERROR", pod("p1", 4))),
+            )
         ),
         pytest.param(
             [ends(*SYNCED), EXPIRED, EXPIRED, stays(bookmark(9, end="true"))],
