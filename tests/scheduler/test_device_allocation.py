@@ -87,9 +87,21 @@ FOUR = published(*(device(name) for name in "abcd"))
         ),
         pytest.param(
             [claim("x", wants())],
-            [published(A, pool="p"), published(B, name="s2", pool="p", node="n2", generation=2)],
+            [published(A, pool="p", count=2), published(B, name="s2", pool="p", node="n2", generation=2)],
             None,
             id="a newer generation that is not here",
+        ),
+        pytest.param(
+            [claim("x", wants())],
+            [published(A, pool="p"), published(B, name="s2", pool="p", node="n2", generation=2)],
+            [["r=a"]],
+            id="a newer generation that is not here beside all of the older",
+        ),
+        pytest.param(
+            [claim("x", wants(), wants("s"))],
+            [published(device("a", bindingConditions=["ok"]), pool="p"), published(B, name="s2", pool="q")],
+            [["r=b", "s=a"]],
+            id="pools with devices to be made ready last",
         ),
         pytest.param([claim("x", wants())], [published(A, count=2)], None, id="an incomplete pool"),
         pytest.param(
@@ -313,6 +325,31 @@ def test_what_can_never_be_allocated(requests: list[Object], devices: dict[str, 
     assert str(failure.value) == text
 
 
+def sliced(name: str, *devices: Object, node: str = "n1", **spec: Any) -> Object:
+    """One of the two slices of a pool."""
+    return published(*devices, name=name, pool="p", node=node, count=2, **spec)
+
+
+def card(**counters: str) -> Object:
+    return {"name": "card", "counters": {name: {"value": value} for name, value in counters.items()}}
+
+
+def part_of_card(**counters: str) -> Object:
+    taken = card(**counters)
+    return device("part", consumesCounters=[{"counterSet": taken["name"], "counters": taken["counters"]}])
+
+
+MISCOUNTED = {
+    "two counter sets of one name": [sliced("s1", sharedCounters=[card()]), sliced("s2", A, sharedCounters=[card()])],
+    "no such counter set": [sliced("s1", part_of_card(memory="1Gi")), sliced("s2", A)],
+    "no such counter": [sliced("s1", part_of_card(memory="1Gi")), sliced("s2", sharedCounters=[card(cores="8")])],
+    "no such counter set for a device elsewhere": [
+        sliced("s1", A),
+        sliced("s2", part_of_card(memory="1Gi"), node="n2"),
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("request_", "slices", "text"),
     [
@@ -331,6 +368,10 @@ def test_what_can_never_be_allocated(requests: list[Object], devices: dict[str, 
             id="all of an invalid pool",
         ),
         pytest.param(wants(), [published(A, A)], "invalid resource pools were encountered", id="an invalid pool"),
+        *(
+            pytest.param(wants(), slices, "invalid resource pools were encountered", id=name)
+            for name, slices in MISCOUNTED.items()
+        ),
     ],
 )
 def test_what_cannot_be_allocated_on_this_node(request_: Object, slices: list[Object], text: str) -> None:

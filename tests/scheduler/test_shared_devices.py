@@ -90,6 +90,14 @@ SHARES: dict[str, tuple[list[Object], list[Object], list[Object], list[str] | No
     "a device of one's own is not shared": (
         [asking("1Gi", "r"), asking("1Gi", "s")], [device("a", capacity={"memory": "8Gi"})], [], None,
     ),
+    "all that have room": (
+        [asking("2Gi", allocationMode="All")], [shared("a", "2Gi"), shared("b", "1Gi"), shared("c"), device("d")],
+        [holding("x", "1Gi")], ["c=2Gi"],
+    ),
+    "all that have room beside the others of the pod": (
+        [asking("1Gi", "r"), asking("1Gi", "s", allocationMode="All")], [shared("a", "1Gi"), shared("b")], [],
+        ["b=1Gi", "a=1Gi", "b=1Gi"],
+    ),
 }  # fmt: skip
 
 

@@ -133,12 +133,12 @@ class _Search:
 
     def prepare(self) -> None:
         """How many devices each request takes; raises AllocationError where that is more than a claim can hold."""
-        for each in self._claims:
+        for index, each in enumerate(self._claims):
             least = 0
             for ways in each.requests:
                 for way in ways:
                     if way.all_devices is not None:
-                        way.all_devices = self._all(each.claim, way)
+                        way.all_devices = self._all(index, way)
                         way.count = len(way.all_devices)
                 least += min(way.count for way in ways)
             if least > MAX_RESULTS:
@@ -147,16 +147,23 @@ class _Search:
                     f"exceeds the claim limit of {MAX_RESULTS}"
                 )
 
-    def _all(self, claim: Object, request: Request) -> list[Device]:
+    def _all(self, index: int, request: Request) -> list[Device]:
+        """All devices that suit the request; what others already use of a shared one may leave too little of it."""
+        claim = self._claims[index].claim
         told = f"claim {claim_key(claim)}, request {request.name}: asks for all devices, but resource pool"
         for pool in self._pools:
             if pool.incomplete:
                 raise NodeAllocationError(f"{told} {pool} is currently being updated")
             if pool.invalid:
                 raise NodeAllocationError(f"{told} {pool} is currently invalid")
-        return [
-            device for pool in self._pools for device in pool.devices if self._is_selectable(claim, request, device)
-        ]
+        devices = (device for pool in self._pools for device in pool.devices)
+        return [d for d in devices if self._is_selectable(claim, request, d) and self._has_share(index, request, d)]
+
+    def _has_share(self, index: int, request: Request, device: Device) -> bool:
+        try:
+            return self._share(index, request, device) is not None
+        except AllocationError:
+            return False
 
     # -- the steps
 

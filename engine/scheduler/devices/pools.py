@@ -31,7 +31,8 @@ class Device:
 
 @dataclass(slots=True)
 class Pool:
-    """`devices` are those that the node can reach, `published` all of the pool, `counters` what they share by set."""
+    """`devices` are those that the node can reach, `published` all of the pool, `counters` what they share by set.
+    Nothing is taken from a pool that is incomplete or invalid."""
 
     driver: str
     name: str
@@ -56,7 +57,7 @@ def reaches(place: Object, node: Object) -> bool:
 
 
 class Slices:
-    """All slices of the newest generation of their pools, in the order of pools and names, found by node."""
+    """All slices, by pool and in the order of their names, found by node."""
 
     def __init__(self, slices: Iterable[Object], rules: Iterable[Object] = ()) -> None:
         """`rules` are DeviceTaintRules: administrators taint devices that drivers publish without a taint."""
@@ -66,9 +67,6 @@ class Slices:
             each = _with_taints(each, rules)
             pool = each["spec"]["pool"]
             self._pools.setdefault((each["spec"]["driver"], pool["name"]), []).append(each)
-        for key, found in self._pools.items():
-            newest = max(_generation(each) for each in found)
-            self._pools[key] = [each for each in found if _generation(each) == newest]
         self._elsewhere: dict[str, list[tuple[str, str]]] = {}  # pools that one node alone can reach
         self._anywhere: list[tuple[str, str]] = []
         for key, found in self._pools.items():
@@ -79,10 +77,10 @@ class Slices:
                 self._anywhere.append(key)
 
     def of(self, node: Object) -> list[Pool]:
-        """The pools of which the node can reach something."""
+        """The pools of which the node can reach something. Those with devices that must be made ready come last."""
         keys = [*self._anywhere, *self._elsewhere.get(node["metadata"]["name"], ())]
-        pools = (_pool(self._pools[key], node) for key in sorted(keys))
-        return [pool for pool in pools if pool is not None]
+        pools = [pool for key in sorted(keys) if (pool := _pool(self._pools[key], node)) is not None]
+        return sorted(pools, key=_has_conditions)
 
 
 def _with_taints(each: Object, rules: list[Object]) -> Object:
@@ -114,20 +112,37 @@ def _pool(slices: list[Object], node: Object) -> Pool | None:
     near = [each for each in slices if _near(each["spec"], node)]
     if not near:
         return None
-    spec = slices[0]["spec"]
-    published = [device for each in slices for device in _devices(each)]
-    made = Pool(
-        driver=spec["driver"],
-        name=spec["pool"]["name"],
-        incomplete=len(slices) != spec["pool"].get("resourceSliceCount"),
-        invalid=len({device.id for device in published}) < len(published),
-        published=published,
-    )
-    for each in slices:
-        for shared in each["spec"].get("sharedCounters") or ():
-            made.counters[shared["name"]] = shared.get("counters") or {}
-    made.devices = [device for each in near for device in _devices(each) if _device_near(device, node)]
+    generation = max(_generation(each) for each in near)
+    near = [each for each in near if _generation(each) == generation]
+    spec = near[0]["spec"]
+    count, whole = spec["pool"].get("resourceSliceCount"), near
+    if len(near) != count:
+        if any(_generation(each) > generation for each in slices):
+            # The driver is replacing the pool by one of which the node reaches nothing.
+            return None
+        whole = [each for each in slices if _generation(each) == generation]
+    made = Pool(spec["driver"], spec["pool"]["name"], incomplete=len(whole) != count, invalid=False)
+    made.published = [device for each in whole for device in _devices(each)]
+    made.devices = [device for each in near for device in _devices(each)]
+    made.invalid = len({device.id for device in made.devices}) < len(made.devices)
+    for shared in (shared for each in whole for shared in each["spec"].get("sharedCounters") or ()):
+        made.invalid = made.invalid or shared["name"] in made.counters
+        made.counters[shared["name"]] = shared.get("counters") or {}
+    made.invalid = made.invalid or not all(_counts(device, made.counters) for device in made.published)
+    made.devices = [device for device in made.devices if _device_near(device, node)]
     return made
+
+
+def _counts(device: Device, counters: dict[str, Object]) -> bool:
+    """Whether all the counters that a device takes from are there."""
+    return all(
+        part["counterSet"] in counters and (part.get("counters") or {}).keys() <= counters[part["counterSet"]].keys()
+        for part in device.spec.get("consumesCounters") or ()
+    )
+
+
+def _has_conditions(pool: Pool) -> bool:
+    return any("bindingConditions" in device.spec for device in pool.devices)
 
 
 def devices_near(slices: Iterable[Object], node: Object) -> Iterator[Device]:
