@@ -19,11 +19,13 @@ from engine.api.errors import PlainTextError, method_not_allowed
 from engine.api.openapi import OpenApi
 from engine.api.openapi_proto import MEDIA_TYPES
 from engine.api.wire import JSON, Request, Response
+from engine.apiserver import fairness
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
 from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
+from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.health import Health
 from engine.apiserver.metrics import metrics
 from engine.apiserver.request_metrics import RequestMetrics
@@ -34,8 +36,16 @@ Make = Callable[[], Any]
 
 
 class NonResource:
-    def __init__(self, backend: Backend, debug: DebugEndpoints, requests: RequestMetrics, issuer: TokenIssuer) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        debug: DebugEndpoints,
+        requests: RequestMetrics,
+        issuer: TokenIssuer,
+        levels: PriorityLevels,
+    ) -> None:
         self.health = Health(backend.storage.store)
+        self._levels = levels
         self._issuer = issuer
         self._requests = requests
         self._backend = backend
@@ -57,6 +67,8 @@ class NonResource:
             return await self.health.answer(request, path)
         if path == "/metrics":
             return await metrics(self._backend, self._requests)
+        if path.startswith(fairness.PREFIX):
+            return self._dump(request, path)
         if path == CONFIGURATION_PATH:
             return _cached(request, self._issuer.configuration(), JSON)
         if path == KEYS_PATH:
@@ -75,6 +87,12 @@ class NonResource:
         if make is None:
             raise unknown_path(self._backend.resources, path)
         return self._document(call, path, make)
+
+    def _dump(self, request: Request, path: str) -> Response:
+        text = fairness.dump(self._levels, path, details=bool(request.parameter("includeRequestDetails")))
+        if text is None:
+            raise unknown_path(self._backend.resources, path)
+        return Response(200, text.encode(), {"content-type": "text/plain; charset=utf-8"})
 
     def _follow_resources(self) -> None:
         """Forget what was made of resources that have changed since."""

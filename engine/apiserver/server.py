@@ -197,7 +197,8 @@ class ApiServer:
         self._auditor = self._make_auditor()
         requests = RequestMetrics()
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
-        self._nonresource = NonResource(self.backend, self._debug, requests, issuer)
+        levels = PriorityLevels(world.clock, self._flow_caches[1])
+        self._nonresource = NonResource(self.backend, self._debug, requests, issuer, levels)
         self._chain = Chain(
             world=world,
             authenticator=authenticator,
@@ -208,7 +209,7 @@ class ApiServer:
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
             audit_ids=rng.stream("audit-ids"),
-            levels=PriorityLevels(world.clock, self._flow_caches[1]),
+            levels=levels,
             deadlines=Deadlines(world, self._tasks),
             auditor=self._auditor,
         )

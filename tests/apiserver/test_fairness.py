@@ -162,3 +162,76 @@ async def test_who_goes_leaves_the_line(crowd: Crowd) -> None:
     running[-1].cancel()
     assert (await asyncio.gather(*running, return_exceptions=True))[-1].__class__ is asyncio.CancelledError
     assert await crowd.many(*["u"] * 4) == [(403, 1)] * 3 + [(403, 2)]
+
+
+DUMPS = "/debug/api_priority_and_fairness/dump_"
+
+
+async def _dumped(crowd: Crowd, name: str, *, details: bool = False) -> str:
+    """A dump at a moment when of five requests three run and two wait."""
+    await crowd.level({"queues": 2, "handSize": 1, "queueLengthLimit": 4})
+    query = {"includeRequestDetails": ["1"]} if details else {}
+    dump = asyncio.ensure_future(crowd.admin.send("GET", DUMPS + name, query=query))
+    await crowd.clock.sleep(0.5)
+    await crowd.many(*["u"] * 5)
+    response = await dump
+    assert (response.status, response.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    return str(response.body.decode())
+
+
+def _cells(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
+
+
+async def test_the_priority_levels_can_be_looked_at(crowd: Crowd) -> None:
+    text = await _dumped(crowd, "priority_levels")
+    first, second = text.splitlines()[:2]
+    assert first.startswith("PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests,")
+    assert first.endswith(" DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests")
+    assert second.startswith(
+        "catch-all,         0,            true,   false,       0,               0,                 0,"
+    )
+    rows = {name: rest for name, *rest in _cells(text)[1:]}
+    assert list(rows) == sorted(rows)
+    assert rows["few"] == ["1", "false", "false", "2", "3", "3", "0", "0", "0"]
+    assert rows["exempt"][:5] == ["0", "false", "false", "0", "1"]  # the one that asks
+
+
+async def test_the_queues_can_be_looked_at(crowd: Crowd) -> None:
+    head, *rows = _cells(await _dumped(crowd, "queues"))
+    assert head[1:5] == ["Index", "PendingRequests", "ExecutingRequests", "SeatsInUse"]
+    assert head[5:] == ["NextDispatchR", "InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum"]
+    few = sorted(row[2:] for row in rows if row[0] == "few")
+    assert few == [
+        ["0", "0", "0", "0.00000000ss", "0", "0", "0.00000000ss"],
+        ["2", "3", "3", "180.00000000ss", "2", "2", "120.00000000ss"],
+    ]
+    assert "exempt" not in {row[0] for row in rows}
+
+
+async def test_the_requests_can_be_looked_at(crowd: Crowd) -> None:
+    head, *rows = _cells(await _dumped(crowd, "requests", details=True))
+    assert head[4:10] == [
+        "FlowDistingsher",
+        "ArriveTime",
+        "InitialSeats",
+        "FinalSeats",
+        "AdditionalLatency",
+        "StartTime",
+    ]
+    assert head[10:] == ["UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource"]
+    few = [row for row in rows if row[0] == "few"]
+    assert [row[3] for row in few] == ["0", "1", "-1", "-1", "-1"]
+    waits, runs = few[0], few[-1]
+    assert (waits[1], waits[4], waits[6:10]) == ("few", "u", ["1", "0", "0s", "0001-01-01T00:00:00Z"])
+    assert runs[9] == runs[5] == waits[5]
+    path = "/api/v1/namespaces/default/configmaps"
+    assert runs[10:] == ["u", "list", path, "default", "", "v1", "configmaps", ""]
+    [asking] = [row for row in rows if row[0] == "exempt"]
+    assert (asking[2:4], asking[11]) == (["-1", "-1"], "get")
+
+
+async def test_there_are_three_dumps(crowd: Crowd) -> None:
+    assert (await crowd.admin.send("GET", f"{DUMPS}nothing")).status == 404
+    anybody = Client(InProcessTransport(crowd.server, ClientCertificate("u", ("crowd",))), user_agent="test")
+    assert (await anybody.send("GET", f"{DUMPS}requests")).status == 403

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.api.types import PODS, SERVICES, Object
+from engine.apiserver.registry.options import manager_of
 from engine.client import Client
 from tests.apiserver.conftest import pod
 
@@ -36,3 +39,17 @@ async def test_a_binding_makes_the_scheduler_no_manager(client: Client, default_
     bound = await client.get(PODS, "web", namespace="default")
     assert bound["spec"]["nodeName"] == "node-1"
     assert owners(bound) == owners(made) == [("kubectl", "")]
+
+
+@pytest.mark.parametrize(
+    ("agent", "manager"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64)", "Mozilla"),
+        (f"{'f' * 130}/Something", "f" * 128),
+        ("🍔" * 60, "🍔" * 32),  # as many as fit into 128 bytes
+        ("\x07a\u200bb/1", "ab"),
+        ("/1.0", "unknown"),
+    ],
+)
+def test_who_names_no_manager_is_called_by_its_user_agent(agent: str, manager: str) -> None:
+    assert manager_of(agent) == manager

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from engine.api.errors import PlainTextError
 from engine.api.types import Object
 from engine.apiserver.authentication.user import UserInfo
-from engine.apiserver.fairness.queues import Queue, Queues
+from engine.apiserver.fairness.queues import Claim, Queue, Queues
 from engine.apiserver.fairness.shuffle_sharding import flow_hash
 from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
@@ -37,7 +38,16 @@ class Level:
     borrowing: int | None = None
     rejects: bool = True  # whether nobody waits
     queues: Queues | None = None
-    executing: int = 0
+    quiescing: bool = False  # its configuration is gone, and not yet all that it was for
+    running: dict[Claim, None] = field(default_factory=dict)
+    dispatched: int = 0
+    rejected: int = 0
+    timed_out: int = 0
+    cancelled: int = 0
+
+    @property
+    def executing(self) -> int:
+        return len(self.running)
 
     @property
     def waiting(self) -> int:
@@ -52,9 +62,9 @@ class Level:
 class Seat:
     """A request's own; `leave` gives it up, and may be called twice."""
 
-    def __init__(self, levels: PriorityLevels, level: Level, queue: Queue | None, now: float) -> None:
+    def __init__(self, levels: PriorityLevels, level: Level, claim: Claim, now: float) -> None:
         self._levels = levels
-        self.level, self.queue, self.since = level, queue, now
+        self.level, self.claim, self.since = level, claim, now
         self._left = False
 
     def leave(self) -> None:
@@ -71,52 +81,63 @@ class PriorityLevels:
         self._seen = -1
         self._levels: dict[str, Level] = {}
 
-    async def enter(self, flow: Flow, user: UserInfo, info: RequestInfo) -> Seat | None:
-        """A seat of the flow's level, waited for if need be; None where none is needed. Raises ApiError 429."""
-        level = self._current().get(flow.level_name)
-        if level is None or level.exempt:
-            return None
-        queue = None
-        if level.queues is not None and not level.rejects:
-            distinguisher = {"ByUser": user.name, "ByNamespace": info.namespace}.get(flow.distinguisher, "")
-            queue = level.queues.choose(flow_hash(flow.schema_name, distinguisher))
-        if not level.waiting and self._has_room(level):
-            level.executing += 1
-            if level.queues is not None and queue is not None:
-                level.queues.begin(queue)
-        elif level.queues is None or queue is None:
-            raise _too_many()
-        else:
-            await self._wait(level, level.queues, queue)
-        return Seat(self, level, queue, self._clock.monotonic())
+    def __iter__(self) -> Iterator[Level]:
+        """By name."""
+        return iter(sorted(self._current().values(), key=lambda level: level.name))
 
-    async def _wait(self, level: Level, queues: Queues, queue: Queue) -> None:
-        turn = queues.put(queue)
+    async def enter(self, flow: Flow, user: UserInfo, info: RequestInfo) -> Seat | None:
+        """A seat of the flow's level, waited for if need be; None where there is no level. Raises ApiError 429."""
+        level = self._current().get(flow.level_name)
+        if level is None:
+            return None
+        distinguisher = {"ByUser": user.name, "ByNamespace": info.namespace}.get(flow.distinguisher, "")
+        claim = Claim(flow, distinguisher, user.name, info, self._clock.now())
+        if level.queues is not None and not level.rejects:
+            claim.queue = level.queues.choose(flow_hash(flow.schema_name, distinguisher))
+        if level.exempt or (not level.waiting and self._has_room(level)):
+            self._begin(level, claim)
+            if level.queues is not None and claim.queue is not None:
+                level.queues.begin(claim.queue)
+        elif level.queues is None or claim.queue is None:
+            raise _too_many(level)
+        else:
+            await self._wait(level, level.queues, claim.queue, claim)
+        return Seat(self, level, claim, self._clock.monotonic())
+
+    def _begin(self, level: Level, claim: Claim) -> None:
+        claim.started = self._clock.now()
+        level.running[claim] = None
+        level.dispatched += 1
+
+    async def _wait(self, level: Level, queues: Queues, queue: Queue, claim: Claim) -> None:
+        turn = queues.put(queue, claim)
         if turn is None:
-            raise _too_many()
+            raise _too_many(level)
         try:
             async with self._clock.timeout(WAIT_SECONDS):
                 await asyncio.shield(turn)
         except TimeoutError:
             if not turn.done():  # else it came in the last moment
-                queues.give_up(queue, turn)
-                raise _too_many() from None
+                queues.give_up(queue, claim)
+                level.timed_out += 1
+                raise _too_many(level) from None
         except asyncio.CancelledError:
             if turn.done():
-                Seat(self, level, queue, self._clock.monotonic()).leave()
+                Seat(self, level, claim, self._clock.monotonic()).leave()
             else:
-                queues.give_up(queue, turn)
+                queues.give_up(queue, claim)
+                level.rejected += 1
+                level.cancelled += 1
             raise
 
     def leave(self, seat: Seat) -> None:
-        level = seat.level
-        level.executing -= 1
-        if level.queues is not None and seat.queue is not None:
-            level.queues.end(seat.queue, self._clock.monotonic() - seat.since)
+        level, queue = seat.level, seat.claim.queue
+        level.running.pop(seat.claim, None)
+        if level.queues is not None and queue is not None:
+            level.queues.end(queue, self._clock.monotonic() - seat.since)
         for each in self._levels.values():
             while each.queues is not None and each.waiting and self._has_room(each):
-                each.executing += 1
-                each.queues.next()
+                self._begin(each, each.queues.next())
 
     def _has_room(self, level: Level) -> bool:
         if level.executing < level.nominal:
@@ -124,7 +145,7 @@ class PriorityLevels:
         if level.borrowing is not None and level.executing - level.nominal >= level.borrowing:
             return False
         others = self._levels.values()
-        lent = sum(max(0, each.executing - each.nominal) for each in others)
+        lent = sum(max(0, each.executing - each.nominal) for each in others if not each.exempt)
         return sum(each.idle for each in others if each is not level) > lent
 
     # -- what the configurations say
@@ -136,8 +157,10 @@ class PriorityLevels:
             total = sum(_limits(spec).get("nominalConcurrencyShares", 0) for spec in found.values())
             for name, spec in found.items():
                 _configure(self._levels.setdefault(name, Level(name)), spec, total, self._seats)
-            for name in [name for name, level in self._levels.items() if name not in found and not level.executing]:
-                del self._levels[name]
+            for level in self._levels.values():
+                level.quiescing = level.name not in found
+        for name in [each.name for each in self._levels.values() if each.quiescing and not each.executing]:
+            del self._levels[name]
         return self._levels
 
 
@@ -157,12 +180,15 @@ def _configure(level: Level, spec: Object, total: int, seats: int) -> None:
     queuing = response.get("queuing") or {}
     shape = (queuing.get("queues", 64), queuing.get("handSize", 8), queuing.get("queueLengthLimit", 50))
     level.rejects = response.get("type") != "Queue"
-    if not level.rejects and (level.queues is None or (level.queues.shape != shape and not level.waiting)):
+    if level.rejects and not level.waiting:
+        level.queues = None
+    elif not level.rejects and (level.queues is None or (level.queues.shape != shape and not level.waiting)):
         queues, hand, length = shape
         level.queues = Queues(queues=queues, hand=hand, length=length)
 
 
-def _too_many() -> PlainTextError:
+def _too_many(level: Level) -> PlainTextError:
+    level.rejected += 1
     error = PlainTextError(429, "Too many requests, please try again later.")
     error.retry_after = RETRY_AFTER
     return error

@@ -8,17 +8,35 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from engine.apiserver.fairness.shuffle_sharding import deal
+from engine.apiserver.flow_classifier import Flow
+from engine.apiserver.request_info import RequestInfo
 
 GUESS = 60.0  # seconds that a request may take, estimatedServiceDuration
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
+class Claim:
+    """A request's claim to a seat; `turn` comes true when one that waits may go on."""
+
+    flow: Flow
+    distinguisher: str
+    user: str
+    info: RequestInfo
+    arrived: datetime
+    queue: Queue | None = None
+    turn: asyncio.Future[None] | None = None
+    started: datetime | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Queue:
     number: int
-    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    waiting: deque[Claim] = field(default_factory=deque)
     executing: int = 0
     given: float = 0.0
 
@@ -42,30 +60,35 @@ class Queues:
         hand = deal(hash_value, len(self._queues), self._hand)
         return min((self._queues[number] for number in hand), key=lambda queue: queue.load)
 
-    def put(self, queue: Queue) -> asyncio.Future[None] | None:
+    def __iter__(self) -> Iterator[Queue]:
+        return iter(self._queues)
+
+    def put(self, queue: Queue, claim: Claim) -> asyncio.Future[None] | None:
         """What comes true when it is the request's turn; None where the queue is full."""
         if len(queue.waiting) >= self._length:
             return None
         self._catch_up(queue)
-        turn = asyncio.get_running_loop().create_future()
-        queue.waiting.append(turn)
+        claim.turn = asyncio.get_running_loop().create_future()
+        queue.waiting.append(claim)
         self.waiting += 1
-        return turn
+        return claim.turn
 
-    def give_up(self, queue: Queue, turn: asyncio.Future[None]) -> None:
-        queue.waiting.remove(turn)
+    def give_up(self, queue: Queue, claim: Claim) -> None:
+        queue.waiting.remove(claim)
         self.waiting -= 1
 
-    def next(self) -> None:
+    def next(self) -> Claim:
         """Let the first of the queue whose turn it is go on."""
         count = len(self._queues)
         due = (queue for queue in self._queues if queue.waiting)
         queue = min(due, key=lambda each: (each.given, (each.number - self._last - 1) % count))
         self._given, self._last = queue.given, queue.number
-        turn = queue.waiting.popleft()
+        claim = queue.waiting.popleft()
         self.waiting -= 1
         self._charge(queue)
-        turn.set_result(None)
+        if claim.turn is not None:
+            claim.turn.set_result(None)
+        return claim
 
     def begin(self, queue: Queue) -> None:
         """Let a request go on at once."""

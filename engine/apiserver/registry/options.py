@@ -73,8 +73,8 @@ def dry_run_causes(values: list[str]) -> list[Cause]:
 
 def manager_of(user_agent: str) -> str:
     """The manager of a client that names none: the first word of its user agent (handlers/create.go)."""
-    word = user_agent.split("/")[0]
-    return "".join(letter for letter in word if letter.isprintable())[:MANAGER_LENGTH] or "unknown"
+    word = "".join(letter for letter in user_agent.split("/")[0] if letter.isprintable())
+    return word.encode()[:MANAGER_LENGTH].decode(errors="ignore") or "unknown"
 
 
 @dataclass(frozen=True, slots=True)
