@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
+from engine.api.validation.text import dns_subdomain
 from engine.client.client import STRATEGIC_PATCH, Client
 from engine.client.event_correlator import Correlated
 from engine.tasks import Supervisor
@@ -109,11 +110,12 @@ class EventWriter:
         await self._tasks.close()
 
     def metadata(self, reference: Object) -> Object:
-        """Name and namespace of a new event about something."""
-        return {
-            "name": f"{reference.get('name', '')}.{self._nanos():x}",
-            "namespace": reference.get("namespace") or "default",
-        }
+        """Name and namespace of a new event about something, whose own name may be none for an event
+        (tools/record/util GenerateEventName)."""
+        name = f"{reference.get('name', '')}.{self._nanos():x}"
+        if dns_subdomain(name):
+            name = self._rng.uid()
+        return {"name": name, "namespace": reference.get("namespace") or "default"}
 
     def _nanos(self) -> int:
         """Nanoseconds since 1970, never twice the same.

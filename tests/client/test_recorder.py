@@ -123,3 +123,16 @@ async def test_events_that_are_too_many_are_counted_and_told_of_twice(
             "kubelet: 5 events were dropped",
         ]
         await recorder.close()
+
+
+@pytest.mark.parametrize("name", ["2001:db8::123", "system:node", "x" * 250])
+async def test_an_object_whose_name_is_none_for_an_event_has_events_too(world: World, name: str) -> None:
+    """client-go tools/events TestEventf, "event with invalid Event name" and "large event name"."""
+    async with serving(world) as server:
+        recorder = EventRecorder(server.client, world, "ipallocator")
+        recorder.event_of({"kind": "IPAddress", "name": name}, WARNING, "IPAddressNotAllocated", "It leaked")
+        await recorder.flush()
+        (event,) = await events(server)
+        assert event["involvedObject"]["name"] == name
+        assert len(event["metadata"]["name"]) == 36, "a uuid"
+        await recorder.close()
