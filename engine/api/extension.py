@@ -73,3 +73,7 @@ class Extension(Protocol):
     def read(self, stored: Object) -> Object:
         """A stored object, of whatever version, in this one."""
         ...
+
+    def stored(self, obj: Object) -> Object:
+        """An object of this version in the one that is stored."""
+        ...

@@ -156,10 +156,11 @@ class Storage:
         """The object as it was stored; None if there is one of that name already."""
         key = info.key(namespace, name).encode()
         obj = self.ordered(info, obj)
-        put = Put(key, await self._encode(info, obj), await self._lease(info))
+        stored = await self._in_storage(info, obj)
+        put = Put(key, self._encoded(info, stored), await self._lease(info))
         with self.metrics.request("create", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
-        return _at(obj, response.revision) if response.succeeded else None
+        return await self._written(info, obj, stored, response.revision) if response.succeeded else None
 
     async def replace(
         self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, expected: int, cause: str
@@ -167,10 +168,11 @@ class Storage:
         """The object as it was stored; None if the stored one is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
         obj = self.ordered(info, obj)
-        put = Put(key, await self._encode(info, obj), await self._lease(info))
+        stored = await self._in_storage(info, obj)
+        put = Put(key, self._encoded(info, stored), await self._lease(info))
         with self.metrics.request("update", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
-        return _at(obj, response.revision) if response.succeeded else None
+        return await self._written(info, obj, stored, response.revision) if response.succeeded else None
 
     async def remove(self, info: ResourceInfo, namespace: str, name: str, *, expected: int, cause: str) -> int | None:
         """The revision of the deletion; None if the stored object is no longer at the expected revision."""
@@ -184,20 +186,33 @@ class Storage:
         for start in range(0, len(objects), _MAX_OPERATIONS):
             puts = []
             for info, namespace, name, obj in objects[start : start + _MAX_OPERATIONS]:
-                puts.append(Put(info.key(namespace, name).encode(), self._stored(info, self.ordered(info, obj))))
+                puts.append(
+                    Put(
+                        info.key(namespace, name).encode(),
+                        self._encoded(info, to_storage(info, self.ordered(info, obj))),
+                    )
+                )
             await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
 
-    async def _encode(self, info: ResourceInfo, obj: Object) -> bytes:
+    async def _in_storage(self, info: ResourceInfo, obj: Object) -> Object:
+        """An object in the version that is stored. Raises ApiError 500."""
         if info.custom and self.converter is not None:
             obj = await self.converter.to_storage(info, obj)
-        return self._stored(info, obj)
+        return to_storage(info, obj)
 
-    def _stored(self, info: ResourceInfo, obj: Object) -> bytes:
-        metadata = obj["metadata"]
+    async def _written(self, info: ResourceInfo, obj: Object, stored: Object, revision: int) -> Object:
+        """What a write answers: a custom object as it is read back, which what it is stored as may change."""
+        if not info.custom or info.storage_gvk == info.gvk:
+            return _at(obj, revision)
+        stored = _at(stored, revision)
+        await self.prepare(info, [stored])
+        return self.ordered(info, from_storage(info, stored))
+
+    def _encoded(self, info: ResourceInfo, stored: Object) -> bytes:
+        metadata = stored["metadata"]
         if "resourceVersion" in metadata:
             metadata = {key: value for key, value in metadata.items() if key != "resourceVersion"}
-            obj = {**obj, "metadata": metadata}
-        stored = to_storage(info, obj)
+            stored = {**stored, "metadata": metadata}
         return kept_json(self._order.of(info, info.storage_gvk, stored) if info.converts else stored)
 
     def ordered(self, info: ResourceInfo, obj: Object) -> Object:

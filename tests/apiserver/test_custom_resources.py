@@ -255,7 +255,7 @@ async def test_several_versions_are_one_object(client: Client) -> None:
     newer = CRON_TABS._replace(version="v2")
     await client.create(CRON_TABS, _cron_tab(), namespace="default")
     found = await client.get(newer, "a", namespace="default")
-    assert (found["apiVersion"], found["spec"]["extra"]) == (f"{GROUP}/v2", "e")
+    assert (found["apiVersion"], found["spec"]) == (f"{GROUP}/v2", {"replicas": 1})
     async with await client.watch(newer) as watch:
         assert (await anext(aiter(watch))).object == found
     response = await client.send("GET", newer.path("default"))

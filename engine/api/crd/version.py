@@ -55,10 +55,9 @@ class CustomVersion:
         self._spec = version
         self.names: Object = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
         self.gvk = GVK(spec["group"], version["name"], self.names["kind"])
-        self.raw: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": True,
-        }
+        self.raw: Object = _schema_of(version)
+        self._schemas = {each["name"]: _schema_of(each) for each in spec["versions"]}
+        self._storage = next(each["name"] for each in spec["versions"] if each["storage"])
         self.structural = Structural(self.raw)
         self.subresources: Object = version.get("subresources") or {}
         self.terminating = "deletionTimestamp" in definition["metadata"]
@@ -66,6 +65,7 @@ class CustomVersion:
         if (spec.get("conversion") or {}).get("strategy") == "Webhook":
             self.webhook = spec["conversion"]["webhook"]
         self._read: OrderedDict[tuple[str, str], Object] = OrderedDict()
+        self._others: dict[str, Structural] = {}
 
     @property
     def warning(self) -> str:
@@ -177,7 +177,26 @@ class CustomVersion:
                 **stored,
                 "apiVersion": self.gvk.api_version,
             }  # nobody has asked the webhook: labels are all that counts
-        return self.keep(stored, stored)
+        return self.keep(stored, self.own(stored))
+
+    def own(self, stored: Object) -> Object:
+        """A stored object as the version that it is stored in has it: pruned and defaulted. This is what is converted;
+        a version that it is converted to prunes it, but has no defaults for it."""
+        schema = self._schema(stored.get("apiVersion", "").rpartition("/")[2])
+        return completed(schema, prune(schema, stored, []))
+
+    def stored(self, obj: Object) -> Object:
+        """An object of this version, or one that a webhook has made of it, in the version that is stored."""
+        target = self.gvk._replace(version=self._storage)
+        obj = {**obj, "apiVersion": target.api_version, "kind": target.kind}
+        return prune(self._schema(self._storage), obj, [])
+
+    def _schema(self, version: str) -> Structural:
+        if version == self.gvk.version or version not in self._schemas:
+            return self.structural
+        if version not in self._others:
+            self._others[version] = Structural(self._schemas[version])
+        return self._others[version]
 
     def known(self, stored: Object) -> bool:
         """Whether `read` needs no conversion for this object."""
@@ -186,15 +205,20 @@ class CustomVersion:
         return key in self._read or stored.get("apiVersion") == self.gvk.api_version
 
     def keep(self, stored: Object, converted: Object) -> Object:
-        """Remember what a stored object is in this version: pruned and defaulted."""
+        """Remember what a stored object is in this version."""
         metadata = stored["metadata"]
         if converted.get("apiVersion") != self.gvk.api_version or converted.get("kind") != self.gvk.kind:
             converted = {**converted, "apiVersion": self.gvk.api_version, "kind": self.gvk.kind}
-        shown = completed(self.structural, prune(self.structural, converted, []))
+        shown = prune(self.structural, converted, [])
         self._read[metadata.get("uid", ""), metadata.get("resourceVersion", "")] = shown
         if len(self._read) > _CACHE:
             self._read.popitem(last=False)
         return shown
+
+
+def _schema_of(version: Object) -> Object:
+    schema: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def _content(obj: Object) -> Object:

@@ -35,7 +35,7 @@ class WebhookConverter:
         foreign = [obj for obj in stored if not version.known(obj)]
         if not foreign:
             return
-        converted = await self._convert(version.webhook, foreign, info.gvk)
+        converted = await self._convert(version.webhook, [version.own(obj) for obj in foreign], info.gvk)
         for before, after in zip(foreign, converted, strict=True):
             version.keep(before, after)
 

@@ -18,7 +18,9 @@ def from_storage(info: ResourceInfo, obj: Object) -> Object:
 
 
 def to_storage(info: ResourceInfo, obj: Object) -> Object:
-    return obj if info.storage_gvk == info.gvk else _convert(obj, info.gvk, info.storage_gvk)
+    if info.storage_gvk == info.gvk:
+        return obj
+    return info.extension.stored(obj) if info.extension is not None else _convert(obj, info.gvk, info.storage_gvk)
 
 
 def _convert(obj: Object, source: GVK, target: GVK) -> Object:

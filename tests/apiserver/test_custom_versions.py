@@ -1,0 +1,142 @@
+"""What becomes of a custom object between its versions (apiextensions-apiserver test/integration/conversion)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import GVR, Object, copy_object
+from engine.api.wire import MERGE_PATCH
+from engine.apiserver.webhook_client import WebhookClient
+from engine.client import Client
+from tests.api.crd.samples import GROUP, definition
+from tests.apiserver.test_custom_resources import DEFINITIONS
+
+VERSIONS = ("v1beta1", "v1alpha1", "v1beta2")
+WEBHOOK: Object = {
+    "strategy": "Webhook",
+    "webhook": {"clientConfig": {"url": "https://localhost:1/"}, "conversionReviewVersions": ["v1"]},
+}
+
+
+def resource(version: str) -> GVR:
+    return GVR(GROUP, version, "crontabs")
+
+
+def versions(conversion: Object) -> Object:
+    """Each version has a field of its own, and one that has a default in it alone. v1beta1 is stored."""
+    made = definition()
+    del made["metadata"]["uid"]
+    made["spec"]["conversion"] = conversion
+    [first] = made["spec"]["versions"]
+    made["spec"]["versions"] = []
+    for name in VERSIONS:
+        defaults = {each: {"type": "boolean", **({"default": True} if each == name else {})} for each in VERSIONS}
+        fields = {
+            f"only-{name}": {"type": "string"},
+            "text": {"type": "string"},
+            "defaults": {"type": "object", "properties": defaults},
+        }
+        version = copy_object(first)
+        version |= {"name": name, "storage": name == "v1beta1", "subresources": {"status": {}}}
+        version["schema"]["openAPIV3Schema"]["properties"]["spec"] = {"type": "object", "properties": fields}
+        made["spec"]["versions"].append(version)
+    return made
+
+
+def cron_tab(name: str, version: str, **spec: Any) -> Object:
+    return {"apiVersion": f"{GROUP}/{version}", "kind": "CronTab", "metadata": {"name": name}, "spec": spec}
+
+
+def converted(obj: Object, target: str) -> Object:
+    return {**obj, "apiVersion": target}
+
+
+@pytest.fixture
+def webhook(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Object, str], Object]], None]:
+    """Lets a function convert, instead of a webhook."""
+
+    def answer_with(convert: Callable[[Object, str], Object]) -> None:
+        async def post(self: WebhookClient, config: Object, body: Object, *, timeout: int) -> Object:
+            request = body["request"]
+            objects = [convert(copy_object(each), request["desiredAPIVersion"]) for each in request["objects"]]
+            response = {"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects}
+            return {"apiVersion": body["apiVersion"], "kind": body["kind"], "response": response}
+
+        monkeypatch.setattr(WebhookClient, "post", post)
+
+    return answer_with
+
+
+@pytest.mark.parametrize("conversion", [{"strategy": "None"}, WEBHOOK], ids=["none", "webhook"])
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_defaults_are_of_the_version_that_is_written_and_of_the_one_that_is_stored(
+    client: Client, webhook: Callable[..., None], conversion: Object, version: str
+) -> None:
+    webhook(converted)
+    await client.create(DEFINITIONS, versions(conversion))
+    made = await client.create(resource(version), cron_tab("a", version, defaults={}), namespace="default")
+    wanted = {"v1beta1": True, version: True}
+    assert made["spec"]["defaults"] == wanted
+    for each in VERSIONS:
+        found = await client.get(resource(each), "a", namespace="default")
+        assert (found["apiVersion"], found["spec"]["defaults"]) == (f"{GROUP}/{each}", wanted)
+
+
+@pytest.mark.parametrize("conversion", [{"strategy": "None"}, WEBHOOK], ids=["none", "webhook"])
+async def test_what_the_stored_version_does_not_know_is_lost(
+    client: Client, webhook: Callable[..., None], conversion: Object
+) -> None:
+    webhook(converted)
+    await client.create(DEFINITIONS, versions(conversion))
+    sent = cron_tab("a", "v1beta2", **{"only-v1beta2": "x", "text": "y"})
+    made = await client.create(resource("v1beta2"), sent, namespace="default")
+    assert made["spec"] == {"text": "y"}
+    patch = {"spec": {"only-v1beta2": "x", "text": "z"}}
+    after = await client.patch(resource("v1beta2"), "a", patch, namespace="default", content_type=MERGE_PATCH)
+    assert after["spec"] == {"text": "z"}
+    stored = cron_tab("b", "v1beta1", **{"only-v1beta1": "x"})
+    await client.create(resource("v1beta1"), stored, namespace="default")
+    assert (await client.get(resource("v1alpha1"), "b", namespace="default"))["spec"] == {}
+
+
+async def test_labels_that_a_webhook_gives_are_kept(client: Client, webhook: Callable[..., None]) -> None:
+    def convert(obj: Object, target: str) -> Object:
+        obj["metadata"] |= {"labels": {"to": target.rpartition("/")[2]}, "generation": 42, "finalizers": ["foo/bar"]}
+        return converted(obj, target)
+
+    webhook(convert)
+    await client.create(DEFINITIONS, versions(WEBHOOK))
+    made = await client.create(resource("v1beta2"), cron_tab("a", "v1beta2"), namespace="default")
+    assert (made["metadata"]["labels"], made["metadata"]["generation"]) == ({"to": "v1beta2"}, 1)
+    stored = await client.get(resource("v1beta1"), "a", namespace="default")
+    assert stored["metadata"]["labels"] == {"to": "v1beta1"}
+    assert "finalizers" not in stored["metadata"]
+
+
+async def test_a_webhook_that_fails(client: Client, webhook: Callable[..., None]) -> None:
+    await client.create(DEFINITIONS, versions(WEBHOOK))
+    await client.create(resource("v1beta1"), cron_tab("a", "v1beta1"), namespace="default")
+
+    def convert(obj: Object, target: str) -> Object:
+        obj["metadata"]["uid"] = "42"
+        return converted(obj, target)
+
+    webhook(convert)
+    other = resource("v1beta2")
+    patch: Object = {"spec": {"text": "x"}}
+    attempts: list[Callable[[], Any]] = [
+        lambda: client.get(other, "a", namespace="default"),
+        lambda: client.list(other, namespace="default"),
+        lambda: client.create(other, cron_tab("b", "v1beta2"), namespace="default"),
+        lambda: client.patch(other, "a", patch, namespace="default", content_type=MERGE_PATCH),
+        lambda: client.delete(other, "a", namespace="default"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ApiError, match="Kind=CronTab returned invalid object: must have the same UID: ") as caught:
+            await attempt()
+        assert (caught.value.code, caught.value.reason) == (500, "")
+    assert (await client.get(resource("v1beta1"), "a", namespace="default"))["spec"] == {}
