@@ -165,7 +165,7 @@ def test_a_webhook_converts_between_versions(kubectl: Kubectl, home: Home, tmp_p
         kubectl("patch", f"hosts.v2.{group}", "a", "--type=merge", "-p", '{"spec":{"port":"2"}}').ok()
         assert kubectl("get", f"hosts.v1.{group}", "-o", "jsonpath={.items[*].spec.hostPort}").ok() == "h:2"
     refused = kubectl("patch", f"hosts.v2.{group}", "a", "--type=merge", "-p", '{"spec":{"port":"3"}}')
-    assert f"conversion webhook for {group}/v1, Kind=Host failed" in refused.err
+    assert f'Error from server: conversion webhook for {group}/v2, Kind=Host failed: Post "https://' in refused.err
     home.kubectl("delete", "crd", f"hosts.{group}", "--timeout=20s").ok()
 
 
