@@ -18,7 +18,7 @@ MEMORY = {
     "type": "Resource",
     "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "100Mi"}},
 }
-REQUESTS = {
+REQUESTS: Object = {
     "type": "Object",
     "object": {
         "describedObject": {"kind": "Service", "name": "web"},

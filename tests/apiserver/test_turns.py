@@ -18,7 +18,7 @@ SCHEMA: Object = {
     "properties": {"rows": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}},
 }
 SCHEMA["properties"]["rows"]["items"]["x-kubernetes-validations"] = [RULE]
-WRONG = ['spec.rows[60]: Invalid value: too large']
+WRONG = ["spec.rows[60]: Invalid value: too large"]
 
 
 def _rows(length: int) -> Object:
@@ -56,7 +56,7 @@ async def test_others_go_on_between_the_rules_of_a_large_object(virtual_clock: C
 async def test_a_rule_that_takes_long_by_itself_comes_to_the_same_end(virtual_clock: Clock) -> None:
     obj = cron_tab({"rows": [list(range(3000))]})
     real, virtual = await _counted(obj, Clock()), await _counted(obj, virtual_clock)
-    assert real[0] == virtual[0] == ['spec.rows[0]: Invalid value: too large']
+    assert real[0] == virtual[0] == ["spec.rows[0]: Invalid value: too large"]
 
 
 async def test_a_task_is_a_threads_but_under_a_virtual_clock(virtual_clock: Clock) -> None:

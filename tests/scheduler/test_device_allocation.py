@@ -450,7 +450,7 @@ def test_an_empty_selector_is_refused() -> None:
     assert selector("true") == {"cel": {"expression": "true"}}
 
 
-WHOLE = {"resourceClaims": [{"name": "d", "resourceClaimName": "c"}]}
+WHOLE: dict[str, Any] = {"resourceClaims": [{"name": "d", "resourceClaimName": "c"}]}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The step of a paused clock: on to the next traced hop (design, section 6).
 
-`PUT /debug/ktui/clock` with `{"action": "step", "over": ["lease", "list"]}`: hops on objects of such a kind, or with such
-a verb, are passed over, so that one who follows an apply is not stopped by every heartbeat. The answer is the clock, and
-`hop`: the span that ended, or null where none did within `MOST_SECONDS` of the model.
+`PUT /debug/ktui/clock` with `{"action": "step", "over": ["lease", "list"]}`: hops on objects of such a kind, or with
+such a verb, are passed over, so that one who follows an apply is not stopped by every heartbeat. The answer is the
+clock, and `hop`: the span that ended, or null where none did within `MOST_SECONDS` of the model.
 """
 
 from __future__ import annotations
