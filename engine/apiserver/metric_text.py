@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from engine.api.go_floats import shown_float
 from engine.metrics import Sample
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -18,4 +19,6 @@ def metric(name: str, kind: str, samples: Sequence[Sample], help: str) -> Iterat
     yield f"# TYPE {name} {kind}"
     for labels, value, suffix in samples:
         shown = ",".join(f'{label}="{text.translate(_ESCAPES)}"' for label, text in labels.items())
-        yield f"{name}{suffix}{{{shown}}} {value}" if shown else f"{name}{suffix} {value}"
+        # Nearly all are small whole numbers, which are written at once.
+        number = str(int(value)) if abs(value) < 1e6 and value == int(value) else shown_float(float(value))
+        yield f"{name}{suffix}{{{shown}}} {number}" if shown else f"{name}{suffix} {number}"

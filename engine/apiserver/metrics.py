@@ -12,22 +12,24 @@ from typing import Any
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.cache_metrics import cache_lines
+from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.metric_text import CONTENT_TYPE, metric
 from engine.apiserver.process_metrics import process_lines
 from engine.apiserver.request_metrics import RequestMetrics
-from engine.metrics import Sample
+from engine.metrics import Family, Sample
 from engine.views import Views
 
 _METRICS = "/metrics"
 
 
-async def metrics(backend: Backend, requests: RequestMetrics) -> Response:
+async def metrics(backend: Backend, requests: RequestMetrics, levels: PriorityLevels) -> Response:
     status = await backend.storage.store.status()
     lines = [
         *_server(backend.definitions.version, status.db_size),
         *requests.lines(),
         *cache_lines(backend.caches),
-        *_storage(backend),
+        *_of(backend.storage.metrics.families()),
+        *_of(levels.metrics.families()),
         *_of_components(backend.world.views),
         *process_lines(),
     ]
@@ -51,8 +53,8 @@ def _server(version: str, size: int) -> Iterator[str]:
     )
 
 
-def _storage(backend: Backend) -> Iterator[str]:
-    for family in backend.storage.metrics.families():
+def _of(families: Iterable[Family]) -> Iterator[str]:
+    for family in families:
         yield from metric(family.name, family.kind, list(family.samples()), family.help)
 
 

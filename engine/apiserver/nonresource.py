@@ -66,7 +66,7 @@ class NonResource:
         if path.startswith(_HEALTH):
             return await self.health.answer(request, path)
         if path == "/metrics":
-            return await metrics(self._backend, self._requests)
+            return await metrics(self._backend, self._requests, self._levels)
         if path.startswith(fairness.PREFIX):
             return self._dump(request, path)
         if path == CONFIGURATION_PATH:

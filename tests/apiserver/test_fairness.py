@@ -235,3 +235,53 @@ async def test_there_are_three_dumps(crowd: Crowd) -> None:
     assert (await crowd.admin.send("GET", f"{DUMPS}nothing")).status == 404
     anybody = Client(InProcessTransport(crowd.server, ClientCertificate("u", ("crowd",))), user_agent="test")
     assert (await anybody.send("GET", f"{DUMPS}requests")).status == 403
+
+
+async def _figures(crowd: Crowd) -> list[str]:
+    text = (await crowd.admin.send("GET", "/metrics")).body.decode()
+    lines = [line for line in text.splitlines() if line.startswith("apiserver_flowcontrol_") and '"few"' in line]
+    return [
+        line.removeprefix("apiserver_flowcontrol_").replace('flow_schema="few",priority_level="few"', "")
+        for line in lines
+    ]
+
+
+async def test_figures_of_who_ran_and_who_did_not(crowd: Crowd) -> None:
+    await crowd.level({"queues": 1, "handSize": 1, "queueLengthLimit": 2})
+    await crowd.many(*["u"] * 6)
+    figures = await _figures(crowd)
+    for expected in (
+        "dispatched_requests_total{} 5",
+        'rejected_requests_total{,reason="queue-full"} 1',
+        "current_inqueue_requests{} 0",
+        "current_executing_requests{} 0",
+        "current_executing_seats{} 0",
+        'request_wait_duration_seconds_count{execute="true",} 5',
+        'request_wait_duration_seconds_sum{execute="true",} 2',
+        "request_queue_length_after_enqueue_count{} 5",
+        'nominal_limit_seats{priority_level="few"} 3',
+        'lower_limit_seats{priority_level="few"} 3',
+        'upper_limit_seats{priority_level="few"} 3',
+    ):
+        assert expected in figures
+
+
+async def test_why_requests_were_sent_away(crowd: Crowd) -> None:
+    await crowd.level(None)
+    await crowd.many(*["u"] * 5)
+    assert 'rejected_requests_total{,reason="concurrency-limit"} 2' in await _figures(crowd)
+
+
+@pytest.mark.parametrize("crowd", [20], indirect=True)
+async def test_who_waited_in_vain_is_counted(crowd: Crowd) -> None:
+    await crowd.level({"queues": 1, "handSize": 1, "queueLengthLimit": 9})
+    gone = asyncio.gather(*(crowd.ask("u") for _ in range(5)))
+    await crowd.clock.sleep(1)
+    leaves = asyncio.ensure_future(crowd.ask("u"))
+    await crowd.clock.sleep(1)
+    leaves.cancel()
+    await gone
+    figures = await _figures(crowd)
+    assert 'rejected_requests_total{,reason="time-out"} 2' in figures
+    assert 'rejected_requests_total{,reason="cancelled"} 1' in figures
+    assert 'request_wait_duration_seconds_count{execute="false",} 3' in figures

@@ -11,7 +11,9 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, PODS
+from engine.apiserver.metric_text import metric
 from engine.client import Client
+from engine.metrics import Sample
 from engine.world import World
 from tests.apiserver.conftest import ClientFor, config_map
 
@@ -177,3 +179,11 @@ async def test_the_process_is_told_of_as_prometheus_does(client: Client) -> None
     again = await page(client)
     assert again["process_start_time_seconds"] == found["process_start_time_seconds"] > 1.7e9
     assert again["process_cpu_seconds_total"] >= found["process_cpu_seconds_total"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (2.0, "2"), (0.25, "0.25"), (999999, "999999"), (1e6, "1e+06"), (45256704, "4.5256704e+07")],
+)
+def test_numbers_are_written_as_go_writes_them(value: float, text: str) -> None:
+    assert list(metric("a", "gauge", [Sample({}, value)], "b"))[-1] == f"a {text}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from engine.api.errors import PlainTextError
 from engine.api.types import Object
 from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.fairness.metrics import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT, FairnessMetrics
 from engine.apiserver.fairness.queues import Claim, Queue, Queues
 from engine.apiserver.fairness.shuffle_sharding import flow_hash
 from engine.apiserver.flow_classifier import Flow
@@ -44,6 +45,13 @@ class Level:
     rejected: int = 0
     timed_out: int = 0
     cancelled: int = 0
+
+    @property
+    def least(self) -> int:
+        return self.nominal - self.lendable
+
+    def most(self, seats: int) -> int:
+        return seats if self.borrowing is None else self.nominal + self.borrowing
 
     @property
     def executing(self) -> int:
@@ -80,6 +88,7 @@ class PriorityLevels:
         self._seats = seats
         self._seen = -1
         self._levels: dict[str, Level] = {}
+        self.metrics = FairnessMetrics()
 
     def __iter__(self) -> Iterator[Level]:
         """By name."""
@@ -98,8 +107,10 @@ class PriorityLevels:
             self._begin(level, claim)
             if level.queues is not None and claim.queue is not None:
                 level.queues.begin(claim.queue)
+                self.metrics.lengths.observe(1, *_labels(level, claim))
+                self.metrics.waits.observe(0, *_labels(level, claim), "true")
         elif level.queues is None or claim.queue is None:
-            raise _too_many(level)
+            raise self._refused(level, claim, CONCURRENCY_LIMIT)
         else:
             await self._wait(level, level.queues, claim.queue, claim)
         return Seat(self, level, claim, self._clock.monotonic())
@@ -108,11 +119,18 @@ class PriorityLevels:
         claim.started = self._clock.now()
         level.running[claim] = None
         level.dispatched += 1
+        labels = _labels(level, claim)
+        self.metrics.dispatched.add(*labels)
+        self.metrics.executing.add(*labels)
+        self.metrics.seats.add(*labels)
 
     async def _wait(self, level: Level, queues: Queues, queue: Queue, claim: Claim) -> None:
         turn = queues.put(queue, claim)
         if turn is None:
-            raise _too_many(level)
+            raise self._refused(level, claim, QUEUE_FULL)
+        labels = _labels(level, claim)
+        self.metrics.lengths.observe(len(queue.waiting), *labels)
+        self.metrics.waiting.add(*labels)
         try:
             async with self._clock.timeout(WAIT_SECONDS):
                 await asyncio.shield(turn)
@@ -120,19 +138,32 @@ class PriorityLevels:
             if not turn.done():  # else it came in the last moment
                 queues.give_up(queue, claim)
                 level.timed_out += 1
-                raise _too_many(level) from None
+                raise self._refused(level, claim, TIME_OUT) from None
         except asyncio.CancelledError:
             if turn.done():
                 Seat(self, level, claim, self._clock.monotonic()).leave()
             else:
                 queues.give_up(queue, claim)
-                level.rejected += 1
                 level.cancelled += 1
+                self._refused(level, claim, CANCELLED)
             raise
+        finally:
+            self.metrics.waiting.add(*labels, by=-1)
+            waited = ((claim.started or self._clock.now()) - claim.arrived).total_seconds()
+            self.metrics.waits.observe(waited, *labels, str(claim.started is not None).lower())
+
+    def _refused(self, level: Level, claim: Claim, reason: str) -> PlainTextError:
+        level.rejected += 1
+        self.metrics.rejected.add(*_labels(level, claim), reason)
+        error = PlainTextError(429, "Too many requests, please try again later.")
+        error.retry_after = RETRY_AFTER
+        return error
 
     def leave(self, seat: Seat) -> None:
         level, queue = seat.level, seat.claim.queue
-        level.running.pop(seat.claim, None)
+        del level.running[seat.claim]
+        self.metrics.executing.add(*_labels(level, seat.claim), by=-1)
+        self.metrics.seats.add(*_labels(level, seat.claim), by=-1)
         if level.queues is not None and queue is not None:
             level.queues.end(queue, self._clock.monotonic() - seat.since)
         for each in self._levels.values():
@@ -159,6 +190,7 @@ class PriorityLevels:
                 _configure(self._levels.setdefault(name, Level(name)), spec, total, self._seats)
             for level in self._levels.values():
                 level.quiescing = level.name not in found
+                self.metrics.limits(level.name, level.nominal, level.least, level.most(self._seats))
         for name in [each.name for each in self._levels.values() if each.quiescing and not each.executing]:
             del self._levels[name]
         return self._levels
@@ -187,8 +219,5 @@ def _configure(level: Level, spec: Object, total: int, seats: int) -> None:
         level.queues = Queues(queues=queues, hand=hand, length=length)
 
 
-def _too_many(level: Level) -> PlainTextError:
-    level.rejected += 1
-    error = PlainTextError(429, "Too many requests, please try again later.")
-    error.retry_after = RETRY_AFTER
-    return error
+def _labels(level: Level, claim: Claim) -> tuple[str, str]:
+    return level.name, claim.flow.schema_name

@@ -1,0 +1,85 @@
+"""What /metrics says of the priority levels (apiserver pkg/util/flowcontrol/metrics/metrics.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.metrics import Counter, Family, Gauge, Histogram
+
+QUEUE_FULL, CONCURRENCY_LIMIT, TIME_OUT, CANCELLED = "queue-full", "concurrency-limit", "time-out", "cancelled"
+
+_PREFIX = "apiserver_flowcontrol_"
+_FLOW = ("priority_level", "flow_schema")
+_OF_SUBSYSTEM = "the API Priority and Fairness subsystem"
+_STAGE = "(initial stage for a WATCH, any stage otherwise)"
+_SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
+_LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
+
+
+class FairnessMetrics:
+    def __init__(self) -> None:
+        self.rejected = _counter(
+            "rejected_requests_total", f"[BETA] Number of requests rejected by {_OF_SUBSYSTEM}", "reason"
+        )
+        self.dispatched = _counter(
+            "dispatched_requests_total", f"[BETA] Number of requests executed by {_OF_SUBSYSTEM}"
+        )
+        self.waiting = _gauge(
+            "current_inqueue_requests",
+            f"[BETA] Number of requests currently pending in queues of {_OF_SUBSYSTEM}",
+        )
+        self.executing = _gauge(
+            "current_executing_requests",
+            "[BETA] Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in "
+            + _OF_SUBSYSTEM,
+        )
+        self.seats = _gauge(
+            "current_executing_seats",
+            f"[BETA] Concurrency (number of seats) occupied by the currently executing {_STAGE} requests in "
+            + _OF_SUBSYSTEM,
+        )
+        self.waits = Histogram(
+            f"{_PREFIX}request_wait_duration_seconds",
+            "[BETA] Length of time a request spent waiting in its queue",
+            *_FLOW,
+            "execute",
+            buckets=_SECONDS,
+        )
+        self.lengths = Histogram(
+            f"{_PREFIX}request_queue_length_after_enqueue",
+            f"[ALPHA] Length of queue in {_OF_SUBSYSTEM}, as seen by each request after it is enqueued",
+            *_FLOW,
+            buckets=_LENGTHS,
+        )
+        self.nominal = Gauge(
+            f"{_PREFIX}nominal_limit_seats",
+            "[BETA] Nominal number of execution seats configured for each priority level",
+            "priority_level",
+        )
+        self.lower = Gauge(
+            f"{_PREFIX}lower_limit_seats",
+            "[ALPHA] Configured lower bound on number of execution seats available to each priority level",
+            "priority_level",
+        )
+        self.upper = Gauge(
+            f"{_PREFIX}upper_limit_seats",
+            "[ALPHA] Configured upper bound on number of execution seats available to each priority level",
+            "priority_level",
+        )
+
+    def limits(self, level: str, nominal: int, lower: int, upper: int) -> None:
+        self.nominal.set(level, to=nominal)
+        self.lower.set(level, to=lower)
+        self.upper.set(level, to=upper)
+
+    def families(self) -> Iterator[Family]:
+        yield from (self.rejected, self.dispatched, self.waiting, self.executing, self.seats)
+        yield from (self.waits, self.lengths, self.nominal, self.lower, self.upper)
+
+
+def _counter(name: str, help: str, *labels: str) -> Counter:
+    return Counter(f"{_PREFIX}{name}", help, *_FLOW, *labels)
+
+
+def _gauge(name: str, help: str) -> Gauge:
+    return Gauge(f"{_PREFIX}{name}", help, *_FLOW)
