@@ -1,7 +1,7 @@
 """`python -m tests.pictures [FOLDER]`: the README's pictures, from a real run.
 
 A cluster with realistic latencies runs in this process; `samples/web.yaml` is applied through the screen's own command
-line, and the Flow screen is exported once all Pods are ready.
+line, and Flow is exported once all Pods are ready; then a Pod that fits nowhere is applied, and Scheduler exported.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SETTLE_SECONDS = 4.0
 ROOT = Path(__file__).parents[1]
 
 
-async def flow(folder: Path) -> Path:
-    """The apply of the first sample, pinned, from its start."""
+async def pictures(folder: Path) -> list[Path]:
+    """The apply of the first sample, pinned, from its start; and why a Pod that asks for too much fits nowhere."""
     async with Cluster(ClusterConfig(seed=1, profile="realistic"), clock=Clock()) as cluster:
         session = Session(name="default", client=cluster.client(user_agent="kubectl/ktui"), world=World.create())
         app = KtuiApp(session)
@@ -39,14 +39,23 @@ async def flow(folder: Path) -> Path:
             await asyncio.sleep(SETTLE_SECONDS)
             await driver.press("p", "g", "down")
             await driver.sees("pinned", "mutating admission")
-            file = folder / "flow.svg"
-            file.write_text(app.export_screenshot(title="ktui"))
-            return file
+            flow = _written(app, folder / "flow.svg")
+            await driver.press("p")
+            await driver.command(f"apply -f {ROOT / 'samples' / 'broken-unschedulable.yaml'}")
+            await driver.sees("pod/giant created")
+            await driver.press("escape", "6")
+            await driver.sees("giant", "Insufficient cpu", "filter: which nodes may run it")
+            return [flow, _written(app, folder / "scheduler.svg")]
+
+
+def _written(app: KtuiApp, file: Path) -> Path:
+    file.write_text(app.export_screenshot(title="ktui"))
+    return file
 
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
-    print(asyncio.run(flow(folder)))
+    print(*asyncio.run(pictures(folder)), sep="\n")
 
 
 if __name__ == "__main__":

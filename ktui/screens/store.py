@@ -20,6 +20,7 @@ from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import TITLES as STREAM_TITLES
 from ktui.models.store_stream import StoreStream
 from ktui.models.summary import ClusterSummary
+from ktui.models.trouble import advice, words
 from ktui.screens.frame import FrameScreen
 from ktui.screens.store_value import KeyValue
 from ktui.widgets.grid import Grid
@@ -27,6 +28,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.store_board import StoreBoard
 from ktui.widgets.table_pane import TablePane
 
+NO_KEY = "No key begins with this."
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
 
@@ -84,7 +86,7 @@ class StoreScreen(FrameScreen):
         with Horizontal():
             with Vertical(id="store-left"):
                 yield Static("", id="store-head")
-                yield Grid(empty="No key begins with this.", id="keys")
+                yield Grid(empty="◐ asking the engine …", id="keys")
                 yield TablePane("Revisions", empty="Nothing was written since this was opened.", id="stream")
                 yield Input(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
             with Vertical(id="store-right"):
@@ -168,11 +170,14 @@ class StoreScreen(FrameScreen):
             rows = key_rows(self._keys, self._revision)
         else:
             rows = key_tree(self._keys, self._revision, self._folded)
-        self.keys.show(TITLES, rows)
+        self.keys.show(TITLES, rows, empty=NO_KEY)
 
-    def _say_problem(self, error: Exception) -> None:
-        colour = inks(self.app).get("error", "")
-        self.query_one("#store-head", Static).update(Text(f" ✖ {error}", colour), layout=False)
+    def _say_problem(self, error: ApiError | ConnectionError) -> None:
+        """In the head; and what to do about it, where no key was ever read."""
+        colour, problem = inks(self.app).get("error", ""), words(error)
+        if not self._keys:
+            self.keys.show(TITLES, [], empty=f"✖ {problem}\n{advice(problem)}")
+        self.query_one("#store-head", Static).update(Text(f" ✖ {problem}", colour), layout=False)
 
     def _show_value(self, key: str) -> None:
         if key and not key.endswith("/"):

@@ -83,6 +83,13 @@ async def test_a_table_without_rows_says_why_and_what_to_do(error: ApiError | Co
             await driver.sees(f"✖ {words}"[:20], what_to_do[:40])
 
 
+async def test_the_store_says_why_it_has_no_keys_and_what_to_do() -> None:
+    async with shown(Engine(ConnectionError("refused"))) as driver:
+        await driver.press("3")
+        await driver.sees(f"✖ {LOST}", "It is tried again all the time")
+        await driver.misses("No key begins with this")
+
+
 async def test_rows_stay_while_the_connection_is_lost_and_are_current_again_after() -> None:
     engine = Engine()
     async with shown(engine) as driver:
