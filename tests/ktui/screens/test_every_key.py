@@ -261,7 +261,7 @@ ROWS = [
             lambda driver: "against" in driver.picture and "the newest" not in driver.picture,
             WEB_KEY,
         ),
-        ("right_square_bracket", "the newest", (*WEB_KEY, "left_square_bracket")),
+        ("right_square_bracket", says("that is as far as it goes"), (*WEB_KEY, *["right_square_bracket"] * 3)),
         ("m", says("all others are compared with rev"), WEB_KEY),
         ("l", lambda driver: driver.app.shown.has_class("streaming")),
         ("p", "held at rev"),
