@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.defaults.pods import round_resource_list, volume_source
+from engine.api.defaults.pods import condition_times, round_resource_list, volume_source
 from engine.api.types import Object
 
 
@@ -20,6 +20,7 @@ def persistent_volume(obj: Object) -> None:
 
 def persistent_volume_claim(obj: Object) -> None:
     obj.setdefault("status", {}).setdefault("phase", "Pending")
+    condition_times(obj)
     claim_spec(obj.setdefault("spec", {}))
 
 
