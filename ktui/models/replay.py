@@ -74,5 +74,5 @@ def _in_order(spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _begun(root: Span) -> Span:
-    """The client's span before it has ended: it has taken no time yet."""
-    return {**root, "wall_ms": 0.0, "model_ms": 0.0, "outcome": "ok"}
+    """The client's span before it has ended: it has taken no time yet, and nothing came of it."""
+    return {**root, "wall_ms": 0.0, "model_ms": 0.0, "outcome": ""}

@@ -136,7 +136,7 @@ class Tally:
                 yield self._lit(hop, seen, took)
             elif hop == COMES_WITH_AUTHENTICATION and reached > hop:
                 yield Lamp(hop, DONE)
-            elif reached < LAST_LINK and not self._is_refused:
+            elif reached < LAST_LINK and root["outcome"] and not self._is_refused:
                 yield Lamp(hop, SKIPPED)  # it was answered, and there was nothing to write
             elif hop == reached + 1 and not self._is_refused:
                 yield Lamp(hop, WAITING)
