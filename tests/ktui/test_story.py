@@ -33,6 +33,14 @@ def test_hops_that_were_not_needed_are_told_from_those_ahead() -> None:
     assert signs(story) == DONE * 7 + SKIPPED * 4 + DONE
 
 
+def test_a_write_that_was_answered_without_one_waits_for_nothing() -> None:
+    links = [*request("a", parent="root", hops=(2, 3, 4, 5, 6)), span("root", 1, verb="patch")]
+    assert signs(story_of(*links)) == DONE * 6 + SKIPPED * 6
+    replayed = tell([*links[:-1], {**links[-1], "outcome": ""}])  # shown before it has ended
+    assert replayed is not None
+    assert signs(replayed) == DONE * 6 + WAITING + AHEAD * 5
+
+
 def test_a_refusal_ends_the_story() -> None:
     links = request("a", parent="root", hops=(2, 3))
     links[1]["outcome"] = "Forbidden"
