@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextvars import Context
+from typing import NamedTuple
 
 from engine.api.types import GVR, Object
 from engine.api.wire import WatchEvent
@@ -27,6 +28,15 @@ from engine.world import World
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Object | None, Object | None, Origin], None]
+
+MINIMUM_RESYNC_PERIOD = 1.0
+
+
+class StoppedInformerError(RuntimeError):
+    """A handler was to be added to an informer that will tell nothing any more."""
+
+    def __init__(self, handler: Handler) -> None:
+        super().__init__(f"handler {handler!r} was not added to shared informer because it has stopped already")
 
 
 class SharedInformer:
@@ -46,8 +56,7 @@ class SharedInformer:
         self.resource = resource
         self._clock: Clock = world.clock
         self._indexer = Indexer()
-        self._handlers: list[Handler] = []
-        self._resyncs: list[_Resync] = []
+        self._handlers: list[_Registration] = []
         self._synced = asyncio.Event()
         self._detector = MutationDetector() if detect_mutations else None
         self._tasks = Supervisor(f"informer {client.user_agent} {resource.group_resource}")
@@ -61,25 +70,30 @@ class SharedInformer:
             field_selector=field_selector,
         )
         self._started = False
+        self._stopped = False
         self.lister = Lister(self._indexer)
 
     # -- what its users set up
 
     def add_handler(self, handler: Handler, *, resync: float = 0.0) -> None:
         """Tell `handler` of all that is there and of all changes; with `resync` also of everything every so many
-        seconds, as a change from an object to itself."""
-        self._handlers.append(handler)
+        seconds (one at the least), as a change from an object to itself. Raises StoppedInformerError."""
+        if self._stopped:
+            raise StoppedInformerError(handler)
+        added = _Registration(handler, _Resync(self._clock, resync, lambda: self._resync(handler)))
+        self._handlers.append(added)
         for obj in list(self._indexer.objects().values()):
             _call(handler, None, obj, Origin.of_object(obj))
-        if resync:
-            tick = _Resync(self._clock, resync, lambda: self._resync(handler))
-            self._resyncs.append(tick)
-            if self._started:
-                tick.start()
+        if self._started:
+            added.resync.start()
 
     def remove_handler(self, handler: Handler) -> None:
-        if handler in self._handlers:
-            self._handlers.remove(handler)
+        """Tell the handler nothing more, its resyncs neither."""
+        for known in self._handlers:
+            if known.handler == handler:
+                known.resync.stop()
+                self._handlers.remove(known)
+                return
 
     def add_index(self, name: str, function: IndexFunc) -> None:
         self._indexer.add_index(name, function)
@@ -93,12 +107,13 @@ class SharedInformer:
         self._started = True
         # A context of its own: the reflector must not be taken for a part of whatever span is open now.
         Context().run(self._tasks.spawn, self._reflector.run(), "reflector")
-        for tick in self._resyncs:
-            tick.start()
+        for known in self._handlers:
+            known.resync.start()
 
     async def stop(self) -> None:
-        for tick in self._resyncs:
-            tick.stop()
+        self._stopped = True
+        for known in self._handlers:
+            known.resync.stop()
         await self._tasks.close()
         if self._detector is not None:
             self._detector.check()
@@ -163,8 +178,8 @@ class SharedInformer:
             self._tell(last, None, Origin.of_event(event) if event is not None else Origin())
 
     def _tell(self, old: Object | None, new: Object | None, origin: Origin) -> None:
-        for handler in list(self._handlers):
-            _call(handler, old, new, origin)
+        for known in list(self._handlers):
+            _call(known.handler, old, new, origin)
 
     def _resync(self, handler: Handler) -> None:
         for obj in list(self._indexer.objects().values()):
@@ -172,24 +187,34 @@ class SharedInformer:
 
 
 class _Resync:
-    """Rings every so many seconds."""
+    """Rings every so many seconds; never for zero."""
 
     def __init__(self, clock: Clock, seconds: float, ring: Callable[[], None]) -> None:
+        if 0 < seconds < MINIMUM_RESYNC_PERIOD:
+            log.info("a resync period of %s s is too small: it is made %s s", seconds, MINIMUM_RESYNC_PERIOD)
+            seconds = MINIMUM_RESYNC_PERIOD
         self._clock = clock
         self._seconds = seconds
         self._ring = ring
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        self._timer = self._clock.call_later(self._seconds, self._fire)
+        if self._seconds:
+            self._timer = self._clock.call_later(self._seconds, self._fire)
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     def _fire(self) -> None:
+        self.start()  # first: what is rung may stop it
         self._ring()
-        self.start()
+
+
+class _Registration(NamedTuple):
+    handler: Handler
+    resync: _Resync
 
 
 def _version(obj: Object) -> str:

@@ -9,6 +9,7 @@ import pytest
 from engine.api.types import CONFIGMAPS, Object
 from engine.api.wire import Request, Response
 from engine.client import InformerFactory, Origin, SharedInformer
+from engine.client.informer import StoppedInformerError
 from engine.client.mutation_detector import MutatedObjectError
 from engine.trace import Hop
 from engine.world import World
@@ -175,6 +176,34 @@ async def test_a_resync_tells_all_again(world: World) -> None:
         assert again.said == ["added a", "changed a", "changed a"]
         assert again.origins[1] == Origin()
         await informer.stop()
+
+
+async def test_a_resync_comes_once_a_second_at_the_most_and_ends_with_its_handler(world: World) -> None:
+    async with serving(world) as server:
+        await create(server, "a")
+        informer, _ = informer_of(server)
+        often, gone = Heard(), Heard()
+        informer.add_handler(often, resync=0.1)
+        informer.add_handler(gone, resync=30)
+        informer.start()
+        await informer.wait_for_sync()
+        informer.remove_handler(gone)
+        often.said.clear()
+        await world.clock.sleep(30.5)
+        assert 30 <= len(often.said) <= 31
+        assert gone.said == ["added a"]
+        await informer.stop()
+
+
+async def test_a_stopped_informer_takes_no_handler(world: World) -> None:
+    async with serving(world) as server:
+        informer, heard = informer_of(server)
+        informer.start()
+        await informer.wait_for_sync()
+        await informer.stop()
+        with pytest.raises(StoppedInformerError, match="was not added to shared informer because it has stopped"):
+            informer.add_handler(heard)
+        assert informer.status()["handlers"] == 1
 
 
 async def test_a_factory_shares_one_informer_for_one_scope(world: World) -> None:
