@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from engine.api.types import PODS
+from engine.api.types import GVR, PODS, Object
 from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import ASSIGNED_POD_DELETE, Action, ClusterEvent, EventResource, EventWithHint
 from engine.scheduler.framework.plugin import (
+    BindPlugin,
     PermitPlugin,
     PermitResult,
     PostBindPlugin,
@@ -20,12 +21,13 @@ from engine.scheduler.framework.plugin import (
     ReservePlugin,
 )
 from engine.scheduler.framework.profile import DEFAULT_PLUGINS
-from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unschedulable
+from engine.scheduler.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.pod_info import PodInfo
 from engine.world import World
 from tests.scheduler.stage import Stage, open_stage
 
+PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
 StageFor = Callable[[type], Awaitable[Stage]]
 
 
@@ -259,3 +261,66 @@ async def test_a_plugins_bug_hits_the_pod_and_not_the_scheduler(stage_with: Stag
     await stage.add_pod("b")
     assert await stage.bound("b") == "n1"
     assert "scheduling pod default/a" in caplog.text
+
+
+async def preempted(stage: Stage) -> tuple[Object, str]:
+    """The pod a on its way to a node, once b of a higher priority has got it, and what a was told."""
+    await stage.admin.create(PRIORITY_CLASSES, {"metadata": {"name": "high"}, "value": 1000})
+    await stage.add_node("n1", cpu="1")
+    there = await stage.add_pod("a", cpu="1")
+    while not stage.scheduler.cache.assumed_pods:
+        await stage.world.clock.sleep(0.05)
+    urgent = await stage.add_pod("b", cpu="1", priorityClassName="high")
+    assert await stage.bound("b") == "n1"
+    found = await stage.until(lambda p: "SchedulerError" in str(p.get("status")), "a")
+    assert found["metadata"]["uid"] == there["metadata"]["uid"]
+    note = f"Preempted by pod {urgent['metadata']['uid']} on node n1 (in kube-scheduler memory)."
+    assert ("Normal", "Preempted", note) in await stage.events("a")
+    # Nobody has to look for room again, once there is some.
+    await stage.admin.delete(PODS, "b", namespace="default", grace_period_seconds=0)
+    assert await stage.bound("a") == "n1"
+    return found, next(c["message"] for c in found["status"]["conditions"] if c["type"] == "PodScheduled")
+
+
+async def test_a_pod_that_is_preempted_while_its_binding_is_prepared_is_not_deleted(slow: Stage) -> None:
+    found, told = await preempted(slow)
+    assert told == 'running PreBind plugin "Slow": context canceled'
+    assert [c["type"] for c in found["status"]["conditions"]] == ["PodScheduled"]
+    assert "nominatedNodeName" not in found["status"]
+
+
+class Asks(PermitPlugin):
+    """Lets the first pod wait."""
+
+    name = "Asks"
+    seen: ClassVar[list[str]] = []
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        self.seen.append(pod.name)
+        return PermitResult(Status(Code.WAIT), 100.0) if len(self.seen) == 1 else PermitResult()
+
+
+async def test_a_pod_that_is_preempted_while_it_waits_is_tried_again(stage_with: StageFor) -> None:
+    Asks.seen.clear()
+    _, told = await preempted(await stage_with(Asks))
+    assert told == "waiting on permit for pod: preempted"
+
+
+class Passes(BindPlugin):
+    """Leaves the pod to others, where there are none."""
+
+    name = "Passes"
+
+    async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        return SKIP
+
+
+async def test_a_pod_that_no_bind_plugin_wants(world: World) -> None:
+    plugins = (*(p for p in DEFAULT_PLUGINS if p.name != "DefaultBinder"), EnabledPlugin("Passes"))
+    configuration = SchedulerConfiguration(profiles=(Profile(plugins=plugins),))
+    async with open_stage(world, configuration=configuration, registry={**REGISTRY, "Passes": Passes}) as stage:
+        await stage.add_node("n1")
+        await stage.add_pod("a")
+        condition = await stage.condition("a")
+        assert (condition["reason"], condition.get("message", "")) == ("SchedulerError", "")
+        assert not stage.scheduler.cache.assumed_pods

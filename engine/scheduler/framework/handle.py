@@ -11,6 +11,7 @@ from engine.clock import Clock
 from engine.rng import Rng
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
+from engine.scheduler.framework.pods_in_pre_bind import PodsInPreBind
 from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.waiting_pods import WaitingPods
 from engine.scheduler.metrics import SchedulerMetrics
@@ -36,9 +37,11 @@ class Recorder(Protocol):
 
 
 class Filters(Protocol):
-    """The parts of a framework that its own plugins need: preemption its filters, gangs its waiting pods."""
+    """The parts of a framework that its own plugins need: preemption its filters and the pods that are not bound yet,
+    gangs those that wait."""
 
     waiting: WaitingPods
+    in_pre_bind: PodsInPreBind
 
     def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
 
@@ -55,8 +58,6 @@ class Filters(Protocol):
     def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, node: NodeInfo) -> None: ...
 
     def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, node: NodeInfo) -> None: ...
-
-    def preempt_waiting(self, uid: str, plugin: str) -> bool: ...
 
 
 class Nomination(Protocol):

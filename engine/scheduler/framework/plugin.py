@@ -176,6 +176,9 @@ class PermitPlugin(Plugin):
 
 
 class PreBindPlugin(Plugin):
+    # How the plugin reports that the binding was called off, as the pod was preempted.
+    when_cancelled: ClassVar[str] = "context canceled"
+
     def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """SKIP where `pre_bind` has nothing to do; asked before the pod waits for anything (KEP 5278)."""
         return SUCCESS

@@ -30,6 +30,7 @@ from engine.scheduler.framework.plugin import (
     ScorePlugin,
     Scores,
 )
+from engine.scheduler.framework.pods_in_pre_bind import PodsInPreBind
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.framework.status import (
     SKIP,
@@ -74,6 +75,7 @@ class Framework:
         self.profile = profile
         self.handle = handle
         self.waiting = WaitingPods()
+        self.in_pre_bind = PodsInPreBind()
         self.measuring = Measuring(handle.metrics, profile.scheduler_name)
         self.vectorised = True  # False asks every plugin node by node
         self.plugins: dict[str, Plugin] = {
@@ -342,15 +344,7 @@ class Framework:
         finally:
             self.waiting.remove(pod.uid)
         self.handle.metrics.permit_wait.observe(self.handle.clock.monotonic() - began, status.code.label)
-        return status
-
-    def preempt_waiting(self, uid: str, plugin: str) -> bool:
-        """Reject a waiting pod in favour of another; False if it does not wait."""
-        waiting = self.waiting.get(uid)
-        if waiting is None:
-            return False
-        waiting.reject(plugin, "preempted")
-        return True
+        return error(f"waiting on permit for pod: {status.message}") if status.code is Code.ERROR else status
 
     # -- binding
 
@@ -369,18 +363,22 @@ class Framework:
 
     @measured_task("PreBind")
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
-        for plugin in self.pre_bind:
-            if plugin.name in state.skip_pre_bind:
-                continue
-            began = wall()
-            status = await plugin.pre_bind(state, pod, node_name)
-            self.measuring.plugin(state, "PreBind", plugin, began=began, code=status.code)
-            if not status.ok:
-                return failed("PreBind", plugin, status)
+        with self.in_pre_bind.entered(pod.uid) as entered:
+            for plugin in self.pre_bind:
+                if plugin.name in state.skip_pre_bind:
+                    continue
+                began = wall()
+                status = await entered.run(plugin.pre_bind(state, pod, node_name), plugin.when_cancelled)
+                self.measuring.plugin(state, "PreBind", plugin, began=began, code=status.code)
+                if not status.ok:
+                    return failed("PreBind", plugin, status)
+                if entered.cancelled:
+                    return error(entered.cancelled)
         return SUCCESS
 
     @measured_task("Bind")
     async def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        status = SKIP
         for plugin in self.bind:
             began = wall()
             status = await plugin.bind(state, pod, node_name)
@@ -388,7 +386,7 @@ class Framework:
             if status.code is Code.SKIP:
                 continue
             return status if status.ok else failed("Bind", plugin, status)
-        return error("all bind plugins skipped")
+        return status
 
     @measured("PostBind")
     def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from engine.clock import Clock, Timer
-from engine.scheduler.framework.status import SUCCESS, Status, unschedulable
+from engine.scheduler.framework.status import SUCCESS, Status, error, unschedulable
 from engine.scheduler.pod_info import PodInfo
 
 MAX_TIMEOUT = 15 * 60.0
@@ -37,6 +37,13 @@ class WaitingPod:
 
     def reject(self, plugin: str, message: str) -> None:
         self._settle(unschedulable(message).by(plugin))
+
+    def preempt(self, plugin: str) -> bool:
+        """Give its place to another: nothing is wrong with the pod, so it is tried again after its back-off. False if
+        it no longer waits."""
+        settled = self._verdict.done()
+        self._settle(error("preempted").by(plugin))
+        return not settled
 
     def _expire(self, plugin: str) -> None:
         self.reject(plugin, f'rejected due to timeout after waiting for plugin "{plugin}"')

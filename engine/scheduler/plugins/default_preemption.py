@@ -23,6 +23,7 @@ from engine.scheduler.framework.events import (
     QueueingHint,
 )
 from engine.scheduler.framework.plugin import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from engine.scheduler.plugins.candidates import Candidate, Candidates, Listed, Memo
 from engine.scheduler.plugins.nominated_kinds import NominatedKinds
@@ -47,6 +48,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self._min_percentage: int = args.get("minCandidateNodesPercentage", 10)
         self._min_absolute: int = args.get("minCandidateNodesAbsolute", 100)
         self._rng = handle.rng.stream("preemption")
+        # From 1.36 on a victim that is not bound yet is tried again, and not rejected or deleted.
+        self._calls_off = at_least(handle.version, 36)
         self._memo: Memo = {}
         self._nominated = NominatedKinds()
         # Pods whose victims are being deleted, with the last victim once its turn has come.
@@ -152,18 +155,22 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     async def _evict(self, node: str, victims: list[PodInfo], pod: PodInfo) -> None:
         clock = self.handle.clock
         began, done = clock.monotonic(), await self._clear_nominations(node, pod)
+        in_memory = False
         try:
             for i, victim in enumerate(victims):
                 if i == len(victims) - 1:
                     self._preempting[pod.uid] = victim
-                await self._evict_one(node, victim, pod)
+                in_memory = self._call_off(victim)
+                if not in_memory and not await self._delete(victim, pod):
+                    continue
+                self._tell(node, victim, pod, in_memory=in_memory)
         except (ApiError, ConnectionError) as failure:
             done = False
             log.warning("preemption for %s: %s", pod.key, failure)
         finally:
             self._preempting.pop(pod.uid, None)
             self.handle.metrics.preempted(ok=done, seconds=clock.monotonic() - began)
-            if not done:
+            if not done or in_memory:
                 # No deletion may come to wake the pod.
                 self.handle.activate(pod)
 
@@ -181,26 +188,41 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
                     log.warning("nominated node name of pod %s: %s", other.key, failure)
         return done
 
-    async def _evict_one(self, node: str, victim: PodInfo, pod: PodInfo) -> None:
-        if not self.handle.filters.preempt_waiting(victim.uid, self.name):
-            status = with_condition(
-                victim.pod,
-                {
-                    "type": "DisruptionTarget",
-                    "status": "True",
-                    "reason": "PreemptionByScheduler",
-                    "message": f"{pod.scheduler_name}: preempting to accommodate a higher priority pod",
-                },
-                self.handle.clock,
-            )
-            try:
-                await patch_pod_status(self.handle.client, victim.pod, status)
-                await self.handle.client.delete(PODS, victim.name, namespace=victim.namespace)
-            except ApiError as failure:
-                if failure.code == 404:
-                    return
-                raise
+    def _call_off(self, victim: PodInfo) -> bool:
+        """A victim that is only on its way to the node goes back into the queue; False if it has to be deleted."""
+        filters = self.handle.filters
+        if (waiting := filters.waiting.get(victim.uid)) is not None:
+            if self._calls_off:
+                return waiting.preempt(self.name)
+            waiting.reject(self.name, "preempted")
+            return True
+        return self._calls_off and filters.in_pre_bind.cancel(victim.uid, f"preempted by {self.name}")
+
+    async def _delete(self, victim: PodInfo, pod: PodInfo) -> bool:
+        """False if it has gone by itself. Raises what a request raises."""
+        status = with_condition(
+            victim.pod,
+            {
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "PreemptionByScheduler",
+                "message": f"{pod.scheduler_name}: preempting to accommodate a higher priority pod",
+            },
+            self.handle.clock,
+        )
+        try:
+            await patch_pod_status(self.handle.client, victim.pod, status)
+            await self.handle.client.delete(PODS, victim.name, namespace=victim.namespace)
+        except ApiError as failure:
+            if failure.code == 404:
+                return False
+            raise
+        return True
+
+    def _tell(self, node: str, victim: PodInfo, pod: PodInfo, *, in_memory: bool) -> None:
         note = f"Preempted by pod {pod.uid} on node {node}"
+        if in_memory and self._calls_off:
+            note += " (in kube-scheduler memory)."
         self.handle.recorder.event(victim.pod, NORMAL, "Preempted", "Preempting", note, related=pod.pod)
 
 

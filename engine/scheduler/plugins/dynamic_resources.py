@@ -88,6 +88,7 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    when_cancelled = "device binding timeout"  # the wait for devices does not tell who has ended it
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
