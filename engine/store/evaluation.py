@@ -19,6 +19,7 @@ from engine.store.types import (
     DeleteRange,
     DeleteRangeResponse,
     FutureRevisionError,
+    KeyNotFoundError,
     KeyValue,
     LeaseNotFoundError,
     Operation,
@@ -66,8 +67,9 @@ def decide(
             break
     operations = success if succeeded else failure
     for operation in operations:
-        if type(operation) is Put and operation.lease and lessor.get(operation.lease) is None:
-            raise LeaseNotFoundError
+        if type(operation) is Put:
+            _check_put(operation, draft, lessor)
+    for operation in operations:
         if type(operation) is Range and operation.revision > 0:
             check_revision(operation.revision, newest=draft.revision, compacted=compacted)
     run = _Run(draft)
@@ -77,6 +79,14 @@ def decide(
         draft.revision = run.revision
         revision = Revision(run.revision, cause, run.changes)
     return Decision(succeeded, responses, revision, run.historic)
+
+
+def _check_put(put: Put, draft: Draft, lessor: Lessor) -> None:
+    """Raises KeyNotFoundError or LeaseNotFoundError."""
+    if (put.ignore_value or put.ignore_lease) and draft.get(put.key) is None:
+        raise KeyNotFoundError
+    if put.lease and lessor.get(put.lease) is None:
+        raise LeaseNotFoundError
 
 
 def check_range(request: Range) -> None:
@@ -102,6 +112,10 @@ def check_request(compare: Sequence[Compare], success: Sequence[Operation], fail
             if not item.key:
                 raise StoreError("etcdserver: key is not provided")
             if type(item) is Put:
+                if item.ignore_value and item.value:
+                    raise StoreError("etcdserver: value is provided")
+                if item.ignore_lease and item.lease:
+                    raise StoreError("etcdserver: lease is provided")
                 size += len(item.key) + len(item.value)
     for operations in (success, failure):
         if len(operations) > 1:
@@ -172,12 +186,13 @@ class _Run:
         return self.revision if self.changes else self.revision - 1
 
     def _put(self, put: Put) -> PutResponse:
-        key, value, lease, wants_previous = put
+        key, value, lease, wants_previous, ignore_value, ignore_lease = put
         prev = self.draft.get(key)
         revision = self.revision
         if prev is None:
             kv = KeyValue(key, value, revision, revision, 1, lease)
         else:
+            value, lease = prev.value if ignore_value else value, prev.lease if ignore_lease else lease
             kv = KeyValue(key, value, prev.create_revision, revision, prev.version + 1, lease)
         self.draft.stage(kv)
         self.changes.append(Change(kv, prev))

@@ -43,6 +43,13 @@ class LeaseNotFoundError(StoreError):
         super().__init__("etcdserver: requested lease not found")
 
 
+class KeyNotFoundError(StoreError):
+    """A put was to keep what a key has, and there is no such key."""
+
+    def __init__(self) -> None:
+        super().__init__("etcdserver: key not found")
+
+
 class RequestTooLargeError(StoreError):
     """More than 1.5 MiB in one transaction, etcd's --max-request-bytes."""
 
@@ -72,10 +79,14 @@ class Compare(NamedTuple):
 
 
 class Put(NamedTuple):
+    """With `ignore_value` or `ignore_lease` the key, which must be there, keeps the one it has; then none is given."""
+
     key: bytes
     value: bytes
     lease: int = 0
     prev_kv: bool = False
+    ignore_value: bool = False
+    ignore_lease: bool = False
 
 
 class DeleteRange(NamedTuple):

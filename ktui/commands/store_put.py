@@ -14,7 +14,7 @@ import typer
 
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, query_of, show
+from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, show
 from ktui.store_keys import interval, lease_id
 
 Json = dict[str, Any]
@@ -38,14 +38,15 @@ def put(
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Write a key. Nothing checks what is written."""
-    request = put_request(words or [], lease=lease, prev_kv=prev_kv, ignore_value=ignore_value)
+    request = put_request(
+        words or [], lease=lease, prev_kv=prev_kv, ignore_value=ignore_value, ignore_lease=ignore_lease
+    )
     no_table(write_out)
-    kept = [field for field, keep in (("value", ignore_value), ("lease", ignore_lease)) if keep]
-    found = ask(name, lambda client: _put(client, request, kept))
-    show(found, write_out, simple=printers.simple_put, fields=printers.fields_put)
+    found = ask(name, lambda client: send(client, {"success": [{"request_put": request}]}))
+    show(_single(found), write_out, simple=printers.simple_put, fields=printers.fields_put)
 
 
-def put_request(words: list[str], *, lease: str, prev_kv: bool, ignore_value: bool = False) -> Json:
+def put_request(words: list[str], *, lease: str, prev_kv: bool, ignore_value: bool, ignore_lease: bool) -> Json:
     """An etcd PutRequest. Raises EtcdctlError."""
     if not words:
         message = "put command needs 1 argument and input from stdin or 2 arguments"
@@ -61,6 +62,8 @@ def put_request(words: list[str], *, lease: str, prev_kv: bool, ignore_value: bo
         "value": encoded(value),
         "lease": lease_id(lease, what="lease ID"),
         "prev_kv": prev_kv,
+        "ignore_value": ignore_value,
+        "ignore_lease": ignore_lease,
     }
 
 
@@ -71,28 +74,6 @@ def _stdin() -> str:
         message = "put command needs 1 argument and input from stdin or 2 arguments"
         raise EtcdctlError(message, BAD_ARGUMENTS)
     return value
-
-
-async def _put(client: Any, request: Json, kept: list[str]) -> Json:
-    """Put a key; what is `kept` of it is read first, and the put holds only for what was read."""
-    while True:
-        compare: list[Json] = []
-        if kept:
-            known = await client.request("GET", f"{PREFIX}/range", query=query_of(key=_text(request["key"])))
-            if not known.get("kvs"):
-                raise EtcdctlError("etcdserver: key not found")
-            kv = known["kvs"][0]
-            compare = [{"key": request["key"], "target": "MOD", "mod_revision": kv["mod_revision"]}]
-            request = {**request, **{field: kv.get(field, "" if field == "value" else 0) for field in kept}}
-        answer = await send(client, {"compare": compare, "success": [{"request_put": request}]})
-        if answer.get("succeeded"):
-            return _single(answer)
-
-
-def _text(key: str) -> str:
-    from base64 import b64decode
-
-    return os.fsdecode(b64decode(key))
 
 
 async def send(client: Any, request: Json) -> Json:

@@ -36,7 +36,7 @@ _TARGETS = {
 _COMPARE = re.compile(rf"\s*(?P<key>{QUOTED.pattern})\)(?:\s*(?P<op>\S+)(?:\s+(?P<value>{QUOTED.pattern}))?)?")
 
 # The flags of each request, and whether they take a value.
-_PUT = {"lease": True, "prev-kv": False}
+_PUT = {"lease": True, "prev-kv": False, "ignore-value": False, "ignore-lease": False}
 _DELETE = {"prefix": False, "from-key": False, "prev-kv": False}
 _GET = {
     "consistency": True,
@@ -140,8 +140,14 @@ def request_of(line: str) -> Json:
 
 
 def _put(parsed: Parsed) -> Json:
-    lease, prev_kv = parsed.text("lease") or "0", parsed.is_set("prev-kv")
-    return {"request_put": put_request(parsed.words, lease=lease, prev_kv=prev_kv)}
+    made = put_request(
+        parsed.words,
+        lease=parsed.text("lease") or "0",
+        prev_kv=parsed.is_set("prev-kv"),
+        ignore_value=parsed.is_set("ignore-value"),
+        ignore_lease=parsed.is_set("ignore-lease"),
+    )
+    return {"request_put": made}
 
 
 def _delete(parsed: Parsed) -> Json:

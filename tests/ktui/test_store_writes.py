@@ -12,6 +12,7 @@ from tests.engine_process import Home
 from tests.ktui.here import Here, runner
 
 NO_VALUE = "put command needs 1 argument and input from stdin or 2 arguments"
+KEEPS = "put command needs only 1 argument when 'ignore-value' is set"
 NO_KEY = "del command needs one argument as key and an optional argument as range_end"
 MEMBERS = ("etcd-0", "etcd-1", "etcd-2")
 
@@ -63,8 +64,11 @@ def test_put_and_delete(here: Here) -> None:
         pytest.param(
             ["put", "/k", "v", "--ignore-value"],
             128,
-            "put command needs only 1 argument when 'ignore-value' is set",
+            KEEPS,
             id="a value and none",
+        ),
+        pytest.param(
+            ["put", "/k", "v", "--ignore-lease", "--lease", "12"], 1, "etcdserver: lease is provided", id="two leases"
         ),
         pytest.param(
             ["del"],
@@ -109,6 +113,9 @@ def test_a_transaction_runs_what_its_compares_decide(here: Here) -> None:
     assert (list(found), found["succeeded"]) == (["header", "succeeded", "responses"], True)
     assert [list(each["Response"]) for each in found["responses"]] == [["ResponseRange"], ["ResponsePut"]]
     assert found["responses"][1]["Response"]["ResponsePut"] == {"header": {"revision": found["header"]["revision"]}}
+    assert here("txn", stdin="\nput /x/c --ignore-value --ignore-lease\nget /x/c\n\n\n").ok() == (
+        "SUCCESS\n\nOK\n\n/x/c\n1\n"
+    )
     fields = here("txn", "-w", "fields", stdin="\ndel /x/c --prev-kv\n\n\n").ok().splitlines()
     assert fields[4:6] == ['"Succeeded" : true', '"ClusterID" : 0']
     assert here("txn", stdin="\n\n\n").ok() == "SUCCESS\n"
@@ -130,6 +137,8 @@ def test_a_transaction_runs_what_its_compares_decide(here: Here) -> None:
         pytest.param("\nfoo bar\n", 3, "invalid txn request: foo bar", id="no request"),
         pytest.param("\nget\n", 3, "invalid txn compare request: get", id="a request of nothing"),
         pytest.param("\nput a b --nope\n", 3, "invalid txn request: put a b --nope", id="no flag"),
+        pytest.param("\nput a b --ignore-value\n", 128, KEEPS, id="a value and none"),
+        pytest.param("\nput none --ignore-value\n\n\n", 1, "etcdserver: key not found", id="no value to keep"),
         pytest.param("\nput a 1\nput a 2\n\n\n", 1, "etcdserver: duplicate key given in txn request", id="twice"),
     ],
 )

@@ -41,7 +41,12 @@ key = st.sampled_from(KEYS)
 end = st.sampled_from([b"", b"\0", *KEYS])
 value = st.binary(max_size=3)
 lease = st.sampled_from([0, 0, 0, 1, 2])
-put = st.builds(Put, key, value, lease, st.booleans())
+rarely = st.sampled_from([False, False, False, True])
+put = st.builds(Put, key, value, lease, st.booleans(), rarely, rarely).map(
+    lambda drawn: drawn._replace(
+        value=b"" if drawn.ignore_value else drawn.value, lease=0 if drawn.ignore_lease else drawn.lease
+    )
+)
 delete = st.builds(DeleteRange, key, end, st.booleans())
 get = st.tuples(key, end, st.integers(0, 3)).map(lambda drawn: Range(drawn[0], drawn[1], limit=drawn[2]))
 compare = st.one_of(
@@ -56,7 +61,11 @@ compare = st.one_of(
 )
 operations = st.lists(st.one_of(put, put, delete, get), max_size=4)
 
-DUPLICATE_KEY, NO_LEASE = REFUSALS = "duplicate key given in txn request", "requested lease not found"
+DUPLICATE_KEY, NO_LEASE, NO_KEY = REFUSALS = (
+    "duplicate key given in txn request",
+    "requested lease not found",
+    "key not found",
+)
 
 State = dict[bytes, KeyValue]
 
@@ -89,8 +98,13 @@ class Model:
                 return DUPLICATE_KEY
         succeeded = all(self.holds(condition) for condition in compares)
         branch = branches[0] if succeeded else branches[1]
-        if any(isinstance(operation, Put) and operation.lease not in {0, *self.leases} for operation in branch):
-            return NO_LEASE
+        for operation in branch:
+            if not isinstance(operation, Put):
+                continue
+            if (operation.ignore_value or operation.ignore_lease) and operation.key not in self.states[-1]:
+                return NO_KEY
+            if operation.lease not in {0, *self.leases}:
+                return NO_LEASE
         return succeeded, self.run(branch, cause)
 
     def holds(self, condition: Compare) -> bool:
@@ -110,7 +124,9 @@ class Model:
             before = state.get(operation.key)
             if isinstance(operation, Put):
                 created, version = (before.create_revision, before.version) if before else (revision, 0)
-                kv = KeyValue(operation.key, operation.value, created, revision, version + 1, operation.lease)
+                value = before.value if before and operation.ignore_value else operation.value
+                lease = before.lease if before and operation.ignore_lease else operation.lease
+                kv = KeyValue(operation.key, value, created, revision, version + 1, lease)
                 state[operation.key] = kv
                 events.append(Event("PUT", kv, before, cause))
                 answers.append(before if operation.prev_kv else None)

@@ -9,6 +9,7 @@ import pytest
 from engine.store import (
     Compare,
     DeleteRange,
+    KeyNotFoundError,
     KeyValue,
     LeaseNotFoundError,
     Operation,
@@ -126,6 +127,8 @@ DUPLICATE = "duplicate key given in txn request"
         pytest.param([Put(b"/a", b""), Put(b"/a", b"")], DUPLICATE, id="put-twice"),
         pytest.param([Put(b"/a", b""), DeleteRange(b"/", b"0")], DUPLICATE, id="put-and-delete"),
         pytest.param([DeleteRange(b"/a"), Put(b"/a", b"")], DUPLICATE, id="deleted-put"),
+        pytest.param([Put(b"/a", b"1", ignore_value=True)], "value is provided", id="value-and-none"),
+        pytest.param([Put(b"/a", b"", 7, ignore_lease=True)], "lease is provided", id="lease-and-none"),
         pytest.param([Put(b"", b"")], "key is not provided", id="no-key"),
         pytest.param([Put(b"/%d" % n, b"") for n in range(129)], "too many operations in txn request", id="too-many"),
     ],
@@ -155,6 +158,33 @@ async def test_a_put_with_an_unknown_lease_changes_nothing(store: SqliteStore) -
     with pytest.raises(LeaseNotFoundError, match=r"^etcdserver: requested lease not found$"):
         await store.txn([], [Put(b"/a", b""), Put(b"/b", b"", lease=7)])
     assert (store.revision, await get(store, b"/a")) == (1, None)
+
+
+async def test_a_put_may_keep_what_the_key_has(store: SqliteStore) -> None:
+    lease = await store.lease_grant(60)
+    await put(store, b"/a", b"1", lease)
+    await store.txn([], [Put(b"/a", b"", ignore_value=True, ignore_lease=True)])
+    assert await get(store, b"/a") == KeyValue(b"/a", b"1", create_revision=2, mod_revision=3, version=2, lease=lease)
+    await store.txn([], [Put(b"/a", b"2", ignore_lease=True)])
+    assert await get(store, b"/a") == KeyValue(b"/a", b"2", create_revision=2, mod_revision=4, version=3, lease=lease)
+    await store.txn([], [Put(b"/a", b"", ignore_value=True)])
+    assert await get(store, b"/a") == KeyValue(b"/a", b"2", create_revision=2, mod_revision=5, version=4)
+    await store.lease_revoke(lease)
+    assert (await get(store, b"/a")) is not None
+
+
+@pytest.mark.parametrize("kept", [{"ignore_value": True}, {"ignore_lease": True}], ids=["value", "lease"])
+async def test_a_put_that_is_to_keep_what_is_not_there_changes_nothing(
+    store: SqliteStore, kept: dict[str, bool]
+) -> None:
+    with pytest.raises(KeyNotFoundError, match=r"^etcdserver: key not found$"):
+        await store.txn([], [Put(b"/b", b""), Put(b"/a", b"", **kept)])
+    assert (store.revision, await get(store, b"/b")) == (1, None)
+
+
+async def test_puts_are_checked_before_ranges(store: SqliteStore) -> None:
+    with pytest.raises(LeaseNotFoundError):
+        await store.txn([], [Range(b"/a", revision=9), Put(b"/a", b"", lease=7)])
 
 
 async def test_a_range_in_a_transaction_may_look_back(store: SqliteStore) -> None:

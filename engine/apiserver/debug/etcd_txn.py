@@ -54,7 +54,14 @@ def operation_of(wanted: Any) -> Operation:
 
 
 def _put(fields: dict[str, Any]) -> Operation:
-    return Put(_bytes(fields, "key"), _bytes(fields, "value"), _number(fields, "lease"), fields.get("prev_kv") is True)
+    return Put(
+        _bytes(fields, "key"),
+        _bytes(fields, "value"),
+        _number(fields, "lease"),
+        prev_kv=fields.get("prev_kv") is True,
+        ignore_value=fields.get("ignore_value") is True,
+        ignore_lease=fields.get("ignore_lease") is True,
+    )
 
 
 def _delete(fields: dict[str, Any]) -> Operation:

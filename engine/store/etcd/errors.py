@@ -8,6 +8,7 @@ from grpc.aio import AioRpcError
 from engine.store.types import (
     CompactedError,
     FutureRevisionError,
+    KeyNotFoundError,
     LeaseNotFoundError,
     NoSpaceError,
     RequestTooLargeError,
@@ -18,6 +19,7 @@ from engine.store.types import (
 _BY_MESSAGE: dict[str, type[StoreError]] = {
     "etcdserver: mvcc: required revision is a future revision": FutureRevisionError,
     "etcdserver: mvcc: database space exceeded": NoSpaceError,
+    "etcdserver: key not found": KeyNotFoundError,
     "etcdserver: requested lease not found": LeaseNotFoundError,
     "etcdserver: request is too large": RequestTooLargeError,
 }

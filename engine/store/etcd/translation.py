@@ -108,9 +108,7 @@ class Branch:
 
     def _add(self, operation: Operation) -> None:
         if isinstance(operation, Put):
-            put = rpc.PutRequest(
-                key=operation.key, value=operation.value, lease=operation.lease, prev_kv=operation.prev_kv
-            )
+            put = rpc.PutRequest(**operation._asdict())
             self._take([rpc.RequestOp(request_put=put)], _put_response)
         elif isinstance(operation, DeleteRange):
             intervals = list(_without_cause(operation))
