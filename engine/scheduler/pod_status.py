@@ -5,9 +5,13 @@ Source: upstream's pkg/api/v1/pod/util.go (UpdatePodCondition) and pkg/scheduler
 
 from __future__ import annotations
 
+from engine.api.errors import ApiError
 from engine.api.types import PODS, Object
 from engine.client import Client
 from engine.clock import Clock
+
+RETRIABLE = ("InternalError", "ServiceUnavailable")
+PAUSES = (0.01, 0.05, 0.25)  # between tries (client-go retry.DefaultBackoff)
 
 
 def with_condition(pod: Object, condition: Object, clock: Clock) -> Object:
@@ -40,11 +44,17 @@ def _difference(old: Object, new: Object) -> Object:
     return patch
 
 
-async def patch_pod_status(client: Client, pod: Object, status: Object) -> None:
-    """Write what differs; nothing where nothing does."""
+async def patch_pod_status(client: Client, pod: Object, status: Object, clock: Clock) -> None:
+    """Write what differs; nothing where nothing does. Tried again where the API server cannot answer at the moment."""
     patch = _difference(pod.get("status") or {}, status)
-    if patch:
-        metadata = pod["metadata"]
-        await client.patch(
-            PODS, metadata["name"], {"status": patch}, namespace=metadata.get("namespace"), subresource="status"
-        )
+    if not patch:
+        return
+    name, namespace = pod["metadata"]["name"], pod["metadata"].get("namespace")
+    for pause in (*PAUSES, None):
+        try:
+            await client.patch(PODS, name, {"status": patch}, namespace=namespace, subresource="status")
+            return
+        except (ApiError, ConnectionRefusedError) as failure:
+            if pause is None or (isinstance(failure, ApiError) and failure.reason not in RETRIABLE):
+                raise
+        await clock.sleep(pause)

@@ -6,6 +6,7 @@ import logging
 
 from engine.api.errors import ApiError
 from engine.client import NORMAL, Client, SeriesRecorder
+from engine.clock import Clock
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.cycle.scheduling import Placement, rejected_on
 from engine.scheduler.extenders.consulting import bind_by_extender
@@ -60,13 +61,13 @@ class BindingCycle:
         if flight.code is Code.ERROR:
             return flight
         if (flight.ok or framework.waiting.get(pod.uid) is not None) and self._announcing is not None:
-            await self._announce(self._announcing, pod)
+            await self._announce(self._announcing, pod, framework.handle.clock)
         return await framework.wait_on_permit(pod)
 
-    async def _announce(self, client: Client, pod: PodInfo) -> None:
+    async def _announce(self, client: Client, pod: PodInfo, clock: Clock) -> None:
         """Binding will take a while: tell others, such as an autoscaler, that the pod is about to go to its node."""
         try:
-            await patch_pod_status(client, pod.pod, {**pod.status, "nominatedNodeName": pod.node_name})
+            await patch_pod_status(client, pod.pod, {**pod.status, "nominatedNodeName": pod.node_name}, clock)
         except (ApiError, ConnectionError) as failure:
             # Not worth giving up the binding for.
             log.warning("nominated node name of pod %s: %s", pod.key, failure)

@@ -73,7 +73,7 @@ class FailureHandler:
         if nominated is not None and nominated != (written.get("nominatedNodeName") or ""):
             written = {**written, "nominatedNodeName": nominated}
         try:
-            await patch_pod_status(self._client, pod, written)
+            await patch_pod_status(self._client, pod, written, self._clock)
         except ApiError as failure:
             # A pod that is gone needs no condition; anything else is told again by the next attempt.
             level = logging.DEBUG if failure.code == 404 else logging.WARNING

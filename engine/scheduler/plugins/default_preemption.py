@@ -182,7 +182,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             if other.priority < pod.priority and other.nominated_node_name:
                 status = {**other.status, "nominatedNodeName": ""}
                 try:
-                    await patch_pod_status(self.handle.client, other.pod, status)
+                    await patch_pod_status(self.handle.client, other.pod, status, self.handle.clock)
                 except (ApiError, ConnectionError) as failure:
                     done = False
                     log.warning("nominated node name of pod %s: %s", other.key, failure)
@@ -211,7 +211,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
             self.handle.clock,
         )
         try:
-            await patch_pod_status(self.handle.client, victim.pod, status)
+            await patch_pod_status(self.handle.client, victim.pod, status, self.handle.clock)
             await self.handle.client.delete(PODS, victim.name, namespace=victim.namespace)
         except ApiError as failure:
             if failure.code == 404:
