@@ -64,7 +64,7 @@ def render(error: Exception, *, command: str) -> str:
         return _invalid(error)
     if text := _standard(error):
         return text
-    text = str(error)
+    text = str(error).removesuffix("\n")
     if not text.startswith("error: "):
         text = f"error: {text}"
     if isinstance(error, UsageError):

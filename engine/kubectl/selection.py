@@ -36,6 +36,12 @@ class Info:
     name: str
     source: str = ""
     object: Object = field(default_factory=dict)
+    local: bool = False  # read of a manifest without the server, which knows no plural
+
+    @property
+    def where(self) -> str:
+        """As failures of `set` name an object: `configmaps/web`, of a manifest alone `configmap/web`."""
+        return f"{self.resource.kind.lower() if self.local else self.resource.plural}/{self.name}"
 
     @property
     def named(self) -> str:
@@ -61,6 +67,7 @@ class Selection:
     everything: bool = False  # --all of delete: there must be no names
     whole_types: bool = False  # a type alone means all of its objects (--all elsewhere)
     fetch: bool = True
+    local: bool = False  # manifests as they stand: nothing is asked of the server, no namespace filled in
     require_namespace: bool = False
     validate: str = ""  # "" for no check of manifests
     verb: str = "get"
@@ -299,15 +306,15 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
                 f'the namespace from the provided object "{namespace}" does not match the namespace '
                 f"\"{session.namespace}\". You must pass '--namespace={namespace}' to perform this operation."
             )
-        if not namespace:
+        if not namespace and not selection.local:
             namespace = session.namespace
             obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
     else:
         namespace = ""
     if selection.selector and not _matches(selection.selector, metadata.get("labels") or {}):
         return None
-    info = Info(resource, namespace, name, source, obj)
-    if selection.fetch:
+    info = Info(resource, namespace, name, source, obj, local=selection.local)
+    if selection.fetch and not selection.local:
         info.refresh(await session.get(resource, name, namespace))
     return info
 

@@ -25,7 +25,14 @@ _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 
 
 class _Failed(Exception):
-    """An operation that cannot be applied. The client is not told why: upstream keeps it to itself."""
+    """An operation that cannot be applied, in the words of evanphx/json-patch where it has any of its own.
+
+    The client of a server is not told why: upstream keeps it to itself. kubectl, patching locally, tells it.
+    """
+
+
+class _Missing(_Failed):
+    """The value that holds what the path ends in is not there."""
 
 
 def json_patch(obj: Object, patch: Any) -> Object:
@@ -52,11 +59,11 @@ def json_patch(obj: Object, patch: Any) -> Object:
                 copied += len(orjson.dumps(_source(document, operation)))
                 if copied > MAX_COPIED:
                     raise _Failed
-            document = _apply(document, operation)
+            document = _worded(document, operation)
         if not isinstance(document, dict):
             raise _Failed
-    except _Failed:
-        raise unprocessable() from None
+    except _Failed as failure:
+        raise unprocessable() from (failure if str(failure) else None)
     return document
 
 
@@ -73,18 +80,34 @@ def _source(document: Any, operation: Mapping[str, Any]) -> Any:
     return _get(document, path)
 
 
+def _worded(document: Any, operation: Mapping[str, Any]) -> Any:
+    """The document after one operation. Raises _Failed, which says where."""
+    kind, path = operation.get("op"), operation.get("path")
+    try:
+        return _apply(document, operation)
+    except _Missing:
+        shown = f'"{path}"' if kind == "add" else path
+        raise _Failed(f"{kind} operation does not apply: doc is missing path: {shown}: missing value") from None
+    except _Failed as failure:
+        if kind == "replace":
+            raise _Failed(f"Object to be patched is missing field ({path}: missing value)") from None
+        if kind in ("add", "remove") and str(failure):
+            raise _Failed(f"error in {kind} for path: '{path}': {failure}") from None
+        raise
+
+
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     """The document after one operation. The whole of it can be tested and replaced, and nothing else."""
     kind = operation.get("op")
     if not isinstance(kind, str) or kind not in _OPERATIONS:
-        raise _Failed
+        raise _Failed(f"Unexpected kind: {'unknown' if kind is None else kind}")
     path = _pointer(operation.get("path"))
     if kind == "remove":
         _remove(document, path)
         return document
     if kind == "test":
         if not _written_alike(_get(document, path), operation.get("value")):
-            raise _Failed
+            raise _Failed(f"testing value {operation['path']} failed: test failed")
         return document
     if kind == "move":
         value = _source(document, operation)
@@ -113,15 +136,18 @@ def _index(items: list[Any], part: str, *, end: bool = False) -> int:
     index = int(part)
     length = len(items) + end
     if not -length <= index < length:
-        raise _Failed
+        raise _Failed(f"Unable to access invalid index: {index}: invalid index referenced")
     return index if index >= 0 else index + length
 
 
 def _parent(document: Any, path: list[str]) -> Any:
     for part in path[:-1]:
-        document = _child(document, part)
+        try:
+            document = _child(document, part)
+        except _Failed:
+            raise _Missing from None
     if not isinstance(document, dict | list):
-        raise _Failed
+        raise _Missing
     return document
 
 
@@ -130,7 +156,7 @@ def _child(container: Any, part: str) -> Any:
         return container[_index(container, part)]
     if isinstance(container, dict) and part in container:
         return container[part]
-    raise _Failed
+    raise _Failed(f"Unable to remove nonexistent key: {part}: missing value")
 
 
 def _get(document: Any, path: list[str]) -> Any:

@@ -90,8 +90,7 @@ def _runner(noun: str, map_name: str, done: str) -> Run:
             raise CommandError("cannot set --all and --selector at the same time")
         change = _parse(words, noun)
         selection = Selection.of_flags(session, arguments=resources)
-        if flags.on("local"):
-            selection.fetch = False
+        selection.local = flags.on("local")
         editor = _Editor(session, change, noun, map_name, done, session.dry_run())
         await visit(session, selection, editor)
 

@@ -5,16 +5,19 @@ Source of the behaviour: kubectl pkg/cmd/patch/patch.go.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from engine.api.errors import ApiError
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
-from engine.api.types import Object
+from engine.api.types import GVR, Object
 from engine.api.wire import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import yaml
 from engine.kubectl.command import Command
+from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, field_manager, filename
@@ -35,12 +38,17 @@ async def run(session: Session) -> None:
     kind = (flags.text("type") or "strategic").lower()
     if kind not in TYPES:
         raise CommandError(f'--type must be one of [json merge strategic], not "{flags.text("type")}"')
+    local, subresource = flags.on("local"), flags.text("subresource")
+    if local and session.arguments:
+        raise CommandError("cannot specify --local and server resources")
+    if "/" in subresource:
+        raise CommandError(f"invalid subresource \"{subresource}\": [may not contain '/']")
     patch = _read(session)
     dry_run = session.dry_run()
 
     async def send(info: Info) -> None:
         before = info.object
-        if dry_run == "client" or flags.on("local"):
+        if dry_run == "client" or local:
             after = _locally(kind, before, patch, info)
         else:
             after = await session.patch(
@@ -49,17 +57,27 @@ async def run(session: Session) -> None:
                 info.namespace,
                 patch,
                 TYPES[kind],
-                subresource=flags.text("subresource"),
+                subresource=subresource,
                 fieldManager=flags.text("field-manager"),
                 dryRun="All" if dry_run == "server" else None,
             )
         operation = "patched" if after != before else "patched (no change)"
-        result_printer(session, operation, dry_run=dry_run)(after, info.resource)
+        result_printer(session, operation)(after, _answered(info.resource, after))  # a dry run is not spoken of
 
     selection = Selection.of_flags(session)
-    selection.subresource = flags.text("subresource")
+    selection.local = local
+    selection.subresource = subresource
     if not await visit(session, selection, send):
         raise CommandError("no objects passed to patch")
+
+
+def _answered(resource: Resource, obj: Object) -> Resource:
+    """What the answer is named by: that of a subresource may be of a kind of its own, as a Scale is."""
+    kind = obj.get("kind")
+    if not isinstance(kind, str) or kind == resource.kind:
+        return resource
+    group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
+    return replace(resource, gvr=GVR(group, version, resource.plural), kind=kind)
 
 
 def _read(session: Session) -> Any:
@@ -81,10 +99,15 @@ def _read(session: Session) -> Any:
 
 
 def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:
-    if kind == "json":
-        return json_patch(obj, patch)
-    schema = schema_of(info.resource.gvk) if kind == "strategic" else None
-    return strategic_merge_patch(obj, patch, schema) if kind == "strategic" else merge_patch(obj, patch)
+    """The object with the patch. Raises CommandError: what a library says of it here, no server has put in words."""
+    try:
+        if kind == "json":
+            return json_patch(obj, patch)
+        if kind == "merge":
+            return merge_patch(obj, patch)
+        return strategic_merge_patch(obj, patch, schema_of(info.resource.gvk))
+    except ApiError as error:
+        raise CommandError(str(error.__cause__ or error.message)) from error
 
 
 COMMAND = Command(

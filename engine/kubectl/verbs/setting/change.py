@@ -17,6 +17,7 @@ from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.setting.typed import typed
 
 FLAGS = (
     *filename(),
@@ -34,7 +35,7 @@ def selection_of(session: Session, arguments: Sequence[str]) -> Selection:
     if session.flags.on("all") and session.flags.text("selector"):
         raise CommandError("cannot set --all and --selector at the same time")
     selection = Selection.of_flags(session, arguments=arguments)
-    selection.fetch = not session.flags.on("local")
+    selection.local = session.flags.on("local")
     return selection
 
 
@@ -43,6 +44,8 @@ async def change(
 ) -> None:
     """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of."""
     dry_run, local = session.dry_run(), session.flags.on("local")
+    if local and dry_run == "server":
+        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
     printer = result_printer(session, done, dry_run=dry_run)
 
     async def update(info: Info) -> None:
@@ -50,7 +53,9 @@ async def change(
         alter(info, after)
         if after == info.object and not local and not even_unchanged:
             return
-        if dry_run == "client" or local:
+        if local:
+            info.object = typed(after)
+        elif dry_run == "client":
             info.object = after
         else:
             await _send(session, info, after, dry_run=dry_run)
@@ -86,12 +91,16 @@ def pod_spec_of(obj: Object) -> Object | None:
     return found if isinstance(found, dict) and "containers" in found else None
 
 
+def unfit(info: Info, why: str) -> CommandError:
+    """An object that cannot be changed so; kubectl ends this text with a line of its own."""
+    return CommandError(f"error: {info.where} {why}\n")
+
+
 def require_pod_spec(info: Info, obj: Object) -> Object:
     spec = pod_spec_of(obj)
     if spec is None:
-        where = f"{info.resource.plural}/{info.name}"
         kind = f"*{info.resource.gvr.version}.{info.resource.kind}"
-        raise CommandError(f"{where} the object is not a pod or does not have a pod template: {kind}")
+        raise unfit(info, f"the object is not a pod or does not have a pod template: {kind}")
     return spec
 
 

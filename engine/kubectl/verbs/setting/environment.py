@@ -15,7 +15,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, pod_spec_of, selection_of
+from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, pod_spec_of, require_pod_spec, selection_of
 
 NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 WRONG_NAME = (
@@ -39,9 +39,7 @@ async def run(session: Session) -> None:
         return
 
     def alter(info: Info, obj: Object) -> None:
-        spec = pod_spec_of(obj)
-        if spec is None:
-            return
+        spec = require_pod_spec(info, obj)
         pattern = session.flags.text("containers") or "*"
         containers = [*chosen(spec.get("initContainers") or (), pattern), *chosen(spec["containers"], pattern)]
         if not containers:

@@ -5,31 +5,56 @@ Source of the behaviour: kubectl pkg/cmd/set/set_selector.go and set_subject.go.
 
 from __future__ import annotations
 
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, change
+from engine.kubectl.verbs.setting.change import FLAGS, change, unfit
 
 RBAC = "rbac.authorization.k8s.io"
+_EXPRESSIONS = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist"}
 
 
 async def set_selector(session: Session) -> None:
-    *resources, expression = session.arguments or [""]
-    if len(session.arguments) < 2 and not session.flags.many("filename"):
-        expression = ""
-    if "=" not in expression:
-        raise CommandError("resource(s) were provided, but no name was specified")
-    labels = dict(part.split("=", 1) for part in expression.split(",") if "=" in part)
+    if not session.arguments:
+        raise CommandError("one selector is required")
+    *resources, text = session.arguments
+    labels, expressions = _parsed(text)
+    version = session.flags.text("resource-version")
 
     def alter(info: Info, obj: Object) -> None:
         if info.resource.kind != "Service":
-            raise CommandError(f"setting a selector is only supported for Services: {info.resource.plural}")
+            raise CommandError("setting a selector is only supported for Services")
+        if expressions:
+            raise CommandError(f"match expression [{' '.join(expressions)}] not supported on this object")
         obj.setdefault("spec", {})["selector"] = labels
+        if version:
+            obj["metadata"]["resourceVersion"] = version
 
     await change(session, resources, alter, done="selector updated", even_unchanged=True)
+
+
+def _parsed(text: str) -> tuple[dict[str, str], list[str]]:
+    """The labels of a selector, and all else that it asks, as Go prints it. Raises CommandError."""
+    labels: dict[str, str] = {}
+    expressions: list[str] = []
+    try:
+        requirements = LabelSelector.parse(text).requirements
+    except ApiError as error:
+        raise CommandError(f'couldn\'t parse the selector string "{text}": {error.message}') from error
+    for requirement in requirements:
+        if requirement.operator in ("=", "=="):
+            labels[requirement.key] = requirement.values[0]
+        elif requirement.operator in _EXPRESSIONS:
+            values = " ".join(sorted(requirement.values))
+            expressions.append(f"{{{requirement.key} {_EXPRESSIONS[requirement.operator]} [{values}]}}")
+        else:
+            raise CommandError(f'"{requirement.operator}" is not a valid label selector operator')
+    return labels, expressions
 
 
 async def set_subject(session: Session) -> None:
@@ -46,8 +71,7 @@ async def set_subject(session: Session) -> None:
 
     def alter(info: Info, obj: Object) -> None:
         if info.resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
-            where = f"{info.resource.plural}/{info.name}"
-            raise CommandError(f"{where} setting subjects is only supported for RoleBinding/ClusterRoleBinding")
+            raise unfit(info, "setting subjects is only supported for RoleBinding/ClusterRoleBinding")
         present = obj.get("subjects") or []
         added = [subject for subject in subjects if subject not in present]
         if added:
