@@ -102,7 +102,8 @@ def test_what_was_added_stays_as_it_is() -> None:
     old["spec"]["ephemeralContainers"] = [DEBUG]
     assert ephemeral(old, {**DEBUG, "image": "busybox:2"}) == [
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed\n'
-        '  core.EphemeralContainer{\n- \tImage: "busybox:1",\n+ \tImage: "busybox:2",\n  }\n'
+        '@@ -1,6 +1,6 @@\n {\n  "Name": "debug",\n- "Image": "busybox:1",\n+ "Image": "busybox:2",\n'
+        '  "Command": null,\n  "Args": null,\n  "WorkingDir": "",\n'
     ]
     assert ephemeral(old) == [
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n'

@@ -17,6 +17,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from engine.api.errors import Cause
 from engine.api.types import Object
 from engine.api.validation.differences import difference
+from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.problems import Problems
 from engine.api.validation.signers import signer_name
 
@@ -50,7 +51,7 @@ _SHORTEST = 600  # seconds
 _ALWAYS_TRUE = ("Approved", "Denied", "Failed")
 _STATUSES = ("False", "True", "Unknown")
 _APPROVAL = ("Approved", "Denied")
-_CONDITIONS = "[]certificates.CertificateSigningRequestCondition"
+_CONDITION = "CertificateSigningRequestCondition"
 _BUNDLE_SIZE = 1024 * 1024
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s*(.*?)-----END \1-----", re.DOTALL)
 _HIDDEN = "<value omitted>"
@@ -180,7 +181,8 @@ def _approval_kept(new: Object, old: Object, problems: Problems) -> None:
         if len(after) > len(before):
             problems.forbidden("status.conditions", f'updates may not add a condition of type "{kind}"')
         elif len(after) == len(before) and after != before:
-            detail = f'updates may not modify a condition of type "{kind}"\n{difference(_CONDITIONS, before, after)}'
+            shown = difference(*([struct_shown(each, _CONDITION) for each in side] for side in (before, after)))
+            detail = f'updates may not modify a condition of type "{kind}"\n{shown}'
             problems.forbidden("status.conditions", detail)
 
 

@@ -1,23 +1,29 @@
-"""How two values differ, laid out as go-cmp does it: upstream's answers show what must not change.
+"""How two values differ: upstream's answers show what must not change (apimachinery util/diff).
 
-The lines that are alike are left out. go-cmp itself promises no stable output; names of fields are Go's.
+Since 1.34 that is a unified diff of the two as JSON, one space deep for each level, with three lines around what
+differs and no names of files. Go's difflib is a port of Python's.
 """
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 _ACRONYMS = re.compile(r"(aws|csi|dns|fc|gce|grpc|http|ip|iscsi|nfs|os|qos|rbd|tcp|tty|uid|url)(?=[A-Z]|s?$)")
+_HEADER_LINES = 2  # of the files, which have no names here
+_ESCAPED = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}  # as encoding/json does it
 
 
-def difference(kind: str, old: Any, new: Any) -> str:
-    """A `-` line for what was there, a `+` line for what is."""
-    lines = [f"  {kind}{{", *_fields(old, new, 1), "  }"]
-    return "\n".join(lines) + "\n"
+def difference(old: Any, new: Any) -> str:
+    """Both are as Go shows them."""
+    lines = difflib.unified_diff(_lines(old), _lines(new))
+    return "".join(list(lines)[_HEADER_LINES:])
+
+
+def _lines(value: Any) -> list[str]:
+    return [f"{line}\n" for line in json.dumps(value, indent=1, ensure_ascii=False).translate(_ESCAPED).split("\n")]
 
 
 def go_name(field: str) -> str:
@@ -26,55 +32,3 @@ def go_name(field: str) -> str:
     if found:
         return found[0].upper() + field[found.end() :]
     return field.replace("se", "SE", 1) if field.startswith("seLinux") else field[:1].upper() + field[1:]
-
-
-def _fields(old: Any, new: Any, depth: int) -> Iterator[str]:
-    for name in dict.fromkeys([*old, *new]):
-        before, after = old.get(name), new.get(name)
-        if before != after:
-            yield from _value(f"{go_name(name)}: ", before, after, depth)
-
-
-def _value(label: str, before: Any, after: Any, depth: int) -> Iterator[str]:
-    indent = "\t" * depth
-    if isinstance(before, dict) and isinstance(after, dict):
-        yield f"  {indent}{label}{{"
-        yield from _fields(before, after, depth + 1)
-        yield f"  {indent}}},"
-    elif isinstance(before, list) and isinstance(after, list):
-        yield f"  {indent}{label}{{"
-        yield from _elements(before, after, depth + 1)
-        yield f"  {indent}}},"
-    else:
-        yield f"- {indent}{label}{_shown(_zero(after) if before is None else before)},"
-        yield f"+ {indent}{label}{_shown(_zero(before) if after is None else after)},"
-
-
-def _zero(other: Any) -> Any:
-    """What Go has where nothing was said, beside a value."""
-    return "" if isinstance(other, str) else None
-
-
-def _elements(old: list[Any], new: list[Any], depth: int) -> Iterator[str]:
-    indent = "\t" * depth
-    for index in range(max(len(old), len(new))):
-        before = old[index] if index < len(old) else None
-        after = new[index] if index < len(new) else None
-        if index >= len(old):
-            yield f"+ {indent}{_shown(after)},"
-        elif index >= len(new):
-            yield f"- {indent}{_shown(before)},"
-        elif before != after:
-            yield from _value("", before, after, depth)
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case None:
-            return "nil"
-        case dict():
-            return "{" + ", ".join(f"{go_name(name)}: {_shown(item)}" for name, item in value.items()) + "}"
-        case list():
-            return "{" + ", ".join(_shown(item) for item in value) + "}"
-        case _:
-            return orjson.dumps(value).decode()

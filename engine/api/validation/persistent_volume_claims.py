@@ -9,6 +9,7 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.claims import claim_spec
 from engine.api.validation.differences import difference
+from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.persistent_volumes import basic_resource
 from engine.api.validation.problems import IMMUTABLE, Problems
 from engine.api.validation.resources import native, quantity
@@ -31,7 +32,10 @@ def persistent_volume_claim(obj: Object, problems: Problems) -> None:
 def changed_persistent_volume_claim(new: Object, old: Object, problems: Problems) -> None:
     after, before = _comparable(new, old, problems)
     if after != before:
-        problems.forbidden("spec", _CHANGED + difference("core.PersistentVolumeClaimSpec", before, after))
+        problems.forbidden(
+            "spec",
+            _CHANGED + difference(*(struct_shown(each, "PersistentVolumeClaimSpec") for each in (before, after))),
+        )
     wanted, given = _storage(new), _storage(old)
     capacity = Quantity.parse(old.get("status", {}).get("capacity", {}).get("storage", "0"))
     if wanted < given and wanted <= capacity:

@@ -11,6 +11,7 @@ from engine.api.validation import text, volume_sources
 from engine.api.validation.claims import VOLUME_MODES, access_modes
 from engine.api.validation.differences import difference
 from engine.api.validation.files import no_backsteps
+from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.placement import node_selector
 from engine.api.validation.problems import IMMUTABLE, Problems
 from engine.api.validation.resources import positive_quantity
@@ -252,7 +253,7 @@ def changed_persistent_volume(new: Object, old: Object, problems: Problems) -> N
         source = {**source, "csi": dict(source.get("csi", {}))}
         source["csi"].pop("controllerExpandSecretRef", None)
     if source != source_before:
-        shown = difference("core.PersistentVolumeSource", source_before, source)
+        shown = difference(*(struct_shown(each, "PersistentVolumeSource") for each in (source_before, source)))
         detail = f"spec.persistentvolumesource is immutable after creation\n{shown}"
         problems.forbidden("spec.persistentvolumesource", detail)
     problems.immutable("volumeMode", after.get("volumeMode"), before.get("volumeMode"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from engine.api.qos import qos_class
 from engine.api.types import Object
 from engine.api.validation.differences import difference
+from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.metadata import object_meta_update
 from engine.api.validation.pods import pod_as_before
 from engine.api.validation.problems import Problems
@@ -29,7 +30,7 @@ def validate_ephemeral_containers(new: Object, old: Object) -> Problems:
         if name not in kept:
             problems.forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n')
         elif kept[name] != container:
-            shown = difference("core.EphemeralContainer", container, kept[name])
+            shown = difference(*(struct_shown(each, "EphemeralContainer") for each in (container, kept[name])))
             problems.forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n{shown}')
     return problems
 

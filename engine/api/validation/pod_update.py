@@ -10,6 +10,7 @@ from engine.api.types import Object
 from engine.api.validation import placement, pod_annotations, text
 from engine.api.validation.containers import trimmed_image
 from engine.api.validation.differences import difference
+from engine.api.validation.go_pods import pod_spec
 from engine.api.validation.go_values import internal
 from engine.api.validation.pod_annotations import annotation_updates
 from engine.api.validation.pods import pod_as_before
@@ -47,7 +48,7 @@ def pod_update(new: Object, old: Object, problems: Problems) -> None:
         return
     masked = _masked(after, before, problems)
     if masked != before:
-        shown = difference("core.PodSpec", before, masked)
+        shown = difference(pod_spec(before), pod_spec(masked))
         problems.forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n{shown}")
 
 

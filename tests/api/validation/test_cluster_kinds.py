@@ -554,8 +554,8 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
         claim(),
         _grow,
         [
-            f"spec: Forbidden: {IMMUTABLE}  core.PersistentVolumeClaimSpec{{\n  \tResources: {{\n  \t\tRequests: {{\n"
-            '- \t\t\tStorage: "1Gi",\n+ \t\t\tStorage: "2Gi",\n  \t\t},\n  \t},\n  }\n'
+            f'spec: Forbidden: {IMMUTABLE}@@ -6,7 +6,7 @@\n  "Resources": {{\n   "Limits": null,\n   "Requests": {{\n'
+            '-   "storage": "1Gi"\n+   "storage": "2Gi"\n   }\n  },\n  "VolumeName": "",\n'
         ],
     ),
     "a claim is given a class": (CLAIM, claim(), lambda obj: obj["spec"].update(storageClassName="a"), []),
@@ -565,7 +565,8 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
         lambda obj: obj["spec"].update(hostPath={"path": "/b", "type": ""}),
         [
             "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n"
-            '  core.PersistentVolumeSource{\n  \tHostPath: {\n- \t\tPath: "/a",\n+ \t\tPath: "/b",\n  \t},\n  }\n'
+            '@@ -2,7 +2,7 @@\n  "GCEPersistentDisk": null,\n  "AWSElasticBlockStore": null,\n  "HostPath": {\n'
+            '-  "Path": "/a",\n+  "Path": "/b",\n   "Type": ""\n  },\n  "Glusterfs": null,\n'
         ],
     ),
     "a volume gets a secret for its growth": (

@@ -1,0 +1,234 @@
+"""Structs of Pods, volumes and certificates as upstream's errors show them: encoding/json of the internal types.
+
+A field is written as `Name:kind`, in the order of pkg/apis/*/types.go: `s` a string, `i` a number, `b` a boolean, `q` a
+quantity, `l` a label selector, `p` what may be nil, a struct by its name, `*` one that may be nil, `[]` many. What is
+embedded stands in its owner. The name in the published API is Go's in lower case, or follows an `=`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from engine.api.types import Object
+from engine.api.validation.differences import go_name
+from engine.api.validation.go_values import selector
+
+_ZERO: Mapping[str, Any] = {"s": "", "i": 0, "b": False, "p": None, "q": "0", "l": None}
+_TYPES: Mapping[str, str] = {
+    "PodSpec": (
+        "Volumes:[]Volume InitContainers:[]Container Containers:[]Container "
+        "EphemeralContainers:[]EphemeralContainer RestartPolicy:s TerminationGracePeriodSeconds:p "
+        "ActiveDeadlineSeconds:p DNSPolicy=dnsPolicy:s NodeSelector:p ServiceAccountName:s "
+        "AutomountServiceAccountToken:p NodeName:s SecurityContext:*PodSecurityContext "
+        "ImagePullSecrets:[]LocalObjectReference Hostname:s Subdomain:s SetHostnameAsFQDN:p Affinity:*Affinity "
+        "SchedulerName:s Tolerations:[]Toleration HostAliases:[]HostAlias PriorityClassName:s Priority:p "
+        "PreemptionPolicy:p DNSConfig=dnsConfig:*PodDNSConfig ReadinessGates:[]PodReadinessGate "
+        "RuntimeClassName:p Overhead:p "
+        "EnableServiceLinks:p TopologySpreadConstraints:[]TopologySpreadConstraint OS=os:*PodOS "
+        "SchedulingGates:[]PodSchedulingGate ResourceClaims:[]PodResourceClaim "
+        "Resources:*ResourceRequirements HostnameOverride:p SchedulingGroup:p"
+    ),
+    "PodSecurityContext": (
+        "HostNetwork:b HostPID:b HostIPC:b ShareProcessNamespace:p HostUsers:p "
+        "SELinuxOptions=seLinuxOptions:*SELinuxOptions WindowsOptions:*WindowsSecurityContextOptions "
+        "RunAsUser:p RunAsGroup:p RunAsNonRoot:p "
+        "SupplementalGroups:p SupplementalGroupsPolicy:p FSGroup=fsGroup:p "
+        "FSGroupChangePolicy=fsGroupChangePolicy:p Sysctls:[]Sysctl SeccompProfile:*Profile AppArmorProfile:*Profile "
+        "SELinuxChangePolicy=seLinuxChangePolicy:p"
+    ),
+    "Container": (
+        "Name:s Image:s Command:p Args:p WorkingDir:s Ports:[]ContainerPort EnvFrom:[]EnvFromSource Env:[]EnvVar "
+        "Resources:ResourceRequirements ResizePolicy:[]ContainerResizePolicy RestartPolicy:p RestartPolicyRules:p "
+        "VolumeMounts:[]VolumeMount VolumeDevices:[]VolumeDevice LivenessProbe:*Probe ReadinessProbe:*Probe "
+        "StartupProbe:*Probe Lifecycle:*Lifecycle TerminationMessagePath:s TerminationMessagePolicy:s "
+        "ImagePullPolicy:s SecurityContext:*SecurityContext Stdin:b StdinOnce:b TTY=tty:b"
+    ),
+    "ResourceRequirements": "Limits:p Requests:p Claims:[]ResourceClaim",
+    "ContainerPort": "Name:s HostPort:i ContainerPort:i Protocol:s HostIP:s",
+    "EnvVar": "Name:s Value:s ValueFrom:*EnvVarSource",
+    "EnvVarSource": (
+        "FieldRef:*ObjectFieldSelector ResourceFieldRef:*ResourceFieldSelector ConfigMapKeyRef:*KeySelector "
+        "SecretKeyRef:*KeySelector FileKeyRef:*FileKeySelector"
+    ),
+    "VolumeMount": "Name:s ReadOnly:b RecursiveReadOnly:p MountPath:s SubPath:s MountPropagation:p SubPathExpr:s",
+    "Probe": (
+        "Exec:*ExecAction HTTPGet=httpGet:*HTTPGetAction TCPSocket=tcpSocket:*TCPSocketAction "
+        "GRPC=grpc:*GRPCAction InitialDelaySeconds:i "
+        "TimeoutSeconds:i PeriodSeconds:i SuccessThreshold:i FailureThreshold:i "
+        "TerminationGracePeriodSeconds:p"
+    ),
+    "HTTPGetAction": "Path:s Port:i Host:s Scheme:s HTTPHeaders=httpHeaders:[]HTTPHeader",
+    "SecurityContext": (
+        "Capabilities:*Capabilities Privileged:p SELinuxOptions=seLinuxOptions:*SELinuxOptions "
+        "WindowsOptions:*WindowsSecurityContextOptions RunAsUser:p "
+        "RunAsGroup:p RunAsNonRoot:p ReadOnlyRootFilesystem:p AllowPrivilegeEscalation:p ProcMount:p "
+        "SeccompProfile:*Profile AppArmorProfile:*Profile"
+    ),
+    "Volume": (
+        "Name:s HostPath:*HostPathVolumeSource EmptyDir:*EmptyDirVolumeSource "
+        "GCEPersistentDisk=gcePersistentDisk:*GCEPersistentDiskVolumeSource "
+        "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource GitRepo:p "
+        "Secret:*SecretVolumeSource NFS=nfs:*NFSVolumeSource "
+        "ISCSI=iscsi:p Glusterfs:p PersistentVolumeClaim:*PersistentVolumeClaimVolumeSource RBD=rbd:p "
+        "Quobyte:p FlexVolume:p Cinder:p CephFS=cephfs:p Flocker:p DownwardAPI:p FC=fc:p AzureFile:p "
+        "ConfigMap:*ConfigMapVolumeSource VsphereVolume:p AzureDisk:p PhotonPersistentDisk:p Projected:p "
+        "PortworxVolume:p ScaleIO:p StorageOS=storageos:p CSI=csi:p Ephemeral:p Image:p"
+    ),
+    "EmptyDirVolumeSource": "Medium:s SizeLimit:p",
+    "SecretVolumeSource": "SecretName:s Items:[]KeyToPath DefaultMode:p Optional:p",
+    "ConfigMapVolumeSource": "Name:s Items:[]KeyToPath DefaultMode:p Optional:p",
+    "PersistentVolumeClaimVolumeSource": "ClaimName:s ReadOnly:b",
+    "LocalObjectReference": "Name:s",
+    "Toleration": "Key:s Operator:s Value:s Effect:s TolerationSeconds:p",
+    # Of Pods, seldom seen.
+    "EphemeralContainer": (
+        "Name:s Image:s Command:p Args:p WorkingDir:s Ports:[]ContainerPort EnvFrom:[]EnvFromSource Env:[]EnvVar "
+        "Resources:ResourceRequirements ResizePolicy:[]ContainerResizePolicy RestartPolicy:p RestartPolicyRules:p "
+        "VolumeMounts:[]VolumeMount VolumeDevices:[]VolumeDevice LivenessProbe:*Probe ReadinessProbe:*Probe "
+        "StartupProbe:*Probe Lifecycle:*Lifecycle TerminationMessagePath:s TerminationMessagePolicy:s "
+        "ImagePullPolicy:s SecurityContext:*SecurityContext Stdin:b StdinOnce:b TTY=tty:b "
+        "TargetContainerName:s"
+    ),
+    "Affinity": "NodeAffinity:*NodeAffinity PodAffinity:*PodAffinity PodAntiAffinity:*PodAffinity",
+    "NodeAffinity": (
+        "RequiredDuringSchedulingIgnoredDuringExecution:*NodeSelector "
+        "PreferredDuringSchedulingIgnoredDuringExecution:[]PreferredSchedulingTerm"
+    ),
+    "NodeSelector": "NodeSelectorTerms:[]NodeSelectorTerm",
+    "NodeSelectorTerm": "MatchExpressions:[]NodeSelectorRequirement MatchFields:[]NodeSelectorRequirement",
+    "NodeSelectorRequirement": "Key:s Operator:s Values:p",
+    "PreferredSchedulingTerm": "Weight:i Preference:NodeSelectorTerm",
+    "PodAffinity": (
+        "RequiredDuringSchedulingIgnoredDuringExecution:[]PodAffinityTerm "
+        "PreferredDuringSchedulingIgnoredDuringExecution:[]WeightedPodAffinityTerm"
+    ),
+    "WeightedPodAffinityTerm": "Weight:i PodAffinityTerm:PodAffinityTerm",
+    "PodAffinityTerm": (
+        "LabelSelector:l Namespaces:p TopologyKey:s NamespaceSelector:l MatchLabelKeys:p MismatchLabelKeys:p"
+    ),
+    "TopologySpreadConstraint": (
+        "MaxSkew:i TopologyKey:s WhenUnsatisfiable:s LabelSelector:l MinDomains:p NodeAffinityPolicy:p "
+        "NodeTaintsPolicy:p MatchLabelKeys:p"
+    ),
+    "HostAlias": "IP=ip:s Hostnames:p",
+    "PodDNSConfig": "Nameservers:p Searches:p Options:[]PodDNSConfigOption",
+    "PodDNSConfigOption": "Name:s Value:p",
+    "PodReadinessGate": "ConditionType:s",
+    "PodOS": "Name:s",
+    "PodSchedulingGate": "Name:s",
+    "PodResourceClaim": "Name:s ResourceClaimName:p ResourceClaimTemplateName:p",
+    "ResourceClaim": "Name:s Request:s",
+    "SELinuxOptions": "User:s Role:s Type:s Level:s",
+    "WindowsSecurityContextOptions": (
+        "GMSACredentialSpecName=gmsaCredentialSpecName:p GMSACredentialSpec=gmsaCredentialSpec:p RunAsUserName:p "
+        "HostProcess:p"
+    ),
+    "Profile": "Type:s LocalhostProfile:p",
+    "Capabilities": "Add:p Drop:p",
+    "Sysctl": "Name:s Value:s",
+    "EnvFromSource": "Prefix:s ConfigMapRef:*EnvSource SecretRef:*EnvSource",
+    "EnvSource": "Name:s Optional:p",
+    "ObjectFieldSelector": "APIVersion=apiVersion:s FieldPath:s",
+    "ResourceFieldSelector": "ContainerName:s Resource:s Divisor:q",
+    "KeySelector": "Name:s Key:s Optional:p",
+    "FileKeySelector": "VolumeName:s Path:s Key:s Optional:p",
+    "ContainerResizePolicy": "ResourceName:s RestartPolicy:s",
+    "VolumeDevice": "Name:s DevicePath:s",
+    "Lifecycle": "PostStart:*LifecycleHandler PreStop:*LifecycleHandler StopSignal:p",
+    "LifecycleHandler": (
+        "Exec:*ExecAction HTTPGet=httpGet:*HTTPGetAction TCPSocket=tcpSocket:*TCPSocketAction Sleep:*SleepAction"
+    ),
+    "ExecAction": "Command:p",
+    "TCPSocketAction": "Port:i Host:s",
+    "GRPCAction": "Port:i Service:p",
+    "SleepAction": "Seconds:i",
+    "HTTPHeader": "Name:s Value:s",
+    "KeyToPath": "Key:s Path:s Mode:p",
+    # Of volumes.
+    "HostPathVolumeSource": "Path:s Type:p",
+    "NFSVolumeSource": "Server:s Path:s ReadOnly:b",
+    "GCEPersistentDiskVolumeSource": "PDName=pdName:s FSType=fsType:s Partition:i ReadOnly:b",
+    "AWSElasticBlockStoreVolumeSource": "VolumeID=volumeID:s FSType=fsType:s Partition:i ReadOnly:b",
+    "LocalVolumeSource": "Path:s FSType=fsType:p",
+    "SecretReference": "Name:s Namespace:s",
+    "CSIPersistentVolumeSource": (
+        "Driver:s VolumeHandle:s ReadOnly:b FSType=fsType:s VolumeAttributes:p "
+        "ControllerPublishSecretRef:*SecretReference NodeStageSecretRef:*SecretReference "
+        "NodePublishSecretRef:*SecretReference ControllerExpandSecretRef:*SecretReference "
+        "NodeExpandSecretRef:*SecretReference"
+    ),
+    "FCVolumeSource": "TargetWWNs=targetWWNs:p Lun:p FSType=fsType:s ReadOnly:b WWIDs=wwids:p",
+    "ISCSIPersistentVolumeSource": (
+        "TargetPortal:s IQN=iqn:s Lun:i ISCSIInterface=iscsiInterface:s FSType=fsType:s ReadOnly:b Portals:p "
+        "DiscoveryCHAPAuth=chapAuthDiscovery:b SessionCHAPAuth=chapAuthSession:b SecretRef:*SecretReference "
+        "InitiatorName:p"
+    ),
+    "PersistentVolumeSource": (
+        "GCEPersistentDisk=gcePersistentDisk:*GCEPersistentDiskVolumeSource "
+        "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource "
+        "HostPath:*HostPathVolumeSource Glusterfs:p NFS=nfs:*NFSVolumeSource RBD=rbd:p Quobyte:p "
+        "ISCSI=iscsi:*ISCSIPersistentVolumeSource FlexVolume:p Cinder:p CephFS=cephfs:p FC=fc:*FCVolumeSource "
+        "Flocker:p AzureFile:p VsphereVolume:p AzureDisk:p PhotonPersistentDisk:p PortworxVolume:p ScaleIO:p "
+        "Local:*LocalVolumeSource StorageOS=storageos:p CSI=csi:*CSIPersistentVolumeSource"
+    ),
+    "PersistentVolumeClaimSpec": (
+        "AccessModes:p Selector:l Resources:VolumeResourceRequirements VolumeName:s StorageClassName:p VolumeMode:p "
+        "DataSource:*TypedLocalObjectReference DataSourceRef:*TypedObjectReference VolumeAttributesClassName:p"
+    ),
+    "VolumeResourceRequirements": "Limits:p Requests:p",
+    "TypedLocalObjectReference": "APIGroup=apiGroup:p Kind:s Name:s",
+    "TypedObjectReference": "APIGroup=apiGroup:p Kind:s Name:s Namespace:p",
+    # Of certificates.
+    "CertificateSigningRequestCondition": ("Type:s Status:s Reason:s Message:s LastUpdateTime:p LastTransitionTime:p"),
+}
+
+
+class _Field(NamedTuple):
+    go: str
+    json: str
+    kind: str
+
+
+@cache
+def _fields(struct: str) -> tuple[_Field, ...]:
+    found = []
+    for word in _TYPES[struct].split():
+        names, _, kind = word.partition(":")
+        go, _, json = names.partition("=")
+        found.append(_Field(go, json or go[:1].lower() + go[1:], kind))
+    return tuple(found)
+
+
+def struct_shown(value: Object, struct: str) -> Object:
+    """With all fields, also those that are not set."""
+    return {field.go: _field(value.get(field.json), field.kind) for field in _fields(struct)}
+
+
+def _field(value: Any, kind: str) -> Any:
+    if value is None:
+        return _ZERO.get(kind) if kind in _ZERO or kind[0] in "*[" else struct_shown({}, kind)
+    if kind in ("s", "i", "b", "q"):
+        return value
+    if kind == "l":
+        return selector(value)
+    if kind.startswith("[]"):
+        inner = kind.removeprefix("[]")
+        return [struct_shown(each, inner) if inner in _TYPES else _plain(each) for each in value]
+    inner = kind.removeprefix("*")
+    return struct_shown(value, inner) if inner in _TYPES else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value whose type is not told of here, with the fields that it has. Maps of text keep their keys."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict) and any(not isinstance(each, str) for each in value.values()):
+        return {go_name(name): _plain(each) for name, each in value.items()}
+    return in_order(value)
+
+
+def in_order(value: Any) -> Any:
+    """Go writes maps by their keys."""
+    return dict(sorted(value.items())) if isinstance(value, dict) else value

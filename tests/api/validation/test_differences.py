@@ -1,0 +1,72 @@
+"""What must not change of a Pod, as the answer shows it: a unified diff of the internal types' JSON (util/diff)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from engine.api.types import Object
+from engine.api.validation import validate_update
+from tests.api.objects import POD, container, info, pod, prepared
+
+IN_ZONE = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+TOGETHER = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [IN_ZONE]}}
+BY_NAME = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+
+# Before, after, and the lines that go and come.
+ROWS: dict[str, tuple[Object, Object, str]] = {
+    "text that HTML knows": (
+        container(env=[{"name": "A", "value": "1"}]),
+        container(env=[{"name": "A", "value": "<&>"}]),
+        '-     "Value": "1",\n+     "Value": "\\u003c\\u0026\\u003e",\n',
+    ),
+    "the keys of a map stay as they are": (
+        container(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}),
+        container(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}}),
+        '-     "cpu": "1"\n+     "cpu": "500m"\n',
+    ),
+    "a struct with all of its fields": (
+        container(env=[{"name": "A", "value": ""}]),
+        container(env=[BY_NAME]),
+        '-     "ValueFrom": null\n+     "ValueFrom": {\n+      "FieldRef": null,\n+      "ResourceFieldRef": null,\n'
+        '+      "ConfigMapKeyRef": null,\n+      "SecretKeyRef": {\n+       "Name": "s",\n+       "Key": "k",\n'
+        '+       "Optional": null\n+      },\n+      "FileKeyRef": null\n+     }\n',
+    ),
+    "a selector of labels has tags": (
+        pod(),
+        pod(affinity=TOGETHER),
+        '- "Affinity": null,\n+ "Affinity": {\n+  "NodeAffinity": null,\n+  "PodAffinity": {\n'
+        '+   "RequiredDuringSchedulingIgnoredDuringExecution": [\n+    {\n+     "LabelSelector": {\n'
+        '+      "matchLabels": {\n+       "app": "web"\n+      }\n+     },\n+     "Namespaces": null,\n'
+        '+     "TopologyKey": "zone",\n+     "NamespaceSelector": null,\n+     "MatchLabelKeys": null,\n'
+        '+     "MismatchLabelKeys": null\n+    }\n+   ],\n'
+        '+   "PreferredDuringSchedulingIgnoredDuringExecution": null\n+  },\n+  "PodAntiAffinity": null\n+ },\n',
+    ),
+    "the host's network is in the security context": (
+        pod(),
+        pod(hostNetwork=True),
+        '-  "HostNetwork": false,\n+  "HostNetwork": true,\n',
+    ),
+}
+
+
+def _updated(before: Object, after: Object) -> str:
+    old, new = (_stored(value) for value in (before, after))
+    (problem,) = (str(cause) for cause in validate_update(info(POD), new, old))
+    return problem
+
+
+def _stored(value: Any) -> Object:
+    obj = prepared(POD, copy.deepcopy(value))
+    obj["metadata"].update(uid="u", resourceVersion="1")
+    return obj
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_refused_change_is_shown(name: str) -> None:
+    before, after, expected = ROWS[name]
+    lines = _updated(before, after).splitlines(keepends=True)[1:]
+    assert lines[0].startswith("@@ -")
+    assert "".join(line for line in lines if line[0] in "+-") == expected
