@@ -204,7 +204,7 @@ class EventHandlers:
         assumed = self._cache.pod(pod.uid)
         if assumed is None:
             return
-        waiting = self._profiles[assumed.scheduler_name].waiting.get(assumed.uid)
+        waiting = self._profiles[assumed.scheduler_name].handle.waiting.get(assumed.uid)
         if waiting is not None:
             waiting.reject("", "removed")
         else:

@@ -33,13 +33,14 @@ StageFor = Callable[[type], Awaitable[Stage]]
 
 @pytest.fixture
 async def stage_with(world: World) -> AsyncIterator[StageFor]:
-    """A stage whose scheduler has one more plugin."""
+    """A stage whose scheduler has one more plugin, and a profile without it."""
     stages: list[Any] = []
 
     async def make(plugin: Any) -> Stage:
         profile = Profile(plugins=(*DEFAULT_PLUGINS, EnabledPlugin(plugin.name)))
+        profiles = (profile, Profile("plain"))
         opened = open_stage(
-            world, configuration=SchedulerConfiguration(profiles=(profile,)), registry={**REGISTRY, plugin.name: plugin}
+            world, configuration=SchedulerConfiguration(profiles=profiles), registry={**REGISTRY, plugin.name: plugin}
         )
         stages.append(opened)
         return await opened.__aenter__()
@@ -55,7 +56,7 @@ class Pairs(PermitPlugin):
     name = "Pairs"
 
     def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
-        waiting = [other for other in self.handle.filters.waiting if other.pod.uid != pod.uid]
+        waiting = [other for other in self.handle.waiting if other.pod.uid != pod.uid]
         for other in waiting:
             other.allow(self.name)
         return PermitResult() if waiting else PermitResult(Status(Code.WAIT), 30.0)
@@ -263,14 +264,14 @@ async def test_a_plugins_bug_hits_the_pod_and_not_the_scheduler(stage_with: Stag
     assert "scheduling pod default/a" in caplog.text
 
 
-async def preempted(stage: Stage) -> tuple[Object, str]:
+async def preempted(stage: Stage, profile: str) -> tuple[Object, str]:
     """The pod a on its way to a node, once b of a higher priority has got it, and what a was told."""
     await stage.admin.create(PRIORITY_CLASSES, {"metadata": {"name": "high"}, "value": 1000})
     await stage.add_node("n1", cpu="1")
     there = await stage.add_pod("a", cpu="1")
     while not stage.scheduler.cache.assumed_pods:
         await stage.world.clock.sleep(0.05)
-    urgent = await stage.add_pod("b", cpu="1", priorityClassName="high")
+    urgent = await stage.add_pod("b", cpu="1", priorityClassName="high", schedulerName=profile)
     assert await stage.bound("b") == "n1"
     found = await stage.until(lambda p: "SchedulerError" in str(p.get("status")), "a")
     assert found["metadata"]["uid"] == there["metadata"]["uid"]
@@ -282,8 +283,12 @@ async def preempted(stage: Stage) -> tuple[Object, str]:
     return found, next(c["message"] for c in found["status"]["conditions"] if c["type"] == "PodScheduled")
 
 
-async def test_a_pod_that_is_preempted_while_its_binding_is_prepared_is_not_deleted(slow: Stage) -> None:
-    found, told = await preempted(slow)
+BY = pytest.mark.parametrize("profile", ["default-scheduler", "plain"])
+
+
+@BY
+async def test_a_pod_that_is_preempted_while_its_binding_is_prepared_is_not_deleted(slow: Stage, profile: str) -> None:
+    found, told = await preempted(slow, profile)
     assert told == 'running PreBind plugin "Slow": context canceled'
     assert [c["type"] for c in found["status"]["conditions"]] == ["PodScheduled"]
     assert "nominatedNodeName" not in found["status"]
@@ -300,9 +305,10 @@ class Asks(PermitPlugin):
         return PermitResult(Status(Code.WAIT), 100.0) if len(self.seen) == 1 else PermitResult()
 
 
-async def test_a_pod_that_is_preempted_while_it_waits_is_tried_again(stage_with: StageFor) -> None:
+@BY
+async def test_a_pod_that_is_preempted_while_it_waits_is_tried_again(stage_with: StageFor, profile: str) -> None:
     Asks.seen.clear()
-    _, told = await preempted(await stage_with(Asks))
+    _, told = await preempted(await stage_with(Asks), profile)
     assert told == "waiting on permit for pod: preempted"
 
 

@@ -60,7 +60,7 @@ class BindingCycle:
         flight = framework.run_pre_bind_pre_flights(state, pod, pod.node_name)
         if flight.code is Code.ERROR:
             return flight
-        if (flight.ok or framework.waiting.get(pod.uid) is not None) and self._announcing is not None:
+        if (flight.ok or framework.handle.waiting.get(pod.uid) is not None) and self._announcing is not None:
             await self._announce(self._announcing, pod, framework.handle.clock)
         return await framework.wait_on_permit(pod)
 

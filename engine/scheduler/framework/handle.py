@@ -37,11 +37,7 @@ class Recorder(Protocol):
 
 
 class Filters(Protocol):
-    """The parts of a framework that its own plugins need: preemption its filters and the pods that are not bound yet,
-    gangs those that wait."""
-
-    waiting: WaitingPods
-    in_pre_bind: PodsInPreBind
+    """The parts of a framework that its own plugins need: preemption its filters."""
 
     def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status: ...
 
@@ -101,8 +97,11 @@ class Handle:
         extenders: Sequence[Extender] = (),
         version: str = "",
         metrics: SchedulerMetrics | None = None,
+        waiting: WaitingPods | None = None,
+        in_pre_bind: PodsInPreBind | None = None,
     ) -> None:
-        """`version` is the Kubernetes version whose scheduler this is; "" is the newest."""
+        """`version` is the Kubernetes version whose scheduler this is; "" is the newest. `waiting` and `in_pre_bind`
+        are of all profiles: a pod of one may have to make room for a pod of another."""
         self.clock = clock
         self.rng = rng
         self.snapshot = snapshot
@@ -119,6 +118,8 @@ class Handle:
         self.claims_in_use: Callable[[], Iterable[Object]] = list
         self.version = version
         self.metrics = metrics or SchedulerMetrics()
+        self.waiting = waiting if waiting is not None else WaitingPods()
+        self.in_pre_bind = in_pre_bind if in_pre_bind is not None else PodsInPreBind()
         self.note: Callable[[str, Any], None] = lambda key, value: None
 
     @property

@@ -30,7 +30,6 @@ from engine.scheduler.framework.plugin import (
     ScorePlugin,
     Scores,
 )
-from engine.scheduler.framework.pods_in_pre_bind import PodsInPreBind
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.framework.status import (
     SKIP,
@@ -43,7 +42,7 @@ from engine.scheduler.framework.status import (
     unschedulable,
 )
 from engine.scheduler.framework.verdicts import Rejection, Verdicts
-from engine.scheduler.framework.waiting_pods import WaitingPod, WaitingPods
+from engine.scheduler.framework.waiting_pods import WaitingPod
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
 
@@ -74,8 +73,6 @@ class Framework:
             raise ValueError(f"profile {profile.scheduler_name!r}: unknown plugins {', '.join(unknown)}")
         self.profile = profile
         self.handle = handle
-        self.waiting = WaitingPods()
-        self.in_pre_bind = PodsInPreBind()
         self.measuring = Measuring(handle.metrics, profile.scheduler_name)
         self.vectorised = True  # False asks every plugin node by node
         self.plugins: dict[str, Plugin] = {
@@ -331,18 +328,18 @@ class Framework:
                 return failed("Permit", plugin, status)
         if not timeouts:
             return SUCCESS
-        self.waiting.add(WaitingPod(pod, node_name, timeouts=timeouts, clock=self.handle.clock))
+        self.handle.waiting.add(WaitingPod(pod, node_name, timeouts=timeouts, clock=self.handle.clock))
         return Status(Code.WAIT, f'one or more plugins asked to wait and no plugin rejected pod "{pod.name}"')
 
     async def wait_on_permit(self, pod: PodInfo) -> Status:
-        waiting = self.waiting.get(pod.uid)
+        waiting = self.handle.waiting.get(pod.uid)
         if waiting is None:
             return SUCCESS
         began = self.handle.clock.monotonic()
         try:
             status = await waiting.wait()
         finally:
-            self.waiting.remove(pod.uid)
+            self.handle.waiting.remove(pod.uid)
         self.handle.metrics.permit_wait.observe(self.handle.clock.monotonic() - began, status.code.label)
         return error(f"waiting on permit for pod: {status.message}") if status.code is Code.ERROR else status
 
@@ -363,7 +360,7 @@ class Framework:
 
     @measured_task("PreBind")
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
-        with self.in_pre_bind.entered(pod.uid) as entered:
+        with self.handle.in_pre_bind.entered(pod.uid) as entered:
             for plugin in self.pre_bind:
                 if plugin.name in state.skip_pre_bind:
                     continue

@@ -80,7 +80,7 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
             if self._has_its_turn(pod):
                 self._activate_others(pod)
             return PermitResult(Status(Code.WAIT), self._seconds)
-        for waiting in self.handle.filters.waiting:
+        for waiting in self.handle.waiting:
             if self._is_same(pod, waiting.pod):
                 waiting.allow(self.name)
         self._gave_up.pop((pod.namespace, name), None)
@@ -106,7 +106,7 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
         now = self.handle.clock.monotonic()
         self._gave_up = {gang: when for gang, when in self._gave_up.items() if now - when < self._seconds}
         self._gave_up[pod.namespace, name] = now
-        for waiting in self.handle.filters.waiting:
+        for waiting in self.handle.waiting:
             if waiting.pod.uid != pod.uid and self._is_same(pod, waiting.pod):
                 waiting.reject(self.name, f"pod group {name} cannot be scheduled as a whole")
 

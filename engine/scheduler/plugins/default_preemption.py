@@ -190,13 +190,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
 
     def _call_off(self, victim: PodInfo) -> bool:
         """A victim that is only on its way to the node goes back into the queue; False if it has to be deleted."""
-        filters = self.handle.filters
-        if (waiting := filters.waiting.get(victim.uid)) is not None:
+        if (waiting := self.handle.waiting.get(victim.uid)) is not None:
             if self._calls_off:
                 return waiting.preempt(self.name)
             waiting.reject(self.name, "preempted")
             return True
-        return self._calls_off and filters.in_pre_bind.cancel(victim.uid, f"preempted by {self.name}")
+        return self._calls_off and self.handle.in_pre_bind.cancel(victim.uid, f"preempted by {self.name}")
 
     async def _delete(self, victim: PodInfo, pod: PodInfo) -> bool:
         """False if it has gone by itself. Raises what a request raises."""
