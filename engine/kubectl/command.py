@@ -35,6 +35,7 @@ class Command:
     examples: tuple[str, ...] = ()
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
     help_on_stdout: bool = False  # where a group shows its help when it is given no command
+    connects: bool = True  # `config` works on files, whatever they and the flags say of servers
     hidden: bool = False  # not in the list of commands
     section: str = ""  # the heading that the main help lists it under
     module: str = ""  # `module:NAME` of the whole command, where this is but its entry in the list of all

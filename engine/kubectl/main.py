@@ -130,7 +130,10 @@ class _Task:
         environment: Mapping[str, str],
     ) -> int:
         connection, own = None, None
-        if client is None or self._elsewhere():
+        if not self._command.connects:
+            client = client or (own := Client(HttpsTransport(Connection()), user_agent="kubectl/ktui"))
+            kubeconfig = None if self._flags.given("kubeconfig") else kubeconfig
+        elif client is None or self._elsewhere():
             kubeconfig = KubeConfig.load(self._flags.text("kubeconfig"), environment=environment)
             hidden = {flag.name for flag in self._command.flags}
             connection = _connect(kubeconfig, self._flags, hidden)

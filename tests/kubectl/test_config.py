@@ -57,6 +57,23 @@ config view
 config view --raw
 config view --minify
 config view --minify -o jsonpath={.clusters[0].cluster.server}
+config view --minify --context=two -o name
+config set clusters.c1.certificate-authority-data YWJj --set-raw-bytes=true
+config set clusters.c1.certificate-authority-data @@
+config set clusters.c1.insecure-skip-tls-verify T
+config set clusters.c1.insecure-skip-tls-verify maybe
+config set users.u1.exec.command y
+config set contexts.four.cluster ''
+config unset contexts.nope.namespace
+config unset clusters.c1.server
+config set-credentials u5 --token=a --username=b
+config set-credentials u5 --exec-command=a --exec-arg=b --exec-env=k=v --exec-interactive-mode=Never
+config set-credentials u5 --exec-env=k- --auth-provider=oidc --auth-provider-arg=a=b
+config set-credentials u5 --embed-certs
+config set-cluster c5 --certificate-authority=/nope --embed-certs
+config set-cluster c5 --certificate-authority=/nope
+config set-context five --cluster=nope --user=nope
+config view --flatten
 """
 
 

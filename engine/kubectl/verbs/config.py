@@ -5,7 +5,9 @@ Source of the behaviour: kubectl pkg/cmd/config.
 
 from __future__ import annotations
 
+import base64
 import copy
+from dataclasses import replace
 from typing import Any
 
 from engine.client.kubeconfig import KubeConfig
@@ -16,7 +18,9 @@ from engine.kubectl.flagsets import PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.config_changes import CHANGES, config_of
+from engine.kubectl.verbs.config_changes import CHANGES
+from engine.kubectl.verbs.config_files import config_of
+from engine.kubectl.verbs.config_properties import PROPERTIES
 
 SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 
@@ -24,11 +28,19 @@ SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-d
 async def view(session: Session) -> None:
     if session.arguments:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
-    document = copy.deepcopy(config_of(session).document())
+    config, flatten = config_of(session), session.flags.on("flatten")
+    document = copy.deepcopy(config.document())
+    if context := session.flags.text("context"):
+        document["current-context"] = context
     if session.flags.on("minify"):
         document = _minified(document)
-    if not session.flags.on("raw"):
+    if flatten:
+        _embed(document, config)
+    elif not session.flags.on("raw"):
         _hide(document)
+    if session.flags.text("output") == "name":
+        session.out("config/<unknown>")  # a configuration has no name
+        return
     printer = structured_printer(session)
     if printer is None:
         raise unknown_format(session.flags.text("output"))
@@ -49,6 +61,23 @@ def _minified(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def _embed(document: dict[str, Any], config: KubeConfig) -> None:
+    """The content of files in their place (clientcmd's FlattenConfig). Raises CommandError."""
+    for section, key in (("clusters", "cluster"), ("users", "user")):
+        for entry in document[section] or ():
+            values = entry[key]
+            for data in SECRET:
+                path = values.get(data.removesuffix("-data"))
+                if not path or values.get(data):
+                    continue
+                path = config.origins[section, entry["name"]].parent / path
+                try:
+                    values[data] = base64.b64encode(path.read_bytes()).decode()
+                except OSError as error:
+                    raise CommandError(f"open {path}: {(error.strerror or '').lower()}") from error
+                del values[data.removesuffix("-data")]
+
+
 def _hide(document: dict[str, Any]) -> None:
     for section, key in (("clusters", "cluster"), ("users", "user")):
         for entry in document[section] or ():
@@ -65,7 +94,10 @@ async def get_contexts(session: Session) -> None:
     config = config_of(session)
     output = session.flags.text("output")
     if output not in ("", "name"):
-        raise CommandError(f"output must be one of '' or 'name': {output}")
+        raise CommandError(
+            f"--output {output} is not available in {session.program} config get-contexts; "
+            "resetting to default output format"
+        )
     names = session.arguments or sorted(config.contexts)
     known = [name for name in names if name in config.contexts]
     if output == "name":
@@ -93,6 +125,8 @@ async def use_context(session: Session) -> None:
     if len(session.arguments) != 1:
         raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
     name = session.arguments[0]
+    if not name:
+        raise CommandError("empty context names are not allowed")
     config_of(session).use_context(name)
     session.out(f'Switched to context "{name}".')
 
@@ -118,7 +152,7 @@ async def get_users(session: Session) -> None:
     await _names(session, list(config_of(session).users))
 
 
-COMMAND = Command(
+_GROUP = Command(
     name="config",
     short="Modify kubeconfig files",
     usage="SUBCOMMAND",
@@ -144,6 +178,7 @@ COMMAND = Command(
             aliases=("use",),
         ),
         *CHANGES,
+        *PROPERTIES,
         Command(
             name="view",
             short="Display merged kubeconfig settings or a specified kubeconfig file",
@@ -159,3 +194,4 @@ COMMAND = Command(
         ),
     ),
 )
+COMMAND = replace(_GROUP, children=tuple(replace(child, connects=False) for child in _GROUP.children))

@@ -1,4 +1,4 @@
-"""`config set-cluster|set-credentials|set-context|set|unset|delete-*|rename-context`: kubeconfig files changed.
+"""`config set-cluster|set-credentials|set-context|delete-*|rename-context`: kubeconfig files changed.
 
 An entry is changed in the file that holds it; a new one goes into the first file.
 
@@ -8,63 +8,38 @@ Source of the behaviour: kubectl pkg/cmd/config and client-go tools/clientcmd/co
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.client.kubeconfig import KEYS, SECTIONS, KubeConfig, read_document, write
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.config_files import config_of, file_of
 
 
-def config_of(session: Session) -> KubeConfig:
-    if session.kubeconfig is None:
-        return KubeConfig.load(session.flags.text("kubeconfig"), environment=session.environment)
-    return session.kubeconfig
-
-
-class _File:
-    """The document of one file, changed and written back."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.document: dict[str, Any] = read_document(path) or {"apiVersion": "v1", "kind": "Config"}
-
-    def entries(self, section: str) -> list[dict[str, Any]]:
-        if not self.document.get(section):
-            self.document[section] = []
-        entries: list[dict[str, Any]] = self.document[section]
-        return entries
-
-    def entry(self, section: str, name: str) -> dict[str, Any]:
-        """The value of an entry; a new one where there is none."""
-        key = KEYS[section]
-        found = next((e for e in self.entries(section) if e.get("name") == name), None)
-        if found is None:
-            found = {key: {}, "name": name}
-            self.entries(section).append(found)
-            self.entries(section).sort(key=lambda e: str(e["name"]))
-        if not found.get(key):
-            found[key] = {}
-        value: dict[str, Any] = found[key]
-        return value
-
-    def remove(self, section: str, name: str) -> None:
-        self.document[section] = [e for e in self.entries(section) if e.get("name") != name]
-
-    def save(self) -> None:
-        write(self.path, self.document)
-
-
-def _file_of(config: KubeConfig, section: str, name: str) -> _File:
-    return _File(config.origins.get((section, name)) or config.files[0])
-
-
-def _name(session: Session) -> str:
+def _name(session: Session, noun: str, *, wrong: str = "Unexpected args") -> str:
     if len(session.arguments) != 1:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise CommandError(f"{wrong}: [{' '.join(session.arguments)}]")
+    if not session.arguments[0]:
+        raise CommandError(f"you must specify a non-empty {noun} name")
     return session.arguments[0]
+
+
+def _check_files(session: Session, *keys: str) -> None:
+    """With --embed-certs there must be a file, and one that can be read. Raises CommandError."""
+    if not session.flags.on("embed-certs"):
+        return
+    given = {key: path for key in keys if (path := session.flags.text(key))}
+    if not given:
+        raise CommandError(f"you must specify a {' or '.join(f'--{key}' for key in keys)} to embed")
+    for key, path in given.items():
+        try:
+            Path(path).stat()
+        except OSError as error:
+            why = (error.strerror or "").lower()
+            raise CommandError(f"could not stat {key} file {path}: stat {path}: {why}") from error
 
 
 def _put(value: dict[str, Any], key: str, given: Any) -> None:
@@ -93,12 +68,16 @@ def _put_file(session: Session, value: dict[str, Any], key: str) -> None:
 
 
 async def set_cluster(session: Session) -> None:
-    name, config, flags = _name(session), config_of(session), session.flags
-    file = _file_of(config, "clusters", name)
+    name, config, flags = _name(session, "cluster"), config_of(session), session.flags
+    if flags.on("insecure-skip-tls-verify") and flags.text("certificate-authority"):
+        raise CommandError("you cannot specify a certificate authority and insecure mode at the same time")
+    _check_files(session, "certificate-authority")
+    file = file_of(config, "clusters", name)
     value = file.entry("clusters", name)
     for key in ("server", "tls-server-name", "proxy-url"):
         if flags.given(key):
             _put(value, key, flags.text(key))
+    value.setdefault("server", "")
     if flags.given("insecure-skip-tls-verify"):
         _put(value, "insecure-skip-tls-verify", flags.on("insecure-skip-tls-verify"))
         if flags.on("insecure-skip-tls-verify"):
@@ -112,8 +91,9 @@ async def set_cluster(session: Session) -> None:
 
 
 async def set_credentials(session: Session) -> None:
-    name, config, flags = _name(session), config_of(session), session.flags
-    file = _file_of(config, "users", name)
+    _check_credentials(session)
+    name, config, flags = session.arguments[0], config_of(session), session.flags
+    file = file_of(config, "users", name)
     value = file.entry("users", name)
     _put_file(session, value, "client-certificate")
     _put_file(session, value, "client-key")
@@ -126,31 +106,76 @@ async def set_credentials(session: Session) -> None:
             _put(value, key, flags.text(key))
             if flags.text(key):
                 value.pop("token", None)
+    _set_provider(session, value)
     _set_exec(session, value)
     file.save()
     session.out(f'User "{name}" set.')
 
 
-def _set_exec(session: Session, value: dict[str, Any]) -> None:
+def _check_credentials(session: Session) -> None:
+    """What is wrong with the flags, before anything is changed. Raises CommandError."""
     flags = session.flags
-    if not any(flags.given(f"exec-{name}") for name in ("command", "api-version", "arg", "env")):
+    if flags.given("exec-interactive-mode") and flags.text("exec-interactive-mode") not in _MODES:
+        raise CommandError(f"invalid interactive mode type, can be only {', '.join(_MODES)}")
+    for flag in ("auth-provider-arg", "exec-env"):
+        for text in flags.many(flag):
+            if "=" not in text and not text.endswith("-"):
+                raise CommandError(f"invalid {flag} format: {text}")
+    _name(session, "user", wrong="unexpected args")
+    if flags.text("token") and (flags.text("username") or flags.text("password")):
+        raise CommandError(
+            "you cannot specify more than one authentication method at the same time: --token, --username/--password"
+        )
+    _check_files(session, "client-certificate", "client-key")
+
+
+def _set_provider(session: Session, value: dict[str, Any]) -> None:
+    """The auth provider; arguments alone are for one that is there."""
+    name = session.flags.text("auth-provider")
+    if session.flags.given("auth-provider") and (value.get("auth-provider") or {}).get("name") != name:
+        value["auth-provider"] = {"config": None, "name": name}
+    if provider := value.get("auth-provider"):
+        settings = dict(provider.get("config") or {})
+        for text in session.flags.many("auth-provider-arg"):
+            key, equals, given = text.partition("=")
+            if equals:
+                settings[key] = given
+            else:
+                settings.pop(text.removesuffix("-"), None)
+        if session.flags.given("auth-provider-arg"):
+            provider["config"] = settings
+
+
+def _set_exec(session: Session, value: dict[str, Any]) -> None:
+    """The credential plugin: a command makes one, or takes the place of the one there is and its arguments."""
+    flags = session.flags
+    if flags.given("exec-command"):
+        value.setdefault("exec", {}).update(command=flags.text("exec-command"), args=None)
+    plugin = value.get("exec")
+    if not plugin:
         return
-    plugin = value.setdefault("exec", {})
-    for key, flag in (("command", "exec-command"), ("apiVersion", "exec-api-version")):
+    plugin.setdefault("env", None)
+    plugin.setdefault("provideClusterInfo", False)
+    for key, flag in (("apiVersion", "exec-api-version"), ("interactiveMode", "exec-interactive-mode")):
         if flags.given(flag):
             plugin[key] = flags.text(flag)
+    if flags.given("exec-provide-cluster-info"):
+        plugin["provideClusterInfo"] = flags.on("exec-provide-cluster-info")
     if flags.given("exec-arg"):
         plugin["args"] = flags.many("exec-arg")
-    plugin.setdefault("args", None)
-    plugin.setdefault("provideClusterInfo", False)
-    env = {e["name"]: e["value"] for e in plugin.get("env") or ()}
-    for text in flags.many("exec-env"):
+    if flags.given("exec-env"):
+        plugin["env"] = _environment(plugin["env"] or (), flags.many("exec-env"))
+
+
+def _environment(present: Sequence[dict[str, str]], changes: Sequence[str]) -> list[dict[str, str]]:
+    env = {one["name"]: one["value"] for one in present}
+    for text in changes:
         key, equals, given = text.partition("=")
         if equals:
             env[key] = given
         else:
-            env.pop(key.removesuffix("-"), None)
-    plugin["env"] = [{"name": key, "value": given} for key, given in env.items()] or None
+            env.pop(text.removesuffix("-"), None)
+    return [{"name": key, "value": given} for key, given in env.items()]
 
 
 async def set_context(session: Session) -> None:
@@ -162,9 +187,13 @@ async def set_context(session: Session) -> None:
         if not name:
             raise CommandError("no current context is set")
     else:
-        name = _name(session)
+        if len(session.arguments) > 1:
+            raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        name = session.arguments[0] if session.arguments else ""
+        if not name:
+            raise CommandError("you must specify a non-empty context name or --current")
     known = name in config.contexts
-    file = _file_of(config, "contexts", name)
+    file = file_of(config, "contexts", name)
     value = file.entry("contexts", name)
     value.setdefault("cluster", "")
     value.setdefault("user", "")
@@ -180,7 +209,10 @@ async def set_context(session: Session) -> None:
 def _remover(section: str, noun: str) -> Any:
     async def run(session: Session) -> None:
         if len(session.arguments) != 1:
-            raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+            if noun == "user":
+                raise UsageError("user to delete is required")
+            session.out(f"Usage:\n  {session.path} NAME [options]")  # which is no failure to kubectl
+            return
         name, config = session.arguments[0], config_of(session)
         entries: dict[str, Any] = getattr(config, section)
         if name not in entries:
@@ -190,7 +222,7 @@ def _remover(section: str, noun: str) -> Any:
                 "warning: this removed your active context, use "
                 f'"{session.program} config use-context" to select a different one'
             )
-        file = _file_of(config, section, name)
+        file = file_of(config, section, name)
         file.remove(section, name)
         file.save()
         session.out(f"deleted {noun} {name} from {config.files[0]}")
@@ -200,7 +232,7 @@ def _remover(section: str, noun: str) -> Any:
 
 async def rename_context(session: Session) -> None:
     if len(session.arguments) != 2:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
     (old, new), config = session.arguments, config_of(session)
     if old not in config.contexts:
         raise CommandError(f'cannot rename the context "{old}", it\'s not in {config.files[0]}')
@@ -208,7 +240,7 @@ async def rename_context(session: Session) -> None:
         raise CommandError(
             f'cannot rename the context "{old}", the context "{new}" already exists in {config.files[0]}'
         )
-    file = _file_of(config, "contexts", old)
+    file = file_of(config, "contexts", old)
     value = file.entry("contexts", old)
     file.remove("contexts", old)
     file.entry("contexts", new).update(value)
@@ -218,68 +250,7 @@ async def rename_context(session: Session) -> None:
     session.out(f'Context "{old}" renamed to "{new}".')
 
 
-# -- single properties
-
-
-async def set_property(session: Session) -> None:
-    if len(session.arguments) != 2:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
-    path, given = session.arguments
-    _change(session, path, given)
-    session.out(f'Property "{path}" set.')
-
-
-async def unset_property(session: Session) -> None:
-    if len(session.arguments) != 1:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
-    _change(session, session.arguments[0], None)
-    session.out(f'Property "{session.arguments[0]}" unset.')
-
-
-def _change(session: Session, path: str, given: str | None) -> None:
-    """Set or take away what a path such as `clusters.NAME.server` names. Raises CommandError."""
-    config, parts = config_of(session), path.split(".")
-    if parts[0] == "current-context":
-        file = _File(config.files[0])
-        file.document["current-context"] = given or ""
-        file.save()
-        return
-    if parts[0] not in SECTIONS:
-        raise CommandError(f"unable to parse {path} after [] at api.Config")
-    known: dict[str, Any] = getattr(config, parts[0])
-    if len(parts) == 1:
-        if given is not None:
-            raise CommandError("can't set a map to a value")
-        for name in list(known):
-            file = _file_of(config, parts[0], name)
-            file.remove(parts[0], name)
-            file.save()
-        return
-    name, *rest = _named(parts[1:], known)
-    file = _file_of(config, parts[0], name)
-    if not rest:
-        file.remove(parts[0], name)
-    elif given is None:
-        file.entry(parts[0], name).pop(rest[0], None)
-    else:
-        value = file.entry(parts[0], name)
-        if parts[0] == "contexts":
-            value.setdefault("cluster", "")
-            value.setdefault("user", "")
-        elif parts[0] == "clusters":
-            value.setdefault("server", "")
-        value[rest[0]] = given == "true" if rest[0] == "insecure-skip-tls-verify" else given
-    file.save()
-
-
-def _named(parts: list[str], known: dict[str, Any]) -> list[str]:
-    """An entry's name, which may hold dots itself, and what follows it."""
-    for end in range(len(parts), 0, -1):
-        if (name := ".".join(parts[:end])) in known:
-            return [name, *parts[end:]]
-    return [".".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts
-
-
+_MODES = ("IfAvailable", "Never", "Always")
 _EMBED = Flag("embed-certs", Type.BOOL, help="Put the files' content into the kubeconfig.")
 CHANGES = (
     Command(name="delete-cluster", short="Delete the specified cluster from the kubeconfig", usage="NAME",
@@ -290,8 +261,6 @@ CHANGES = (
             run=_remover("users", "user")),
     Command(name="rename-context", short="Rename a context from the kubeconfig file",
             usage="CONTEXT_NAME NEW_NAME", run=rename_context),
-    Command(name="set", short="Set an individual value in a kubeconfig file", usage="PROPERTY_NAME PROPERTY_VALUE",
-            run=set_property),
     Command(name="set-cluster", short="Set a cluster entry in kubeconfig", usage="NAME [--server=server]",
             run=set_cluster, flags=(_EMBED, Flag("proxy-url", help="A proxy to go through."))),
     Command(name="set-context", short="Set a context entry in kubeconfig", usage="[NAME | --current]",
@@ -301,11 +270,13 @@ CHANGES = (
         flags=(
             _EMBED,
             Flag("exec-api-version", help="The API version of the credential plugin."),
+            Flag("auth-provider", help="The auth provider of the user."),
+            Flag("auth-provider-arg", Type.STRINGS, help="An argument of the auth provider, KEY=VALUE or KEY-."),
+            Flag("exec-interactive-mode", help="When the plugin may ask: Never, IfAvailable or Always."),
+            Flag("exec-provide-cluster-info", Type.BOOL, help="Tell the plugin of the cluster."),
             Flag("exec-arg", Type.STRINGS, help="An argument of the credential plugin."),
             Flag("exec-command", help="The command of the credential plugin."),
             Flag("exec-env", Type.ARRAY, help="A variable of the credential plugin's environment."),
         ),
     ),
-    Command(name="unset", short="Unset an individual value in a kubeconfig file", usage="PROPERTY_NAME",
-            run=unset_property),
 )  # fmt: skip

@@ -1,0 +1,58 @@
+"""The kubeconfig files of `config`: which there are, and one of them changed and written back.
+
+Source of the behaviour: client-go tools/clientcmd/config.go (ModifyConfig).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine.client.kubeconfig import KEYS, KubeConfig, read_document, write
+from engine.kubectl.session import Session
+
+
+def config_of(session: Session) -> KubeConfig:
+    """The files that are changed; one that is not there counts as empty, even where it was asked for by name."""
+    if session.kubeconfig is not None:
+        return session.kubeconfig
+    if named := session.flags.text("kubeconfig"):
+        return KubeConfig.merge([Path(named)])
+    return KubeConfig.load(environment=session.environment)
+
+
+class File:
+    """The document of one file, changed and written back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.document: dict[str, Any] = read_document(path) or {"apiVersion": "v1", "kind": "Config"}
+
+    def entries(self, section: str) -> list[dict[str, Any]]:
+        if not self.document.get(section):
+            self.document[section] = []
+        entries: list[dict[str, Any]] = self.document[section]
+        return entries
+
+    def entry(self, section: str, name: str) -> dict[str, Any]:
+        """The value of an entry; a new one where there is none."""
+        key = KEYS[section]
+        found = next((e for e in self.entries(section) if e.get("name") == name), None)
+        if found is None:
+            found = {key: {}, "name": name}
+            self.entries(section).append(found)
+            self.entries(section).sort(key=lambda e: str(e["name"]))
+        if not found.get(key):
+            found[key] = {}
+        value: dict[str, Any] = found[key]
+        return value
+
+    def remove(self, section: str, name: str) -> None:
+        self.document[section] = [e for e in self.entries(section) if e.get("name") != name]
+
+    def save(self) -> None:
+        write(self.path, self.document)
+
+
+def file_of(config: KubeConfig, section: str, name: str) -> File:
+    return File(config.origins.get((section, name)) or config.files[0])
