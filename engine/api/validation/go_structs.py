@@ -28,7 +28,8 @@ _TYPES: Mapping[str, str] = {
         "RuntimeClassName:p Overhead:p "
         "EnableServiceLinks:p TopologySpreadConstraints:[]TopologySpreadConstraint OS=os:*PodOS "
         "SchedulingGates:[]PodSchedulingGate ResourceClaims:[]PodResourceClaim "
-        "Resources:*ResourceRequirements HostnameOverride:p SchedulingGroup:p"
+        "Resources:*ResourceRequirements HostnameOverride:p SchedulingGroup:*PodSchedulingGroup "
+        "EvictionResponders:[]EvictionResponder"
     ),
     "PodSecurityContext": (
         "HostNetwork:b HostPID:b HostIPC:b ShareProcessNamespace:p HostUsers:p "
@@ -52,14 +53,17 @@ _TYPES: Mapping[str, str] = {
         "FieldRef:*ObjectFieldSelector ResourceFieldRef:*ResourceFieldSelector ConfigMapKeyRef:*KeySelector "
         "SecretKeyRef:*KeySelector FileKeyRef:*FileKeySelector"
     ),
-    "VolumeMount": "Name:s ReadOnly:b RecursiveReadOnly:p MountPath:s SubPath:s MountPropagation:p SubPathExpr:s",
+    "VolumeMount": (
+        "Name:s ReadOnly:b RecursiveReadOnly:p MountPath:s SubPath:s "
+        "MountPropagation:p SubPathExpr:s BindMountOptions:p"
+    ),
     "Probe": (
         "Exec:*ExecAction HTTPGet=httpGet:*HTTPGetAction TCPSocket=tcpSocket:*TCPSocketAction "
         "GRPC=grpc:*GRPCAction InitialDelaySeconds:i "
         "TimeoutSeconds:i PeriodSeconds:i SuccessThreshold:i FailureThreshold:i "
         "TerminationGracePeriodSeconds:p"
     ),
-    "HTTPGetAction": "Path:s Port:i Host:s Scheme:s HTTPHeaders=httpHeaders:[]HTTPHeader",
+    "HTTPGetAction": "Path:s Port:i Host:s Scheme:s HTTPHeaders=httpHeaders:[]HTTPHeader Protocol:p",
     "SecurityContext": (
         "Capabilities:*Capabilities Privileged:p SELinuxOptions=seLinuxOptions:*SELinuxOptions "
         "WindowsOptions:*WindowsSecurityContextOptions RunAsUser:p "
@@ -69,16 +73,20 @@ _TYPES: Mapping[str, str] = {
     "Volume": (
         "Name:s HostPath:*HostPathVolumeSource EmptyDir:*EmptyDirVolumeSource "
         "GCEPersistentDisk=gcePersistentDisk:*GCEPersistentDiskVolumeSource "
-        "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource GitRepo:p "
-        "Secret:*SecretVolumeSource NFS=nfs:*NFSVolumeSource "
-        "ISCSI=iscsi:p Glusterfs:p PersistentVolumeClaim:*PersistentVolumeClaimVolumeSource RBD=rbd:p "
-        "Quobyte:p FlexVolume:p Cinder:p CephFS=cephfs:p Flocker:p DownwardAPI:p FC=fc:p AzureFile:p "
-        "ConfigMap:*ConfigMapVolumeSource VsphereVolume:p AzureDisk:p PhotonPersistentDisk:p Projected:p "
-        "PortworxVolume:p ScaleIO:p StorageOS=storageos:p CSI=csi:p Ephemeral:p Image:p"
+        "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource GitRepo:*GitRepoVolumeSource "
+        "Secret:*SecretVolumeSource NFS=nfs:*NFSVolumeSource ISCSI=iscsi:*ISCSIVolumeSource "
+        "Glusterfs:*GlusterfsVolumeSource PersistentVolumeClaim:*PersistentVolumeClaimVolumeSource "
+        "RBD=rbd:*RBDVolumeSource Quobyte:*QuobyteVolumeSource FlexVolume:*FlexVolumeSource "
+        "Cinder:*CinderVolumeSource CephFS=cephfs:*CephFSVolumeSource Flocker:*FlockerVolumeSource "
+        "DownwardAPI:*DownwardAPIVolumeSource FC=fc:*FCVolumeSource AzureFile:*AzureFileVolumeSource "
+        "ConfigMap:*ConfigMapVolumeSource VsphereVolume:*VsphereVirtualDiskVolumeSource "
+        "AzureDisk:*AzureDiskVolumeSource PhotonPersistentDisk:*PhotonPersistentDiskVolumeSource "
+        "Projected:*ProjectedVolumeSource PortworxVolume:*PortworxVolumeSource ScaleIO:p StorageOS=storageos:p "
+        "CSI=csi:*CSIVolumeSource Ephemeral:p Image:*ImageVolumeSource"
     ),
-    "EmptyDirVolumeSource": "Medium:s SizeLimit:p",
-    "SecretVolumeSource": "SecretName:s Items:[]KeyToPath DefaultMode:p Optional:p",
-    "ConfigMapVolumeSource": "Name:s Items:[]KeyToPath DefaultMode:p Optional:p",
+    "EmptyDirVolumeSource": "Medium:s SizeLimit:p Mode:p",
+    "SecretVolumeSource": "SecretName:s Items:[]KeyToPath DefaultMode:p Optional:p DefaultUser:p",
+    "ConfigMapVolumeSource": "Name:s Items:[]KeyToPath DefaultMode:p Optional:p DefaultUser:p",
     "PersistentVolumeClaimVolumeSource": "ClaimName:s ReadOnly:b",
     "LocalObjectReference": "Name:s",
     "Toleration": "Key:s Operator:s Value:s Effect:s TolerationSeconds:p",
@@ -112,6 +120,8 @@ _TYPES: Mapping[str, str] = {
         "MaxSkew:i TopologyKey:s WhenUnsatisfiable:s LabelSelector:l MinDomains:p NodeAffinityPolicy:p "
         "NodeTaintsPolicy:p MatchLabelKeys:p"
     ),
+    "EvictionResponder": "Name:s Priority:i",
+    "PodSchedulingGroup": "PodGroupName:p",
     "HostAlias": "IP=ip:s Hostnames:p",
     "PodDNSConfig": "Nameservers:p Searches:p Options:[]PodDNSConfigOption",
     "PodDNSConfigOption": "Name:s Value:p",
@@ -142,10 +152,10 @@ _TYPES: Mapping[str, str] = {
     ),
     "ExecAction": "Command:p",
     "TCPSocketAction": "Port:i Host:s",
-    "GRPCAction": "Port:i Service:p",
+    "GRPCAction": "Port:i Service:p Mode:p",
     "SleepAction": "Seconds:i",
     "HTTPHeader": "Name:s Value:s",
-    "KeyToPath": "Key:s Path:s Mode:p",
+    "KeyToPath": "Key:s Path:s Mode:p User:p",
     # Of volumes.
     "HostPathVolumeSource": "Path:s Type:p",
     "NFSVolumeSource": "Server:s Path:s ReadOnly:b",
@@ -165,13 +175,69 @@ _TYPES: Mapping[str, str] = {
         "DiscoveryCHAPAuth=chapAuthDiscovery:b SessionCHAPAuth=chapAuthSession:b SecretRef:*SecretReference "
         "InitiatorName:p"
     ),
+    "GlusterfsVolumeSource": "EndpointsName=endpoints:s Path:s ReadOnly:b",
+    "GlusterfsPersistentVolumeSource": "EndpointsName=endpoints:s Path:s ReadOnly:b EndpointsNamespace:p",
+    "AzureFileVolumeSource": "SecretName:s ShareName:s ReadOnly:b",
+    "AzureFilePersistentVolumeSource": "SecretName:s ShareName:s ReadOnly:b SecretNamespace:p",
+    "AzureDiskVolumeSource": "DiskName:s DataDiskURI=diskURI:s CachingMode:p FSType=fsType:p ReadOnly:p Kind:p",
+    "VsphereVirtualDiskVolumeSource": "VolumePath:s FSType=fsType:s StoragePolicyName:s StoragePolicyID:s",
+    "CinderVolumeSource": "VolumeID:s FSType=fsType:s ReadOnly:b SecretRef:*LocalObjectReference",
+    "CinderPersistentVolumeSource": "VolumeID:s FSType=fsType:s ReadOnly:b SecretRef:*SecretReference",
+    "CephFSVolumeSource": "Monitors:p Path:s User:s SecretFile:s SecretRef:*LocalObjectReference ReadOnly:b",
+    "CephFSPersistentVolumeSource": "Monitors:p Path:s User:s SecretFile:s SecretRef:*SecretReference ReadOnly:b",
+    "RBDVolumeSource": (
+        "CephMonitors=monitors:p RBDImage=image:s FSType=fsType:s RBDPool=pool:s RadosUser=user:s Keyring:s "
+        "SecretRef:*LocalObjectReference ReadOnly:b"
+    ),
+    "RBDPersistentVolumeSource": (
+        "CephMonitors=monitors:p RBDImage=image:s FSType=fsType:s RBDPool=pool:s RadosUser=user:s Keyring:s "
+        "SecretRef:*SecretReference ReadOnly:b"
+    ),
+    "QuobyteVolumeSource": "Registry:s Volume:s ReadOnly:b User:s Group:s Tenant:s",
+    "FlockerVolumeSource": "DatasetName:s DatasetUUID:s",
+    "PhotonPersistentDiskVolumeSource": "PdID:s FSType=fsType:s",
+    "PortworxVolumeSource": "VolumeID:s FSType=fsType:s ReadOnly:b",
+    "FlexVolumeSource": "Driver:s FSType=fsType:s SecretRef:*LocalObjectReference ReadOnly:b Options:p",
+    "FlexPersistentVolumeSource": "Driver:s FSType=fsType:s SecretRef:*SecretReference ReadOnly:b Options:p",
+    "GitRepoVolumeSource": "Repository:s Revision:s Directory:s",
+    "ISCSIVolumeSource": (
+        "TargetPortal:s IQN=iqn:s Lun:i ISCSIInterface=iscsiInterface:s FSType=fsType:s ReadOnly:b Portals:p "
+        "DiscoveryCHAPAuth=chapAuthDiscovery:b SessionCHAPAuth=chapAuthSession:b SecretRef:*LocalObjectReference "
+        "InitiatorName:p"
+    ),
+    "CSIVolumeSource": (
+        "Driver:s ReadOnly:p FSType=fsType:p VolumeAttributes:p NodePublishSecretRef:*LocalObjectReference"
+    ),
+    "ImageVolumeSource": "Reference:s PullPolicy:s",
+    "DownwardAPIVolumeSource": "Items:[]DownwardAPIVolumeFile DefaultMode:p DefaultUser:p",
+    "DownwardAPIVolumeFile": (
+        "Path:s FieldRef:*ObjectFieldSelector ResourceFieldRef:*ResourceFieldSelector Mode:p User:p"
+    ),
+    "ProjectedVolumeSource": "Sources:[]VolumeProjection DefaultMode:p DefaultUser:p",
+    "VolumeProjection": (
+        "Secret:*FilesProjection DownwardAPI:*DownwardAPIProjection ConfigMap:*FilesProjection "
+        "ServiceAccountToken:*ServiceAccountTokenProjection ClusterTrustBundle:*ClusterTrustBundleProjection "
+        "PodCertificate:*PodCertificateProjection"
+    ),
+    "FilesProjection": "Name:s Items:[]KeyToPath Optional:p",
+    "DownwardAPIProjection": "Items:[]DownwardAPIVolumeFile",
+    "ServiceAccountTokenProjection": "Audience:s ExpirationSeconds:i Path:s User:p",
+    "ClusterTrustBundleProjection": "Name:p SignerName:p LabelSelector:l Optional:p Path:s User:p",
+    "PodCertificateProjection": (
+        "SignerName:s KeyType:s MaxExpirationSeconds:p CredentialBundlePath:s KeyPath:s CertificateChainPath:s "
+        "UserAnnotations:p User:p"
+    ),
     "PersistentVolumeSource": (
         "GCEPersistentDisk=gcePersistentDisk:*GCEPersistentDiskVolumeSource "
         "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource "
-        "HostPath:*HostPathVolumeSource Glusterfs:p NFS=nfs:*NFSVolumeSource RBD=rbd:p Quobyte:p "
-        "ISCSI=iscsi:*ISCSIPersistentVolumeSource FlexVolume:p Cinder:p CephFS=cephfs:p FC=fc:*FCVolumeSource "
-        "Flocker:p AzureFile:p VsphereVolume:p AzureDisk:p PhotonPersistentDisk:p PortworxVolume:p ScaleIO:p "
-        "Local:*LocalVolumeSource StorageOS=storageos:p CSI=csi:*CSIPersistentVolumeSource"
+        "HostPath:*HostPathVolumeSource Glusterfs:*GlusterfsPersistentVolumeSource NFS=nfs:*NFSVolumeSource "
+        "RBD=rbd:*RBDPersistentVolumeSource Quobyte:*QuobyteVolumeSource ISCSI=iscsi:*ISCSIPersistentVolumeSource "
+        "FlexVolume:*FlexPersistentVolumeSource Cinder:*CinderPersistentVolumeSource "
+        "CephFS=cephfs:*CephFSPersistentVolumeSource FC=fc:*FCVolumeSource Flocker:*FlockerVolumeSource "
+        "AzureFile:*AzureFilePersistentVolumeSource VsphereVolume:*VsphereVirtualDiskVolumeSource "
+        "AzureDisk:*AzureDiskVolumeSource PhotonPersistentDisk:*PhotonPersistentDiskVolumeSource "
+        "PortworxVolume:*PortworxVolumeSource ScaleIO:p Local:*LocalVolumeSource StorageOS=storageos:p "
+        "CSI=csi:*CSIPersistentVolumeSource"
     ),
     "PersistentVolumeClaimSpec": (
         "AccessModes:p Selector:l Resources:VolumeResourceRequirements VolumeName:s StorageClassName:p VolumeMode:p "

@@ -13,6 +13,7 @@ from tests.api.objects import POD, container, info, pod, prepared
 
 IN_ZONE = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
 TOGETHER = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [IN_ZONE]}}
+LABELS: Object = {"path": "l", "fieldRef": {"fieldPath": "metadata.labels"}}
 BY_NAME = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
 
 # Before, after, and the lines that go and come.
@@ -43,6 +44,16 @@ ROWS: dict[str, tuple[Object, Object, str]] = {
         '+     "TopologyKey": "zone",\n+     "NamespaceSelector": null,\n+     "MatchLabelKeys": null,\n'
         '+     "MismatchLabelKeys": null\n+    }\n+   ],\n'
         '+   "PreferredDuringSchedulingIgnoredDuringExecution": null\n+  },\n+  "PodAntiAffinity": null\n+ },\n',
+    ),
+    "what is projected": (
+        pod(volumes=[{"name": "a", "projected": {"sources": [{"downwardAPI": {"items": [LABELS]}}]}}]),
+        pod(volumes=[{"name": "a", "projected": {"sources": [{"downwardAPI": {"items": [{**LABELS, "mode": 292}]}}]}}]),
+        '-         "Mode": null,\n+         "Mode": 292,\n',
+    ),
+    "the keys of attributes are not fields": (
+        pod(volumes=[{"name": "a", "csi": {"driver": "d", "volumeAttributes": {"aKey": "1"}}}]),
+        pod(volumes=[{"name": "a", "csi": {"driver": "e", "volumeAttributes": {"aKey": "2"}}}]),
+        '-    "Driver": "d",\n+    "Driver": "e",\n-     "aKey": "1"\n+     "aKey": "2"\n',
     ),
     "the host's network is in the security context": (
         pod(),
