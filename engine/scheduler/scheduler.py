@@ -21,11 +21,9 @@ from engine.scheduler.extenders import Extender
 from engine.scheduler.extenders.extender import EVENTS, EXTENDER_NAME
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.handle import Handle
-from engine.scheduler.framework.pods_in_pre_bind import PodsInPreBind
 from engine.scheduler.framework.profile import Profile, announces_nodes, has_dynamic_resources, has_taint_rules
 from engine.scheduler.framework.runtime import Factory, Framework
 from engine.scheduler.framework.status import error
-from engine.scheduler.framework.waiting_pods import WaitingPods
 from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.plugins.resource_claims import (
@@ -80,7 +78,7 @@ class Scheduler:
         self.nominator = Nominator()
         self.decisions = Decisions()
         self.metrics = SchedulerMetrics()
-        self._waiting_pods, self._in_pre_bind = WaitingPods(), PodsInPreBind()
+        self._shared: dict[type[Any], object] = {}
         self._extenders = [Extender(each) for each in configuration.extenders]
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in profiles}
         first = next(iter(self.frameworks.values()))
@@ -113,8 +111,7 @@ class Scheduler:
             extenders=self._extenders,
             version=self._version,
             metrics=self.metrics,
-            waiting=self._waiting_pods,
-            in_pre_bind=self._in_pre_bind,
+            shared=self._shared,
         )
         return Framework(profile, registry, handle)
 

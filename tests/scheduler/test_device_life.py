@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from engine.api.types import PODS, Object
 from engine.api.wire import MERGE_PATCH
+from engine.scheduler import Profile, SchedulerConfiguration
 from engine.scheduler.plugins.resource_claims import (
     DEVICE_CLASSES,
     DEVICE_TAINT_RULES,
@@ -186,6 +188,30 @@ async def test_a_rule_that_taints_a_device_and_goes_again(stage: Stage) -> None:
     assert "2 cannot allocate all claims." in (await stage.condition("p"))["message"]
     await stage.admin.delete(DEVICE_TAINT_RULES, "sick")
     assert await stage.bound("p") == "n1"
+
+
+async def test_pods_of_two_profiles_do_not_get_the_same_device(world: World) -> None:
+    profiles = (Profile(), Profile("plain"))
+    async with open_stage(world, configuration=SchedulerConfiguration(profiles=profiles)) as stage:
+        await stage.add_node("n1")
+        await stage.admin.create(DEVICE_CLASSES, device_class("gpu"))
+        await publish(stage, "n1", device("a"))
+        for name in ("c", "d"):
+            await stage.admin.create(RESOURCE_CLAIMS, asked(name, wants()), namespace="default")
+        using = {"c": "default-scheduler", "d": "plain"}
+        # At once, so that one is decided while the other's allocation is being written.
+        await asyncio.gather(
+            *(
+                stage.add_pod(
+                    f"p-{name}", schedulerName=profile, resourceClaims=[{**USING[0], "resourceClaimName": name}]
+                )
+                for name, profile in using.items()
+            )
+        )
+        assert await stage.bound("p-c") == "n1"
+        assert "cannot allocate all claims" in (await stage.condition("p-d"))["message"]
+        (one,) = [claim for claim in await own_claims(stage) if (claim.get("status") or {}).get("allocation")]
+        assert one["metadata"]["name"] == "c"
 
 
 async def test_the_node_with_the_alternative_that_is_preferred(stage: Stage) -> None:

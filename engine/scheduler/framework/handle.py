@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engine.api.types import GVR, NAMESPACES, Object
 from engine.client import Client
@@ -20,6 +20,8 @@ from engine.scheduler.pod_info import PodInfo
 
 if TYPE_CHECKING:
     from engine.scheduler.extenders import Extender
+
+T = TypeVar("T")
 
 
 class ObjectLister(Protocol):
@@ -97,11 +99,10 @@ class Handle:
         extenders: Sequence[Extender] = (),
         version: str = "",
         metrics: SchedulerMetrics | None = None,
-        waiting: WaitingPods | None = None,
-        in_pre_bind: PodsInPreBind | None = None,
+        shared: dict[type[Any], object] | None = None,
     ) -> None:
-        """`version` is the Kubernetes version whose scheduler this is; "" is the newest. `waiting` and `in_pre_bind`
-        are of all profiles: a pod of one may have to make room for a pod of another."""
+        """`version` is the Kubernetes version whose scheduler this is; "" is the newest. `shared` is one for all
+        profiles of a scheduler."""
         self.clock = clock
         self.rng = rng
         self.snapshot = snapshot
@@ -118,9 +119,18 @@ class Handle:
         self.claims_in_use: Callable[[], Iterable[Object]] = list
         self.version = version
         self.metrics = metrics or SchedulerMetrics()
-        self.waiting = waiting if waiting is not None else WaitingPods()
-        self.in_pre_bind = in_pre_bind if in_pre_bind is not None else PodsInPreBind()
+        self._shared = shared if shared is not None else {}
+        # A pod of one profile may have to make room for a pod of another.
+        self.waiting = self.shared(WaitingPods, WaitingPods)
+        self.in_pre_bind = self.shared(PodsInPreBind, PodsInPreBind)
         self.note: Callable[[str, Any], None] = lambda key, value: None
+
+    def shared(self, kind: type[T], make: Callable[[], T]) -> T:
+        """What is one for all profiles, made by the first that asks."""
+        found = self._shared.get(kind)
+        if not isinstance(found, kind):
+            found = self._shared[kind] = make()
+        return found
 
     @property
     def client(self) -> Client:

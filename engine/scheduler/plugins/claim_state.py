@@ -1,11 +1,26 @@
-"""What DynamicResources keeps of a pod's claims for one attempt."""
+"""What DynamicResources keeps of claims: of a pod's for one attempt, and of all for all profiles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.api.types import Object
 from engine.scheduler.devices.allocator import Allocator
+from engine.scheduler.plugins.assumptions import Assumptions
+from engine.scheduler.plugins.resource_claims import RESOURCE_CLAIMS
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.handle import Handle
+
+
+class KnownClaims:
+    """All claims as they will be (upstream's DRAManager): `pending` are those whose allocation is being written, by
+    uid."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.claims = Assumptions(RESOURCE_CLAIMS, handle)
+        self.pending: dict[str, Object] = {}
 
 
 @dataclass(slots=True)

@@ -38,10 +38,9 @@ from engine.scheduler.framework.plugin import (
 from engine.scheduler.framework.profile import at_least, has_taint_rules
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claim_binding import ClaimBinder
 from engine.scheduler.plugins.claim_hints import events_of
-from engine.scheduler.plugins.claim_state import ClaimState
+from engine.scheduler.plugins.claim_state import ClaimState, KnownClaims
 from engine.scheduler.plugins.claim_writing import ClaimWriter, user
 from engine.scheduler.plugins.device_conditions import (
     DEFAULT_BINDING_TIMEOUT,
@@ -58,7 +57,6 @@ from engine.scheduler.plugins.extended_resources import (
 from engine.scheduler.plugins.pod_claims import PodClaims
 from engine.scheduler.plugins.resource_claims import (
     DEVICE_TAINT_RULES,
-    RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     ClaimError,
     allocated_devices,
@@ -92,8 +90,9 @@ class DynamicResources(
 
     def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
         super().__init__(args, handle)
-        self._claims = Assumptions(RESOURCE_CLAIMS, handle)
-        self._pending: dict[str, Object] = {}  # claims whose allocation is being written, by uid
+        # A device that a pod of another profile gets is not to be had here either.
+        known = handle.shared(KnownClaims, lambda: KnownClaims(handle))
+        self._claims, self._pending = known.claims, known.pending
         self._verdicts = Verdicts()
         handle.claims_in_use = self._in_use
         self._pod_claims = PodClaims(handle, self._claims, self._pending)
