@@ -162,6 +162,7 @@ _TYPES: Mapping[str, str] = {
     "GCEPersistentDiskVolumeSource": "PDName=pdName:s FSType=fsType:s Partition:i ReadOnly:b",
     "AWSElasticBlockStoreVolumeSource": "VolumeID=volumeID:s FSType=fsType:s Partition:i ReadOnly:b",
     "LocalVolumeSource": "Path:s FSType=fsType:p",
+    "VolumeNodeAffinity": "Required:*NodeSelector",
     "SecretReference": "Name:s Namespace:s",
     "CSIPersistentVolumeSource": (
         "Driver:s VolumeHandle:s ReadOnly:b FSType=fsType:s VolumeAttributes:p "

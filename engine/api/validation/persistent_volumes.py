@@ -259,7 +259,8 @@ def changed_persistent_volume(new: Object, old: Object, problems: Problems) -> N
     problems.immutable("volumeMode", after.get("volumeMode"), before.get("volumeMode"))
     affinity, affinity_before = after.get("nodeAffinity"), before.get("nodeAffinity")
     if affinity_before is not None and _stable(affinity, affinity_before) != affinity_before:
-        problems.invalid("nodeAffinity", affinity, f"{IMMUTABLE}, except for updating from beta label to GA")
+        where = None if affinity is None else struct_shown(affinity, "VolumeNodeAffinity")
+        problems.invalid("nodeAffinity", where, f"{IMMUTABLE}, except for updating from beta label to GA")
     if "volumeAttributesClassName" in before and "volumeAttributesClassName" not in after:
         problems.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden")
 

@@ -537,6 +537,11 @@ def _shrink(obj: Object) -> None:
     obj["spec"]["resources"]["requests"]["storage"] = "1Mi"
 
 
+def _in_zone(zone: str) -> Object:
+    expression = {"key": "zone", "operator": "In", "values": [zone]}
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+
+
 BOUND: Object = {"status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
 IMMUTABLE = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"
@@ -567,6 +572,16 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
             "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n"
             '@@ -2,7 +2,7 @@\n  "GCEPersistentDisk": null,\n  "AWSElasticBlockStore": null,\n  "HostPath": {\n'
             '-  "Path": "/a",\n+  "Path": "/b",\n   "Type": ""\n  },\n  "Glusterfs": null,\n'
+        ],
+    ),
+    "a volume stays where it is": (
+        VOLUME,
+        volume(hostPath={"path": "/a"}, nodeAffinity=_in_zone("a")),
+        lambda obj: obj["spec"].update(nodeAffinity=_in_zone("b")),
+        [
+            'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone",'
+            '"Operator":"In","Values":["b"]}],"MatchFields":null}]}}: field is immutable, except for updating from '
+            "beta label to GA"
         ],
     ),
     "a volume gets a secret for its growth": (
