@@ -50,7 +50,7 @@ def test_a_terminal_that_goes_takes_the_screen_with_it(tmp_path: Path) -> None:
         shown.until(AWAY)
         shown.hang_up()
         assert shown.ended() == -signal.SIGHUP
-    assert (tmp_path / "state" / "ktui" / "history").read_text() == ""
+    assert (tmp_path / ".state" / "history").read_text() == ""
 
 
 def test_a_screen_that_is_told_to_end_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:

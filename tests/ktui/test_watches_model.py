@@ -139,5 +139,5 @@ def test_the_slowest_stream_comes_first_and_shows_its_informer() -> None:
     assert model.rows(wide=True)[1].cells[2] == "spec.nodeName=node-1"
     assert model.find("/registry/pods 2") == (pods, slow)
     text = "\n".join(part.plain for part in stream_parts(model, pods, slow, colours={}))
-    for words in ("◐ 7 wait", "3 objects kept at rev 30", "1 lists, 1 watches"):
+    for words in ("◐ 7 wait", "3 objects kept at rev 30", "1 list, 1 watch"):
         assert words in text
