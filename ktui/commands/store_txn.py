@@ -101,7 +101,8 @@ def compare_of(line: str) -> Json:
     if op not in _RESULTS:
         raise EtcdctlError(f"malformed comparison: {line} (unknown result op {op})", INVALID_INPUT)
     target, field = _TARGETS[name]
-    compared = encoded(_content(value)) if field == "value" else _integer(_content(value), line)
+    text = _content(value)
+    compared = encoded(text) if field == "value" else _integer(text, line, base=16 if field == "lease" else 10)
     return {"key": encoded(_content(key)), "target": target, "result": _RESULTS[op], field: compared}
 
 
@@ -116,9 +117,11 @@ def _quoted(text: str) -> str:
     return printers.go_quoted(text.encode(errors="surrogateescape"))
 
 
-def _integer(text: str, line: str) -> int:
-    if re.fullmatch(r"[+-]?[0-9]+", text) and -(1 << 63) <= int(text) < 1 << 63:
-        return int(text)
+def _integer(text: str, line: str, *, base: int) -> int:
+    """As strconv.ParseInt has it; a lease is written in hexadecimal. Raises EtcdctlError."""
+    digits = "0-9" if base == 10 else "0-9a-fA-F"
+    if re.fullmatch(rf"[+-]?[{digits}]+", text) and -(1 << 63) <= int(text, base) < 1 << 63:
+        return int(text, base)
     raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT)
 
 

@@ -124,6 +124,13 @@ def test_a_transaction_runs_what_its_compares_decide(here: Here) -> None:
     )
 
 
+def test_a_compare_names_a_lease_in_hexadecimal(here: Here) -> None:
+    lease = here("lease", "grant", "60").ok().split()[1]
+    here("put", "/l/a", "1", "--lease", lease).ok()
+    assert here("txn", stdin=f'lease("/l/a") = "{lease}"\n\n\n\n').ok() == "SUCCESS\n"
+    assert here("txn", stdin='lease("/l/a") = "c0ffee"\n\n\n\n').ok() == "FAILURE\n"
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "message"),
     [
@@ -132,6 +139,8 @@ def test_a_transaction_runs_what_its_compares_decide(here: Here) -> None:
         pytest.param("foo\n", 3, "malformed comparison: foo", id="no compare"),
         pytest.param('foo("a") = "b"\n', 3, 'malformed comparison: foo("a") = "b" (unknown target foo)', id="target"),
         pytest.param('mod("a") = "b"\n', 3, 'invalid txn compare request: mod("a") = "b"', id="no number"),
+        pytest.param('mod("a") = "f"\n', 3, 'invalid txn compare request: mod("a") = "f"', id="a hexadecimal revision"),
+        pytest.param('lease("a") = "zz"\n', 3, 'invalid txn compare request: lease("a") = "zz"', id="no lease"),
         pytest.param('mod(a) = "1"\n', 3, 'malformed comparison: mod(a) = "1"; got mod("")  ""', id="no quotes"),
         pytest.param('mod("a") = 1\n', 3, 'malformed comparison: mod("a") = 1; got mod("a") = ""', id="a bare number"),
         pytest.param("\nfoo bar\n", 3, "invalid txn request: foo bar", id="no request"),
