@@ -39,8 +39,9 @@ def test_ctrl_z_goes_to_the_shell_and_fg_comes_back(tmp_path: Path) -> None:
         shown.until("42")
         shown.press("fg\n")
         shown.until("\x1b[?1049h", AWAY)
+        shown.forget()
         shown.press("q")
-        shown.until(LEFT_THE_SECOND_SCREEN)
+        shown.until(LEFT_THE_SECOND_SCREEN, "$ ")  # what is typed before the prompt may still go to the screen
         shown.press("exit\n")
         assert shown.ended() == 0
 
