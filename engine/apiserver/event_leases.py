@@ -6,6 +6,8 @@ granted that minute more than the hour.
 
 from __future__ import annotations
 
+import asyncio
+
 from engine.clock import Clock
 from engine.store.types import Store
 
@@ -21,12 +23,15 @@ class EventLeases:
         self._lease = 0
         self._until = 0.0
         self._objects = 0
+        self._granting = asyncio.Lock()
 
     async def current(self) -> int:
         """The lease to put the next event on."""
-        if not self._lease or self._clock.monotonic() >= self._until or self._objects >= MAX_OBJECTS:
-            self._lease = await self._store.lease_grant(EVENT_TTL + REUSE_SECONDS)
-            self._until = self._clock.monotonic() + REUSE_SECONDS
-            self._objects = 0
-        self._objects += 1
-        return self._lease
+        async with self._granting:
+            now = self._clock.monotonic()
+            if not self._lease or now >= self._until or self._objects >= MAX_OBJECTS:
+                self._lease = await self._store.lease_grant(EVENT_TTL + REUSE_SECONDS)
+                self._until = now + REUSE_SECONDS
+                self._objects = 0
+            self._objects += 1
+            return self._lease

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from typing import Any
 
@@ -254,19 +255,32 @@ async def test_the_cluster_is_born_with_its_own_objects(client: Client) -> None:
     assert [item["metadata"]["name"] for item in slices.items] == ["kubernetes"]
 
 
-async def test_events_live_for_an_hour(client: Client, virtual_clock: VirtualClock) -> None:
-    event = {
+def event(name: str) -> Object:
+    return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": "web.1"},
+        "metadata": {"name": name},
         "involvedObject": {"kind": "Pod", "namespace": "default", "name": "web"},
     }
-    await client.create(EVENTS, event, namespace="default")
+
+
+async def test_events_live_for_an_hour(client: Client, virtual_clock: VirtualClock) -> None:
+    await client.create(EVENTS, event("web.1"), namespace="default")
     async with await client.watch(EVENTS, resource_version="0", timeout_seconds=7200) as watch:
         assert (await anext(aiter(watch))).type == "ADDED"
         gone = await anext(aiter(watch))
     assert (gone.type, gone.object["metadata"]["name"]) == ("DELETED", "web.1")
     assert 3600 <= virtual_clock.monotonic() <= 3670
+
+
+async def test_events_of_a_minute_share_a_lease_however_many_come_at_once(
+    client: Client, store: SqliteStore, virtual_clock: VirtualClock
+) -> None:
+    for minute in range(2):
+        names = [f"web.{minute}-{number}" for number in range(20)]
+        await asyncio.gather(*(client.create(EVENTS, event(name), namespace="default") for name in names))
+        assert len(await store.leases()) == minute + 1
+        await virtual_clock.sleep(61)
 
 
 async def test_a_taken_name_is_drawn_again(server: ApiServer, client: Client) -> None:
