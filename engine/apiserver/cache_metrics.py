@@ -79,6 +79,12 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
     for name, kind, help, value in _FIGURES:
         yield from metric(name, kind, [Sample(_labels(resource), value(cache)) for resource, cache in known], help)
     yield from metric(
+        "apiserver_watch_cache_read_wait_seconds",
+        "histogram",
+        [sample for resource, cache in known if cache.waited for sample in cache.waited.samples(_labels(resource))],
+        "[ALPHA] Histogram of time spent waiting for a watch cache to become fresh.",
+    )
+    yield from metric(
         "apiserver_registered_watchers",
         "gauge",
         [Sample({"kind": cache.kind}, cache.watcher_count) for _, cache in known],

@@ -23,6 +23,7 @@ from engine.apiserver.history import changes_between
 from engine.apiserver.registry.resource_versions import too_large
 from engine.apiserver.waking import Waking
 from engine.apiserver.watcher import Interest, Watcher
+from engine.metrics import Distribution
 from engine.store.types import (
     CompactedError,
     Event,
@@ -43,6 +44,7 @@ LIST_AGAIN = 1.0  # seconds between attempts while the store is away
 # is (watch_cache.go blockTimeout, watch_progress.go).
 FRESH_SECONDS = 3.0
 PROGRESS_PERIOD = 0.1
+WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
 # So many events are handed out in a row before the loop may run whoever reads them.
 DISPATCH_BATCH = 64
 
@@ -69,6 +71,7 @@ class WatchCache:
         self.received = 0
         self.cut_off = 0  # watchers that were too slow
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
+        self.waited: Distribution | None = None  # the seconds that readers waited for a revision, once any did
         self._world = world
         self._store = store
         self._first = prefix.encode() + b"/"
@@ -268,6 +271,7 @@ class WatchCache:
     async def wait_until_fresh(self, revision: int) -> None:
         """Wait until the cache has seen a revision, which may be still to come. Raises ApiError 504 if it does not."""
         clock = self._world.clock
+        began = clock.monotonic()
         try:
             async with clock.timeout(FRESH_SECONDS):
                 if revision <= self._store.revision:
@@ -277,6 +281,10 @@ class WatchCache:
                     await self.catch_up(min(revision, self._store.revision))
         except TimeoutError:
             raise too_large(revision, self.revision, retry_after=1) from None
+        finally:
+            if revision:
+                self.waited = self.waited or Distribution(WAIT_BUCKETS)
+                self.waited.observe(clock.monotonic() - began)
 
     # -- reading
 

@@ -141,6 +141,18 @@ async def test_watch_caches_are_told_by_group_and_resource(client: Client) -> No
     assert objects == found['apiserver_storage_objects{resource="configmaps"}'] >= 0
 
 
+async def test_the_wait_for_a_revision_to_come_is_told(client: Client) -> None:
+    await client.list(CONFIGMAPS, resource_version="0")
+    waited = "apiserver_watch_cache_read_wait_seconds"
+    assert f"{waited}_count{{{CONFIGMAP_LABELS}}}" not in await page(client)
+    with pytest.raises(ApiError, match="Too large resource version"):
+        await client.list(CONFIGMAPS, resource_version="100000")
+    found = await page(client)
+    assert found[f"{waited}_count{{{CONFIGMAP_LABELS}}}"] == 1
+    assert found[f"{waited}_sum{{{CONFIGMAP_LABELS}}}"] == pytest.approx(3.0)
+    assert found[f'{waited}_bucket{{{CONFIGMAP_LABELS},le="2"}}'] == 0
+
+
 async def test_each_family_is_written_once_whoever_keeps_it(client: Client, world: World) -> None:
     def looked_at(families: list[dict[str, Any]], _: Mapping[str, str]) -> list[dict[str, Any]]:
         return families
