@@ -81,3 +81,16 @@ def test_a_refused_change_is_shown(name: str) -> None:
     lines = _updated(before, after).splitlines(keepends=True)[1:]
     assert lines[0].startswith("@@ -")
     assert "".join(line for line in lines if line[0] in "+-") == expected
+
+
+def test_a_large_pod_is_shown_line_by_line() -> None:
+    """Looking for what thousands of lines have in common would take its time squared."""
+    before, after = ([{"name": f"E{number}", "value": value} for number in range(400)] for value in ("1", "2"))
+    shown = _updated(container(env=before), container(env=after)).splitlines()[1:]
+    assert shown.count('-     "Value": "1",') == shown.count('+     "Value": "2",') == 400
+    assert len([line for line in shown if line.startswith("@@")]) == 1
+    more = [*before, {"name": "more", "value": "1"}]
+    shown = _updated(container(env=before), container(env=more)).splitlines()[1:]
+    assert [line for line in shown if line[0] in "+-"] == [
+        *("+    },", "+    {", '+     "Name": "more",', '+     "Value": "1",', '+     "ValueFrom": null')
+    ]
