@@ -96,8 +96,8 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
         {"conditions": [{**_APPROVED, "reason": "Other"}]},
         [
             'status.conditions: Forbidden: updates may not modify a condition of type "Approved"\n@@ -2,7 +2,7 @@\n'
-            '  {\n   "Type": "Approved",\n   "Status": "True",\n-  "Reason": "",\n+  "Reason": "Other",\n   "Message": "",\n'
-            '   "LastUpdateTime": null,\n   "LastTransitionTime": null\n'
+            '  {\n   "Type": "Approved",\n   "Status": "True",\n-  "Reason": "",\n+  "Reason": "Other",\n'
+            '   "Message": "",\n   "LastUpdateTime": null,\n   "LastTransitionTime": null\n'
         ],
     ),
     "a failure that goes away": (
