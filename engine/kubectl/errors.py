@@ -23,6 +23,10 @@ class FlagError(CommandError):
     """A failure of the flags: followed by pflag's hint."""
 
 
+class UnfitError(CommandError):
+    """An object that cannot be changed so: among others it is marked as an error too, and a line follows it."""
+
+
 class Aggregate(Exception):
     """Several failures of one command, each printed on a line of its own."""
 
@@ -59,12 +63,12 @@ def with_source(error: Exception, verb: str, source: str) -> Exception:
 def render(error: Exception, *, command: str) -> str:
     """The text for stderr, without its final newline. `command` is the full command, as in `kubectl get`."""
     if isinstance(error, Aggregate):
-        return "\n".join(_standard(one) or str(one) for one in error.errors)
+        return "\n".join(_among_others(one) for one in error.errors)
     if isinstance(error, ApiError) and error.reason == "Invalid":
         return _invalid(error)
     if text := _standard(error):
         return text
-    text = str(error).removesuffix("\n")
+    text = str(error)
     if not text.startswith("error: "):
         text = f"error: {text}"
     if isinstance(error, UsageError):
@@ -72,6 +76,10 @@ def render(error: Exception, *, command: str) -> str:
     if isinstance(error, FlagError):
         text += f"\nSee '{command} --help' for usage."
     return text
+
+
+def _among_others(error: Exception) -> str:
+    return f"error: {error}\n" if isinstance(error, UnfitError) else _standard(error) or str(error)
 
 
 def _standard(error: Exception) -> str:

@@ -33,8 +33,14 @@ def selector_of(obj: Object) -> str:
     if obj["kind"] in ("Service", "ReplicationController"):
         return format_labels(selector)
     if not selector:
-        raise CommandError(f"cannot attach to {obj['apiVersion']}, Kind={obj['kind']}: selector for it not implemented")
+        raise CommandError(f"cannot attach to {no_selector(obj)}")
     return str(LabelSelector.from_object(selector))
+
+
+def no_selector(obj: Object) -> str:
+    """Why no Pods can be found for an object of this kind."""
+    kind = f"*{obj['apiVersion'].rpartition('/')[2]}.{obj['kind']}"
+    return f"{kind}: selector for {kind} not implemented"
 
 
 def readiness(pod: Object) -> tuple[bool, bool, str]:
@@ -44,14 +50,23 @@ def readiness(pod: Object) -> tuple[bool, bool, str]:
     return (status.get("phase") != "Running", not ready, pod["metadata"]["name"])
 
 
+def _names(pod: Object) -> list[str]:
+    kinds = ("containers", "initContainers", "ephemeralContainers")
+    return [container["name"] for kind in kinds for container in pod["spec"].get(kind) or ()]
+
+
+def require_container(pod: Object, name: str) -> None:
+    """Raises CommandError for a container that the Pod does not have."""
+    if name not in (names := _names(pod)):
+        valid = f"{pod['metadata']['name']} out of: {', '.join(names)}"
+        raise CommandError(f"container {name} is not valid for pod {valid}")
+
+
 def container_of(session: Session, pod: Object) -> str:
     """The container of `-c`, else the annotated one, else the first, of which it tells. Raises CommandError."""
-    spec = pod["spec"]
-    names = [c["name"] for key in ("containers", "initContainers", "ephemeralContainers") for c in spec.get(key) or ()]
+    spec, names = pod["spec"], _names(pod)
     if chosen := session.flags.text("container"):
-        if chosen not in names:
-            valid = f"{pod['metadata']['name']} out of: {', '.join(names)}"
-            raise CommandError(f"container {chosen} is not valid for pod {valid}")
+        require_container(pod, chosen)
         return chosen
     annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
     default: str = annotated if annotated in names else names[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.kubectl.command import Command
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.cluster_dump import DUMP
 
 LABEL = "kubernetes.io/cluster-service=true"
 
@@ -21,4 +22,4 @@ async def run(session: Session) -> None:
     session.out(f"\nTo further debug and diagnose cluster problems, use '{session.program} cluster-info dump'.")
 
 
-COMMAND = Command(name="cluster-info", short="Display cluster information", run=run)
+COMMAND = Command(name="cluster-info", short="Display cluster information", run=run, children=(DUMP,))

@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/cmd/drain and pkg/drain (drain.go, filters.
 from __future__ import annotations
 
 from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl.command import Command, Run
@@ -60,6 +61,10 @@ async def _cordon(session: Session, info: Info, *, unschedulable: bool, dry_run:
 
 async def drain(session: Session) -> None:
     dry_run = session.dry_run()
+    try:
+        LabelSelector.parse(session.flags.text("pod-selector"))
+    except ApiError as error:
+        raise CommandError("--pod-selector=<pod_selector> must be a valid label selector") from error
     nodes = await _nodes(session)
     for info in nodes:
         await _cordon(session, info, unschedulable=True, dry_run=dry_run)

@@ -13,7 +13,7 @@ from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
-from engine.kubectl.printers.objects import structured_printer, without_managed_fields
+from engine.kubectl.printers.objects import structured_printer, unknown_format, without_managed_fields
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.watching import watch_objects
@@ -26,6 +26,10 @@ async def run(session: Session) -> None:
     for kind in flags.many("types"):
         if kind.lower() not in ("normal", "warning"):
             raise CommandError("valid --types are Normal or Warning")
+    structured = structured_printer(session)
+    by_name = session.flags.text("output") == "name"
+    if session.flags.text("output") and structured is None and not by_name:
+        raise unknown_format(session.flags.text("output"))
     resource = await events_resource(session)
     namespace = "" if session.all_namespaces else session.namespace
     query = {"fieldSelector": await _selector(session), "limit": flags.number("chunk-size") or None}
@@ -34,7 +38,9 @@ async def run(session: Session) -> None:
     found = [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
     found = [event for event in found if _wanted(session, event)]
     lines = _Lines(session)
-    if structured := structured_printer(session):
+    if by_name:
+        return  # kubectl names nothing: what it has is one list
+    if structured:
         items = [without_managed_fields(event) for event in found]
         metadata = {"resourceVersion": body.get("metadata", {}).get("resourceVersion", "")}
         structured({"apiVersion": "v1", "kind": "EventList", "metadata": metadata, "items": items})

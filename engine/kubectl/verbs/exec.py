@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, of
+from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import filename
 from engine.kubectl.selection import Selection, collect, split_arguments
@@ -26,6 +26,8 @@ async def run(session: Session) -> None:
     dash = session.dash
     names = session.arguments[:dash] if dash >= 0 else session.arguments[:1]
     command = session.arguments[dash:] if dash >= 0 else session.arguments[1:]
+    if dash < 0 and len(session.arguments) > 1:
+        raise UsageError("exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead")
     if not names and not session.flags.many("filename"):
         raise CommandError("pod, type/name or --filename must be specified")
     if not command or len(names) > 1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+from engine.api import go_time
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
@@ -16,6 +17,7 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
+from engine.kubectl.workload_pods import no_selector, require_container
 from engine.tasks import Supervisor
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -76,7 +78,18 @@ def _check(session: Session) -> None:
     if flags.number("tail") < -1:
         raise CommandError("--tail must be greater than or equal to -1")
     if flags.on("all-containers") and flags.text("container"):
-        raise CommandError("--all-containers=true should not be specified with container name")
+        raise CommandError(
+            f"--all-containers=true should not be specified with container name {flags.text('container')}"
+        )
+    if flags.number("limit-bytes") < 0:
+        raise CommandError("--limit-bytes must be greater than 0")
+    if flags.seconds("since") < 0:
+        raise CommandError("--since must be greater than 0")
+    try:
+        if flags.text("since-time"):
+            go_time.seconds(flags.text("since-time"))
+    except go_time.TimeError as error:
+        raise CommandError(str(error)) from error
 
 
 async def _pods(session: Session) -> list[Object]:
@@ -115,7 +128,7 @@ def _selector_of(obj: Object) -> str:
     if obj["kind"] in ("Service", "ReplicationController"):
         return format_labels(selector)
     if not selector:
-        raise CommandError(f"cannot get the logs from {obj['apiVersion']}, Kind={obj['kind']}")
+        raise CommandError(f"cannot get the logs from {no_selector(obj)}")
     return str(LabelSelector.from_object(selector))
 
 
@@ -135,9 +148,9 @@ def _containers(session: Session, pod: Object) -> list[str]:
             for key in ("initContainers", "containers", "ephemeralContainers")
             for container in spec.get(key) or ()
         ]
-    if len(session.arguments) == 2:
-        return [session.arguments[1]]
-    if chosen := session.flags.text("container"):
+    chosen = session.arguments[1] if len(session.arguments) == 2 else session.flags.text("container")
+    if chosen:
+        require_container(pod, chosen)
         return [chosen]
     annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
     default: str = annotated if annotated in names else names[0]

@@ -50,6 +50,8 @@ async def reconcile(session: Session) -> None:
     if not flags.many("filename") and not flags.text("kustomize"):
         raise CommandError("must specify one of -f and -k")
     dry_run = session.dry_run()
+    if dry_run == "server":
+        raise CommandError("--dry-run=server for command reconcile is not supported yet")
     printer = result_printer(session, "reconciled", dry_run=dry_run)
 
     async def act(info: Info) -> None:
@@ -59,7 +61,7 @@ async def reconcile(session: Session) -> None:
         remove = flags.on("remove-extra-permissions" if info.resource.kind in ROLES else "remove-extra-subjects")
         plan = (_role if info.resource.kind in ROLES else _binding)(info.object, live, remove=remove)
         if plan.operation and not plan.protected and dry_run != "client":
-            info.refresh(await _write(session, info, plan, dry_run))
+            info.refresh(await _write(session, info, plan))
         printer(plan.object, info.resource)
         _tell(session, plan, "rules" if info.resource.kind in ROLES else "subjects", removed=remove)
 
@@ -75,17 +77,14 @@ async def _live(session: Session, info: Info) -> Object | None:
         return None
 
 
-async def _write(session: Session, info: Info, plan: _Plan, dry_run: str) -> Object:
-    query = {"dryRun": "All" if dry_run == "server" else ""}
+async def _write(session: Session, info: Info, plan: _Plan) -> Object:
     path = session.path_of(info.resource, info.namespace, info.name)
     if plan.operation == "update":
-        written: Object = await session.request("PUT", path, query=query, body=plan.object)
+        written: Object = await session.request("PUT", path, body=plan.object)
         return written
     if plan.operation == "recreate":
-        await session.request("DELETE", path, query=query)
-    created: Object = await session.request(
-        "POST", session.path_of(info.resource, info.namespace), query=query, body=plan.object
-    )
+        await session.request("DELETE", path)
+    created: Object = await session.request("POST", session.path_of(info.resource, info.namespace), body=plan.object)
     return created
 
 

@@ -21,7 +21,11 @@ MEBI = 1024 * 1024
 async def _metrics(session: Session, word: str) -> list[Object]:
     """The metrics of nodes or pods. Raises CommandError where there is no metrics server."""
     if len(session.arguments) > 1:
-        raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
+        raise UsageError(f"{word.removesuffix('s')} [NAME | -l label]")
+    if session.flags.text("sort-by") not in ("", "cpu", "memory"):
+        raise CommandError("--sort-by accepts only cpu or memory")
+    if session.arguments and session.flags.text("selector"):
+        raise CommandError("only one of NAME or selector can be provided")
     resources = await session.discovery.resources(session.client)
     found = next((r for r in resources if (r.gvr.group, r.plural) == (GROUP, word)), None)
     if found is None:

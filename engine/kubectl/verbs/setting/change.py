@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, UnfitError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
@@ -91,9 +91,8 @@ def pod_spec_of(obj: Object) -> Object | None:
     return found if isinstance(found, dict) and "containers" in found else None
 
 
-def unfit(info: Info, why: str) -> CommandError:
-    """An object that cannot be changed so; kubectl ends this text with a line of its own."""
-    return CommandError(f"error: {info.where} {why}\n")
+def unfit(info: Info, why: str) -> UnfitError:
+    return UnfitError(f"{info.where} {why}")
 
 
 def require_pod_spec(info: Info, obj: Object) -> Object:

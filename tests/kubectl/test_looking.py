@@ -1,0 +1,128 @@
+"""Looking into Pods, nodes and the cluster: refused before anything is asked, in the words of kubectl 1.37."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from engine.kubectl.main import run
+from tests.kubectl.served import Served, served
+
+POD = """
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lone}
+spec:
+  containers: [{name: c, image: nginx}, {name: d, image: busybox}]
+  initContainers: [{name: i, image: busybox}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+"""
+NO_SELECTOR = "*v1.ConfigMap: selector for *v1.ConfigMap not implemented"
+REFUSED = {
+    "logs of a container that is not there": (
+        "logs lone -c nope",
+        "error: container nope is not valid for pod lone out of: c, d, i",
+    ),
+    "logs of all containers and of one": (
+        "logs lone -c d --all-containers",
+        "error: --all-containers=true should not be specified with container name d",
+    ),
+    "logs of less than no bytes": ("logs lone --limit-bytes=-1", "error: --limit-bytes must be greater than 0"),
+    "logs of the future": ("logs lone --since=-1h", "error: --since must be greater than 0"),
+    "logs since no time": (
+        "logs lone --since-time=foo",
+        'error: parsing time "foo" as "2006-01-02T15:04:05Z07:00": cannot parse "foo" as "2006"',
+    ),
+    "logs of what has no Pods": ("logs cm/settings", f"error: cannot get the logs from {NO_SELECTOR}"),
+    "exec in what has no Pods": ("exec cm/settings -- ls", f"error: cannot attach to {NO_SELECTOR}"),
+    "exec without the two dashes": (
+        "exec lone ls",
+        "error: exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead\n"
+        "See 'kubectl exec -h' for help and examples",
+    ),
+    "top in no order": ("top pods --sort-by=age", "error: --sort-by accepts only cpu or memory"),
+    "top by name and label": ("top node a -l b=c", "error: only one of NAME or selector can be provided"),
+    "top of two": (
+        "top node a b",
+        "error: node [NAME | -l label]\nSee 'kubectl top node -h' for help and examples",
+    ),
+    "drain by a selector that is none": (
+        "drain n --pod-selector=@",
+        "error: --pod-selector=<pod_selector> must be a valid label selector",
+    ),
+    "reconcile on trial": (
+        "auth reconcile -f - --dry-run=server",
+        "error: --dry-run=server for command reconcile is not supported yet",
+    ),
+    "dump of names": (
+        "cluster-info dump -o name",
+        "error: list types are not supported by name printing: *v1.NodeList",
+    ),
+}
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Served]:
+    async with served(tmp_path) as server:
+        yield server
+
+
+async def _say(server: Served, argv: str, *, stdin: str = "") -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = await run(
+        argv,
+        client=server.client,
+        stdin=io.StringIO(stdin),
+        stdout=out,
+        stderr=err,
+        environment={},
+        program="kubectl",
+    )
+    return code, out.getvalue(), err.getvalue()
+
+
+async def test_what_is_refused(server: Served) -> None:
+    code, _, err = await _say(server, "create -f -", stdin=POD)
+    assert (code, err) == (0, "")
+    different = {}
+    for name, (argv, expected) in REFUSED.items():
+        code, out, err = await _say(server, argv)
+        if (code, out, err) != (1, "", f"{expected}\n"):
+            different[name] = (code, out, err)
+    assert not different
+
+
+async def test_events_of_an_unknown_format_are_not_shown(server: Served) -> None:
+    code, out, err = await _say(server, "events -o foo")
+    assert (code, out) == (1, "")
+    assert err.startswith('error: unable to match a printer suitable for the output format "foo"')
+
+
+async def test_a_dump_has_a_file_for_each_list_and_each_pod(server: Served, tmp_path: Path) -> None:
+    await _say(server, "create -f -", stdin=POD)
+    folder = tmp_path / "dump"
+    code, out, err = await _say(server, f"cluster-info dump --output-directory={folder} --namespaces=default")
+    assert (code, out, err) == (0, f"Cluster info dumped to {folder}\n", "")
+    lists = ("events", "replication-controllers", "services", "daemonsets", "deployments", "replicasets", "pods")
+    expected = {"nodes.json", "default/lone/logs.txt", *(f"default/{name}.json" for name in lists)}
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == expected
+    log = (folder / "default/lone/logs.txt").read_text()
+    assert [line for line in log.splitlines() if line.startswith("====")] == [
+        f"==== {edge} logs for container {name} of pod default/lone ====" for name in "icd" for edge in ("START", "END")
+    ]
+
+
+async def test_a_dump_of_nothing_in_particular_is_of_two_namespaces(server: Served) -> None:
+    code, out, _ = await _say(server, "cluster-info dump -o jsonpath={.kind},")
+    lists = ["Event", "ReplicationController", "Service", "DaemonSet", "Deployment", "ReplicaSet", "Pod"]
+    assert (code, out) == (0, ",".join([f"{kind}List" for kind in ["Node", *lists, *lists]]) + ",")
