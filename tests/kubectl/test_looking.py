@@ -126,3 +126,41 @@ async def test_a_dump_of_nothing_in_particular_is_of_two_namespaces(server: Serv
     code, out, _ = await _say(server, "cluster-info dump -o jsonpath={.kind},")
     lists = ["Event", "ReplicationController", "Service", "DaemonSet", "Deployment", "ReplicaSet", "Pod"]
     assert (code, out) == (0, ",".join([f"{kind}List" for kind in ["Node", *lists, *lists]]) + ",")
+
+
+RESIZED = """
+apiVersion: v1
+kind: Pod
+metadata: {name: resized}
+spec:
+  nodeName: one
+  containers:
+  - {name: a, image: b, resources: {requests: {cpu: 100m, memory: 100Mi}, limits: {cpu: 200m, memory: 300Mi}}}
+  - {name: b, image: b, resources: {requests: {cpu: 100m}}}
+"""
+STATUS = (
+    '{"status": {%s"containerStatuses": [{"name": "a", "image": "b", "imageID": "", "ready": true, "restartCount": 0,'
+    ' "allocatedResources": {"cpu": "300m", "memory": "50Mi"}, "resources": {"requests": {"cpu": "200m",'
+    ' "memory": "150Mi"}, "limits": {"cpu": "250m", "memory": "200Mi"}}}]}}'
+)
+INFEASIBLE = '"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}], '
+
+
+@pytest.mark.parametrize(
+    ("condition", "amounts"),
+    [
+        pytest.param("", ["400m", "250m", "150Mi", "300Mi"], id="the most of all figures"),
+        pytest.param(INFEASIBLE, ["300m", "250m", "150Mi", "200Mi"], id="less what cannot be had"),
+    ],
+)
+async def test_a_node_shows_what_resized_pods_hold(server: Served, condition: str, amounts: list[str]) -> None:
+    account, node = POD.split("---")[0], "apiVersion: v1\nkind: Node\nmetadata: {name: one}\n"
+    code, _, err = await _say(server, "create -f -", stdin=f"{account}---\n{node}---{RESIZED}")
+    assert (code, err) == (0, "")
+    code, _, err = await _say(server, f"patch pod resized --subresource=status -p '{STATUS % condition}'")
+    assert (code, err) == (0, "")
+    _, out, _ = await _say(server, "describe node one")
+    [row] = [line.split() for line in out.splitlines() if " resized " in line]
+    assert row[2:10:2] == amounts
+    [total] = [line.split() for line in out.splitlines() if line.startswith("  cpu ")]
+    assert (total[1], total[3]) == ("200m", "200m")  # the sums leave resizes out

@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/describe (describeNode, describeNodeResourc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity
@@ -160,8 +161,8 @@ async def _pods(session: Session, page: Page, node: Object) -> None:
     allowed: Amounts = {}
     for pod in pods:
         requests, limits = pod_amounts(pod, "requests"), pod_amounts(pod, "limits")
-        _add(asked, requests)
-        _add(allowed, limits)
+        _add(asked, pod_amounts(pod, "requests", with_status=False))  # as kubectl sums up, resizes left out
+        _add(allowed, pod_amounts(pod, "limits", with_status=False))
         shares = [
             _share(amounts.get(what, ZERO), allocatable.get(what, ZERO))
             for what in ("cpu", "memory")
@@ -206,16 +207,16 @@ def _maximum(total: Amounts, more: Amounts) -> None:
             total[name] = amount
 
 
-def pod_amounts(pod: Object, kind: str) -> Amounts:
+def pod_amounts(pod: Object, kind: str, *, with_status: bool = True) -> Amounts:
     """What a Pod requests (or is limited to): its containers together, or its largest init container, and overhead."""
-    spec = pod.get("spec") or {}
+    spec, of = pod.get("spec") or {}, partial(_effective, pod if with_status else {}, kind)
     total: Amounts = {}
     sidecars: Amounts = {}
     largest: Amounts = {}
     for container in spec.get("containers") or ():
-        _add(total, _of(container, kind))
+        _add(total, of(container))
     for container in _init_containers(spec):
-        amounts = _of(container, kind)
+        amounts = of(container)
         if container.get("restartPolicy") == "Always":
             _add(total, amounts)
             _add(sidecars, amounts)
@@ -231,6 +232,22 @@ def pod_amounts(pod: Object, kind: str) -> Amounts:
         _add(total, overhead)
     else:
         _add(total, {name: amount for name, amount in overhead.items() if name in total})
+    return total
+
+
+def _effective(pod: Object, kind: str, container: Object) -> Amounts:
+    """The most of what a container wants, has been allocated and runs with; less what it wants if that cannot be."""
+    status = pod.get("status") or {}
+    listed = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    own = next((s for s in listed if s.get("name") == container["name"] and s.get("resources") is not None), None)
+    pending: Object = next((c for c in status.get("conditions") or () if c.get("type") == "PodResizePending"), {})
+    infeasible = pending.get("reason") == "Infeasible"
+    if own is None:
+        return {} if infeasible and kind == "requests" else _of(container, kind)
+    total = {} if infeasible else _of(container, kind)
+    _maximum(total, _of(own, kind))
+    if kind == "requests":
+        _maximum(total, _parsed(own.get("allocatedResources")))
     return total
 
 
