@@ -50,12 +50,12 @@ def show_screen(
 
 
 def run(words: list[str]) -> None:
-    """Do one of ktui's own commands, the process's arguments being the words."""
+    """Do one of ktui's own commands."""
     if not _is_own(words):
         from ktui.commands import kubectl
 
         kubectl.declare(app)
-    app()
+    app(words)
 
 
 def _is_own(words: list[str]) -> bool:

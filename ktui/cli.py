@@ -17,7 +17,7 @@ def main() -> None:
         name, rest = take_name(sys.argv[1:])
         if rest and rest[0] in kubectl.VERBS:
             sys.exit(kubectl.run(rest, name=name))
-        _own(rest)
+        _own(sys.argv[1:] if not rest or rest[0].startswith("-") else named(rest, name))
     except UsageError as error:
         print(f"{error.prefix}: {error}", file=sys.stderr)
         sys.exit(error.code)
@@ -36,6 +36,14 @@ def _own(words: list[str]) -> None:
         run(words)
     except FolderError as error:
         raise UsageError(str(error)) from error
+
+
+def named(words: list[str], name: str) -> list[str]:
+    """A command of ktui's own with the name that stood in front of it: it has an option of its own for that."""
+    if not name:
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    return [*words[:end], f"--name={name}", *words[end:]]
 
 
 def take_name(words: list[str]) -> tuple[str, list[str]]:

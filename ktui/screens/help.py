@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _KEYS = {
     "question_mark": "?", "colon": ":", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
     "space": "Space", "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "home": "Home", "end": "End",
-    "left": "←", "right": "→", "delete": "Del", "backspace": "⌫",
+    "full_stop": ".", "left": "←", "right": "→", "delete": "Del", "backspace": "⌫",
 }  # fmt: skip
 LEGEND = (
     ("──►", "a request, or what it wrote"),

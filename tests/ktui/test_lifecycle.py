@@ -219,6 +219,14 @@ def test_commands_for_a_cluster_that_does_not_run(home: Home) -> None:
         assert ran.err == ('error: no cluster "default" is running: start it with "ktui up --name default"\n')
 
 
+@pytest.mark.parametrize("given", [["--name", "nosuch"], ["--name=nosuch"]])
+def test_a_name_before_the_command_counts_for_it(home: Home, given: list[str]) -> None:
+    for words in (["down"], ["reset", "--yes"], ["status"], ["kubeconfig"], ["store", "get", "/x"]):
+        ran = home.ktui(*given, *words)
+        assert ran.code == 1, words
+        assert "nosuch" in ran.out + ran.err, words
+
+
 def test_what_cannot_be_stopped_and_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KTUI_HOME", str(tmp_path))
     with pytest.raises(UsageError, match=r'^there is no cluster "nope"; there are none yet$'):

@@ -132,6 +132,12 @@ async def test_pods_ask_each_other(virtual_clock: VirtualClock) -> None:
         code, out, _ = await asking.run("ping -c 1 echo")
         assert (code, out.splitlines()[-1]) == (1, "1 packets transmitted, 0 packets received, 100% packet loss")
 
+        # an image whose program is curl
+        await client.create(PODS, pod("one", "curlimages/curl", args=["-s", "http://echo"]), namespace="default")
+        await virtual_clock.sleep(5)
+        log = await client.request("GET", "/api/v1/namespaces/default/pods/one/log", query={"container": ["main"]})
+        assert log in (b"hello\n", "hello\n")
+
         # a Pod's own loopback
         assert (await Inside(cluster, pods["page"]).run("curl -s localhost"))[1].startswith("<!DOCTYPE html>")
 

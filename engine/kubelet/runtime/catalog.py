@@ -76,6 +76,7 @@ CATALOG: dict[str, ImageProfile] = {
     "node": _base(394.0, "node", "npm", "npx", "yarn"),
     "golang": _base(309.0, "bash", "go"),
     "perl": _base(340.0, "perl"),
+    "curlimages/curl": ImageProfile(int(9.6 * _MB), ("curl",), (), frozenset({"curl", "sh"}), busybox=True, uid=100),
     "hello-world": ImageProfile(
         int(0.0102 * _MB), (), ("/hello",), frozenset({"hello"}), output="\nHello from Docker!\n"
         "This message shows that your installation appears to be working correctly.\n\n",
