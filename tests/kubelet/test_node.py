@@ -177,6 +177,34 @@ async def test_a_node_that_comes_back_with_nothing_starts_its_pods_again(world: 
         assert (await node.status("job"))["containerStatuses"] == done["containerStatuses"]
 
 
+async def test_what_a_node_that_was_switched_off_has_lost_is_told(world: World) -> None:
+    async with api_server(world) as api:
+        first = kubelet_on(api, world)
+        await first.start()
+        node = Node(world, api, first)
+        await node.sleep(1)
+        sleeper = {"name": "m", "image": "busybox:1.36", "command": ["sleep", "3600"]}
+        await node.run("always", containers=[sleeper])
+        await node.run("never", containers=[sleeper], restartPolicy="Never")
+        await node.ready("always")
+        [before] = (await node.ready("never"))["containerStatuses"]
+        await first.stop()
+        await node.sleep(60)
+
+        second = kubelet_on(api, world)
+        await second.start()
+        again = await node.restarted(1, "always")
+        await node.sleep(60)
+        assert "running" in again["state"]
+        assert again["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
+        status = await node.status("never")
+        [lost] = status["containerStatuses"]
+        assert (status["phase"], lost["restartCount"], lost["lastState"]) == ("Failed", 0, {})
+        assert lost["state"]["terminated"]["reason"] == "ContainerStatusUnknown"
+        assert lost["containerID"] == before["containerID"]
+        await second.stop()
+
+
 async def test_the_api_server_may_come_later(world: World) -> None:
     async with api_server(world) as api:
         admin = client_of(api, ADMIN, "kubectl")

@@ -64,7 +64,12 @@ def _status(
     read_file: ReadFile,
 ) -> Object:
     found = status.of_name(container["name"])
-    made = _of_runtime(container, found, read_file) if found else _without_runtime(container, before, waiting)
+    if found:
+        made = _of_runtime(container, found, before, read_file)
+    else:
+        made = _without_runtime(container, before, waiting)
+        if pods.restart_policy(pod) == "Never":
+            _end_lost(made, before)
     if not found and init and "waiting" in made["state"] and _has_gone_on(pod, container, status):
         made["state"] = {"terminated": {"exitCode": 0, "message": INITIALIZED_MESSAGE, "reason": "Completed"}}
         return made
@@ -92,13 +97,14 @@ def _will_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> b
     return should_restart(pod, container, status)
 
 
-def _of_runtime(container: Object, found: list[ContainerStatus], read_file: ReadFile) -> Object:
+def _of_runtime(container: Object, found: list[ContainerStatus], before: Object | None, read_file: ReadFile) -> Object:
     newest = found[0]
+    last = _terminated(found[1], container, read_file) if len(found) > 1 else _last_of_before(newest, before)
     made: Object = {
         "containerID": f"{RUNTIME}://{newest.id}",
         "image": newest.image,
         "imageID": newest.image_ref,
-        "lastState": _terminated(found[1], container, read_file) if len(found) > 1 else {},
+        "lastState": last,
         "name": newest.name,
         "ready": False,
         "restartCount": newest.attempt,
@@ -183,11 +189,26 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
     made["restartCount"] = before.get("restartCount", 0) + bool(before.get("containerID"))
     made["lastState"] = before.get("lastState") or {}
     if "running" in state and not made["lastState"].get("terminated"):
-        made["lastState"] = {
-            "terminated": {
-                "exitCode": LOST_EXIT_CODE,
-                "message": LOST_MESSAGE,
-                "reason": "ContainerStatusUnknown",
-            }
-        }
+        made["lastState"] = _lost()
     return made
+
+
+def _lost() -> Object:
+    """How a container ended that ran when its machine was switched off, and of which nothing is left."""
+    return {"terminated": {"exitCode": LOST_EXIT_CODE, "message": LOST_MESSAGE, "reason": "ContainerStatusUnknown"}}
+
+
+def _last_of_before(newest: ContainerStatus, before: Object | None) -> Object:
+    """What the API still knows of the container before this one, where the runtime has lost it."""
+    if before is None or not newest.attempt:
+        return {}
+    last: Object = before.get("lastState") or {}
+    is_another = before.get("containerID", "") not in ("", f"{RUNTIME}://{newest.id}")
+    return _lost() if is_another and "running" in (before.get("state") or {}) else last
+
+
+def _end_lost(made: Object, before: Object | None) -> None:
+    """A lost container that will not come back has ended: nothing is waited for."""
+    if before is not None and "running" in (before.get("state") or {}):
+        made.update(state=_lost(), lastState=before.get("lastState") or {}, restartCount=before.get("restartCount", 0))
+        made["containerID"] = before.get("containerID", "")
