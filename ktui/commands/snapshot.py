@@ -38,11 +38,10 @@ def save(words: File = None, name: Name = DEFAULT_NAME) -> None:
     partial = file.with_name(file.name + ".part")
 
     async def fetch(client: Any) -> None:
-        chunks = await stream(client, f"{PREFIX}/snapshot", {})
-        # The snapshot holds Secrets: for its owner alone.
+        # The snapshot holds Secrets: for its owner alone. Nothing is asked for that could not be kept.
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as out:
-            async for chunk in chunks:
+            async for chunk in await stream(client, f"{PREFIX}/snapshot", {}):
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
