@@ -76,7 +76,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
                 return PreFilterResult(unresolvable(f'persistentvolumeclaim "{name}" not found'))
             if "ReadWriteOncePod" in ((claim.get("spec") or {}).get("accessModes") or ()):
                 exclusive.add(f"{pod.namespace}/{name}")
-        users = sum(node.used_claims.get(key, 0) > 0 for node in snapshot.nodes for key in sorted(exclusive))
+        users = sum(node.used_claims.get(key, 0) > 0 for key in sorted(exclusive) for node in snapshot.nodes)
         if not users and not _disks(pod):
             return PreFilterResult(SKIP)
         state.write(self.name, RestrictionState(frozenset(exclusive), users))
