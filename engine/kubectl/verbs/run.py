@@ -168,7 +168,7 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-run"),
-        *deletion(wait=True),
+        *deletion(wait=False),
         Flag("annotations", Type.ARRAY, help="Annotations of the Pod, KEY=VALUE."),
         Flag("attach", Type.BOOL, help="Attach once the container runs; so with -i."),
         Flag("command", Type.BOOL, help="Take the words after -- as the command, not as its arguments."),
