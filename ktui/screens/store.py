@@ -251,6 +251,8 @@ class StoreScreen(FrameScreen):
     def on_grid_moved(self, message: Grid.Moved) -> None:
         if message.grid is self.keys:
             self._show_value(message.key)
+        elif message.key != message.grid.key:
+            return  # rows came while it was on its way, and the cursor is elsewhere by now
         elif self.revisions.has_focus_within and message.grid.rows and message.key != message.grid.rows[0].key:
             if not self.stream.held:
                 self.stream.hold()  # what is looked at is not carried away

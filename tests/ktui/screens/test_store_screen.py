@@ -178,6 +178,20 @@ async def test_the_stream_is_held_by_its_key_and_by_the_cursor_that_leaves_its_e
         await driver.sees("held at rev")
 
 
+async def test_news_that_overtake_what_tells_of_the_cursor_do_not_hold_the_stream(show: Show) -> None:
+    async with show() as driver:
+        pane = await stream_of(driver)
+        await write_three(driver)
+        await driver.until(lambda: len(cells(pane, "/mine")) == 3)
+        screen = driver.shown
+        assert isinstance(screen, StoreScreen)
+        overtaken = pane.grid.rows[1].key  # the end of the stream when the message set out
+        screen.post_message(Grid.Moved(pane.grid, overtaken))
+        await driver.pilot.pause()
+        await driver.sees("live")
+        assert not screen.stream.held
+
+
 async def test_a_row_of_the_stream_shows_its_key_as_it_was_then(show: Show) -> None:
     async with show() as driver:
         pane = await stream_of(driver)
