@@ -57,10 +57,12 @@ class InUse:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What not every Kubernetes version has: devices that must be made ready first, and devices that are shared."""
+    """What not every Kubernetes version has: devices that must be made ready first, devices that are shared, and
+    configurations for all requests that name none."""
 
     conditions: bool = True
     sharing: bool = True
+    short_config: bool = True
 
 
 class Allocator:
@@ -108,6 +110,7 @@ class Allocator:
                 each.chosen,
                 node_name=node["metadata"]["name"],
                 new_share=self._new_share,
+                short=self._features.short_config,
             )
             for each in claims
         ]

@@ -21,12 +21,19 @@ class Chosen:
 
 
 def allocation_of(
-    claim: Object, requests: list[Request], chosen: list[Chosen], *, node_name: str, new_share: Callable[[], str]
+    claim: Object,
+    requests: list[Request],
+    chosen: list[Chosen],
+    *,
+    node_name: str,
+    new_share: Callable[[], str],
+    short: bool = True,
 ) -> Object:
-    """`requests` are the alternatives that were met, in the claim's order. Raises AllocationError."""
+    """`requests` are the alternatives that were met, in the claim's order; `short` leaves them out of configurations
+    that are for all of them. Raises AllocationError."""
     devices: Object = {"results": [_result(each, new_share) for each in chosen]}
     if config := [*_class_config(requests), *_claim_config(claim, requests)]:
-        devices["config"] = [_for_all(entry, len(requests)) for entry in config]
+        devices["config"] = [_for_all(entry, requests) for entry in config] if short else config
     allocation: Object = {"devices": devices}
     if (selector := _node_selector(claim, chosen, node_name)) is not None:
         allocation["nodeSelector"] = selector
@@ -75,9 +82,9 @@ def _claim_config(claim: Object, requests: list[Request]) -> list[Object]:
     ]
 
 
-def _for_all(entry: Object, count: int) -> Object:
-    """A configuration that is of all requests names none."""
-    if len(entry.get("requests") or ()) != count:
+def _for_all(entry: Object, requests: list[Request]) -> Object:
+    """A configuration that is of all requests names none: of each as a whole, or of the alternative that was met."""
+    if not all(request.applies(entry.get("requests") or []) for request in requests):
         return entry
     return {name: value for name, value in entry.items() if name != "requests"}
 

@@ -101,7 +101,7 @@ class DynamicResources(
         told = args.get("bindingTimeout")
         self._binding_timeout = DEFAULT_BINDING_TIMEOUT if told is None else seconds(str(told))
         modern = at_least(handle.version, 36)
-        self._features = Features(conditions=modern, sharing=modern)
+        self._features = Features(conditions=modern, sharing=modern, short_config=at_least(handle.version, 37))
         self._binder = ClaimBinder(
             handle, self._claims, self._pending, self._writer, timeout=self._binding_timeout, conditions=modern
         )
