@@ -6,6 +6,7 @@ whose message says what to do. A verb loads only what it needs: it starts often,
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ktui.commands import UsageError, kubectl
@@ -14,18 +15,27 @@ from ktui.commands import UsageError, kubectl
 def main() -> None:
     """The console command `ktui`."""
     try:
-        name, rest = take_name(sys.argv[1:])
-        if rest and rest[0] in kubectl.VERBS:
-            sys.exit(kubectl.run(rest, name=name))
-        _own(sys.argv[1:] if not rest or rest[0].startswith("-") else named(rest, name))
+        sys.exit(_do(sys.argv[1:]))
     except UsageError as error:
         print(f"{error.prefix}: {error}", file=sys.stderr)
         sys.exit(error.code)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written has no reader
+        sys.exit(141)  # as the shell tells of who is ended by SIGPIPE
+
+
+def _do(words: list[str]) -> int:
+    """Do what the words say, and see it through to who reads; returns the exit code."""
+    name, rest = take_name(words)
+    try:
+        if rest and rest[0] in kubectl.VERBS:
+            return kubectl.run(rest, name=name)
+        _own(words if not rest or rest[0].startswith("-") else named(rest, name))
+        return 0
+    finally:
+        sys.stdout.flush()
 
 
 def _own(words: list[str]) -> None:

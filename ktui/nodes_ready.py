@@ -11,18 +11,46 @@ from engine.client import Client
 from ktui.connect import ask
 
 
-def wait_for_nodes(kubeconfig: Path, count: int, seconds: float, say: Callable[[str], None]) -> None:
-    """Return once `count` nodes are Ready, or after that many seconds, which `say` is told of. Raises UsageError."""
+LOOK_SECONDS = 1.0  # how long events are waited for before it is asked whether any can come
+
+
+def wait_for_nodes(kubeconfig: Path, count: int, seconds: float, say: Callable[[str], None]) -> str:
+    """Return once `count` nodes are Ready, or after that many seconds, which `say` is told of.
+
+    Where the store takes no writes, no node gets Ready: returns why it does not, "" where it does. Raises UsageError.
+    """
     ready: set[str] = set()
 
-    async def wait(client: Client) -> None:
+    async def wait(client: Client) -> str:
         try:
             async with asyncio.timeout(seconds):
-                await _watch(client, count, ready)
+                return await _look(client, count, ready)
         except TimeoutError:
             say(f"{len(ready)} of {count} nodes are Ready after {seconds:g} s: go on with 'kubectl get nodes --watch'")
+        return await trouble(client)
 
-    ask(kubeconfig, wait)
+    return ask(kubeconfig, wait)
+
+
+async def trouble(client: Client) -> str:
+    """Why the store refuses writes now; "" where it does not."""
+    store = await client.request("GET", "/debug/ktui/store/status")
+    return str(store["details"].get("refusing") or ", ".join(store["alarms"]))
+
+
+async def _look(client: Client, count: int, ready: set[str]) -> str:
+    """Watch, and ask from time to time whether there is anything to wait for."""
+    patience = LOOK_SECONDS
+    while True:
+        ready.clear()  # a watch begins with all that there are
+        try:
+            async with asyncio.timeout(patience):
+                await _watch(client, count, ready)
+                return ""
+        except TimeoutError:
+            if why := await trouble(client):
+                return why
+        patience *= 2
 
 
 async def _watch(client: Client, count: int, ready: set[str]) -> None:

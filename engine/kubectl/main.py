@@ -93,6 +93,8 @@ async def run(
         )
     except Exit as leave:
         return leave.code
+    except BrokenPipeError:
+        raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:
         stderr.write(render(error, command=path) + "\n")
         return failure_code

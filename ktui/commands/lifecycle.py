@@ -9,7 +9,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -121,11 +121,15 @@ def up(
         except StartError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from None
+        trouble = ""
         if wait and nodes and components == "all":  # with fewer parts nodes may never be Ready
             from ktui.nodes_ready import wait_for_nodes
 
-            wait_for_nodes(Path(running.kubeconfig), nodes, wait, lambda text: print(text, file=sys.stderr))
+            trouble = wait_for_nodes(Path(running.kubeconfig), nodes, wait, lambda text: print(text, file=sys.stderr))
         tell_running(running)
+        if trouble:
+            print(f"error: cluster {name} takes no writes: {trouble}", file=sys.stderr)
+            raise typer.Exit(1)
         return
     from ktui.commands.up import run
 
@@ -191,11 +195,12 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         else:
             print(f"cluster {name} is not running", file=sys.stderr)
         raise typer.Exit(1)
-    from ktui.connect import fetch
+    from ktui.connect import ask, fetch
+    from ktui.nodes_ready import trouble
 
     kubeconfig = Path(running.kubeconfig)
     inside = fetch(kubeconfig, "/debug/ktui/status")
-    trouble = _trouble(fetch(kubeconfig, "/debug/ktui/store/status"))
+    refusing = ask(kubeconfig, trouble)
     facts = {
         "name": running.name,
         "running": True,
@@ -207,7 +212,7 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         "versions": {"ktui": running.ktui_version, "kubernetes": running.kubernetes_version},
         "profile": inside["profile"],
         "clock": inside["clock"],
-        "storeTrouble": trouble,
+        "storeTrouble": refusing,
     }
     if output == "json":
         print(json.dumps(facts, indent=2))
@@ -223,15 +228,10 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         "clock": f"{inside['clock']['mode']} {inside['clock']['speed']}×",
         "data folder": running.data_folder,
         "kubeconfig": running.kubeconfig,
-        **({"writes fail": trouble} if trouble else {}),
+        **({"writes fail": refusing} if refusing else {}),
     }
     for title, value in rows.items():
         print(f"{title + ':':<13}{value}")
-
-
-def _trouble(store: dict[str, Any]) -> str:
-    """Why the store refuses writes now; "" where it does not."""
-    return str(store["details"].get("refusing") or ", ".join(store["alarms"]))
 
 
 def reset(

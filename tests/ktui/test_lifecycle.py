@@ -92,6 +92,14 @@ def test_a_detached_start_does_not_wait_for_ever(home: Home) -> None:
     assert started.out.startswith("cluster default is up: ")
 
 
+def test_a_detached_start_whose_store_takes_no_writes_is_an_error(home: Home) -> None:
+    """A quota that the nodes do not fit in stands for a disk that gets full while they come up."""
+    started = home.ktui("up", "--detach", "--port=0", "--nodes=50", "--wait=20", "--quota-backend-bytes=300000")
+    assert started.code == 1
+    assert started.out.startswith("cluster default is up: ")
+    assert started.err.splitlines()[-1] == "error: cluster default takes no writes: NOSPACE"
+
+
 def test_a_start_without_room_says_so_and_leaves_nothing(home: Home) -> None:
     """A limit on the size of files stands for a full disk: writing fails as it does there."""
     script = f"ulimit -f 1; exec {sys.executable} -m ktui up --port=0"
