@@ -10,7 +10,6 @@ from engine.api.types import NODES, Object
 from engine.client import Client
 from ktui.connect import ask
 
-
 LOOK_SECONDS = 1.0  # how long events are waited for before it is asked whether any can come
 
 
