@@ -9,7 +9,8 @@ feature gates in upstream's documentation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
@@ -23,16 +24,24 @@ _NEVER = (99, 0)
 
 class _Gate(NamedTuple):
     since: tuple[int, int]  # the first release that has it on by default
+    names: frozenset[str]  # where no object has a field of these names, there is nothing to drop
     places: Callable[[Object], Iterable[_Place]]
+
+
+class _Off(NamedTuple):
+    """The gates that a release has off, and all names of theirs."""
+
+    gates: tuple[_Gate, ...]
+    names: frozenset[str]
 
 
 def drop_disabled_fields(info: ResourceInfo, new: Object, old: Object | None = None) -> None:
     """Changes `new`, which is the caller's own; `old` is what it replaces."""
     kind = (info.gvr.group, info.kind)
     if path := _POD_SPECS.get(kind):
-        _drop(info.release, _POD_GATES, _at(new, path), _at(old or {}, path))
+        _drop(_off(info.release, _POD_GATES), _at(new, path), _at(old or {}, path))
     elif gates := _GATES.get(kind):
-        _drop(info.release, gates, new.get("spec") or {}, (old or {}).get("spec") or {})
+        _drop(_off(info.release, gates), new.get("spec") or {}, (old or {}).get("spec") or {})
 
 
 def _at(obj: Object, path: tuple[str, ...]) -> Object:
@@ -41,15 +50,39 @@ def _at(obj: Object, path: tuple[str, ...]) -> Object:
     return obj
 
 
-def _drop(release: tuple[int, int], gates: Iterable[_Gate], spec: Object, before: Object) -> None:
-    for gate in gates:
-        if release >= gate.since or any(True for _ in gate.places(before)):
+@lru_cache(maxsize=64)
+def _off(release: tuple[int, int], gates: tuple[_Gate, ...]) -> _Off:
+    off = tuple(gate for gate in gates if release < gate.since)
+    return _Off(off, frozenset().union(*(gate.names for gate in off)))
+
+
+def _drop(off: _Off, spec: Object, before: Object) -> None:
+    """Hardly any object has a field of a feature that is off: one look through it comes first."""
+    found = _names_in(spec, off.names)
+    if not found:
+        return
+    for gate in off.gates:
+        if gate.names.isdisjoint(found) or any(True for _ in gate.places(before)):
             continue
         for holder, field in list(gate.places(spec)):
             del holder[field]
     for container in _containers(spec):
         if container.get("lifecycle") == {}:
             del container["lifecycle"]
+
+
+def _names_in(spec: Object, names: frozenset[str]) -> set[str]:
+    """Which of the names a field has, at any depth."""
+    found: set[str] = set()
+    holders: list[Any] = [spec]
+    for holder in holders:
+        if isinstance(holder, dict):
+            if not names.isdisjoint(holder):
+                found |= names & holder.keys()
+            holders += [value for value in holder.values() if value.__class__ is dict or value.__class__ is list]
+        elif isinstance(holder, list):
+            holders += holder
+    return found
 
 
 # -- where the fields of a Pod are
@@ -181,37 +214,45 @@ def _foreign_source(spec: Object) -> Iterator[_Place]:
         yield spec, "dataSourceRef"
 
 
+def _gate(since: tuple[int, int], places: Callable[[Object], Iterable[_Place]], *names: str) -> _Gate:
+    return _Gate(since, frozenset(names), places)
+
+
+def _simple(since: tuple[int, int], of: Callable[..., Callable[[Object], Iterable[_Place]]], *fields: str) -> _Gate:
+    return _gate(since, of(*fields), *fields)
+
+
 _POD_GATES = (
-    _Gate((1, 26), _of_spread("nodeAffinityPolicy", "nodeTaintsPolicy")),
-    _Gate((1, 27), _of_spread("matchLabelKeys")),
-    _Gate((1, 27), _of_pods("schedulingGates")),
-    _Gate((1, 29), _sidecars),
-    _Gate((1, 30), _sleeps),
-    _Gate((1, 31), _affinity_keys),
-    _Gate((1, 31), _of_mounts("recursiveReadOnly")),
-    _Gate((1, 33), _of_pods("hostUsers")),
-    _Gate((1, 33), _of_security("supplementalGroupsPolicy")),
-    _Gate((1, 33), _of_security("seLinuxChangePolicy")),
-    _Gate((1, 33), _of_containers("resizePolicy")),
-    _Gate((1, 34), _of_pods("resources")),
-    _Gate((1, 34), _claims),
-    _Gate((1, 35), _of_pods("hostnameOverride")),
-    _Gate((1, 35), _restart_rules),
-    _Gate((1, 35), _file_keys),
-    _Gate((1, 35), _of_volumes("image")),
-    _Gate((1, 37), _of_projections("clusterTrustBundle")),
-    _Gate((1, 37), _of_projections("podCertificate")),
-    _Gate(_NEVER, _stop_signals),
-    _Gate(_NEVER, _of_pods("workloadRef", "schedulingGroup", "evictionResponders")),
-    _Gate(_NEVER, _file_owners),
-    _Gate(_NEVER, _directory_modes),
-    _Gate(_NEVER, _of_mounts("bindMountOptions")),
-    _Gate(_NEVER, _http_protocols),
-    _Gate(_NEVER, _grpc_modes),
+    _simple((1, 26), _of_spread, "nodeAffinityPolicy", "nodeTaintsPolicy"),
+    _simple((1, 27), _of_spread, "matchLabelKeys"),
+    _simple((1, 27), _of_pods, "schedulingGates"),
+    _gate((1, 29), _sidecars, "restartPolicy"),
+    _gate((1, 30), _sleeps, "sleep"),
+    _gate((1, 31), _affinity_keys, "matchLabelKeys", "mismatchLabelKeys"),
+    _simple((1, 31), _of_mounts, "recursiveReadOnly"),
+    _simple((1, 33), _of_pods, "hostUsers"),
+    _simple((1, 33), _of_security, "supplementalGroupsPolicy"),
+    _simple((1, 33), _of_security, "seLinuxChangePolicy"),
+    _simple((1, 33), _of_containers, "resizePolicy"),
+    _simple((1, 34), _of_pods, "resources"),
+    _gate((1, 34), _claims, "resourceClaims", "claims"),
+    _simple((1, 35), _of_pods, "hostnameOverride"),
+    _gate((1, 35), _restart_rules, "restartPolicyRules", "restartPolicy"),
+    _gate((1, 35), _file_keys, "fileKeyRef"),
+    _simple((1, 35), _of_volumes, "image"),
+    _simple((1, 37), _of_projections, "clusterTrustBundle"),
+    _simple((1, 37), _of_projections, "podCertificate"),
+    _gate(_NEVER, _stop_signals, "lifecycle"),  # an empty one goes too
+    _simple(_NEVER, _of_pods, "workloadRef", "schedulingGroup", "evictionResponders"),
+    _gate(_NEVER, _file_owners, "defaultUser", "user"),
+    _gate(_NEVER, _directory_modes, "mode"),
+    _simple(_NEVER, _of_mounts, "bindMountOptions"),
+    _gate(_NEVER, _http_protocols, "protocol"),
+    _gate(_NEVER, _grpc_modes, "mode"),
 )
 _GATES: Mapping[tuple[str, str], tuple[_Gate, ...]] = {
-    ("", "Node"): (_Gate(_NEVER, _of_pods("podPreemptionPolicy")),),
-    ("", "PersistentVolumeClaim"): (_Gate(_NEVER, _foreign_source),),
+    ("", "Node"): (_simple(_NEVER, _of_pods, "podPreemptionPolicy"),),
+    ("", "PersistentVolumeClaim"): (_gate(_NEVER, _foreign_source, "dataSourceRef"),),
 }
 _WORKLOAD = ("spec", "template", "spec")
 _POD_SPECS: Mapping[tuple[str, str], tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.api.resources import ResourceInfo
 from engine.api.schema import FIELDS_V1, RAW_EXTENSION, Definitions, Schema
@@ -24,6 +24,7 @@ _PROPS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPro
 _OR_PROPS = frozenset({f"{_PROPS}OrArray", f"{_PROPS}OrBool", f"{_PROPS}OrStringArray"})
 _RAW = frozenset({FIELDS_V1, RAW_EXTENSION})  # bytes to Go, which leaves them as they came
 _TYPE_META = {"kind": -2, "apiVersion": -1}
+_PLANS = 500
 
 
 class FieldOrder:
@@ -71,25 +72,52 @@ class _Ranks(dict[str, int]):
 
 
 class _Struct:
-    """Puts the fields of an object in order: `ranks` says which, `fields` how those that have an order within."""
+    """Puts the fields of an object in order: `ranks` says which, `fields` how those that have an order within.
+
+    Objects of a kind are alike: how one with just these fields is put in order is kept as a plan, for as many as
+    `_PLANS` shapes.
+    """
 
     def __init__(self, ranks: _Ranks) -> None:
         self.fields: dict[str, Arrange] = {}
         self._rank = ranks.__getitem__
+        self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def __call__(self, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        fields = self.fields
-        names = sorted(value, key=self._rank)
-        return {name: fields[name](value[name]) if name in fields else value[name] for name in names}
+        shape = tuple(value)
+        plan = self._plans.get(shape)
+        if plan is None:
+            plan = self._plan(shape)
+        if plan.ordered is None and not plan.inner:
+            return value
+        ordered = {name: value[name] for name in plan.ordered} if plan.ordered is not None else {**value}
+        for name, arrange in plan.inner:
+            ordered[name] = arrange(value[name])
+        return ordered
+
+    def _plan(self, shape: tuple[str, ...]) -> _Plan:
+        names = tuple(sorted(shape, key=self._rank))
+        inner = tuple((name, self.fields[name]) for name in names if name in self.fields)
+        plan = _Plan(names if names != shape else None, inner)
+        if len(self._plans) < _PLANS:
+            self._plans[shape] = plan
+        return plan
+
+
+class _Plan(NamedTuple):
+    ordered: tuple[str, ...] | None  # None where the fields are in order as they are
+    inner: tuple[tuple[str, Arrange], ...]
 
 
 def _map(inner: Arrange | None) -> Arrange:
     def arrange(value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        return {key: value[key] if inner is None else inner(value[key]) for key in sorted(value)}
+        if inner is None:
+            return {key: value[key] for key in sorted(value)} if len(value) > 1 else value
+        return {key: inner(value[key]) for key in sorted(value)}
 
     return arrange
 

@@ -6,8 +6,7 @@ Durations are this machine's, as those of requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from engine.api.types import GVR
 from engine.clock import wall
@@ -62,19 +61,15 @@ class StorageMetrics:
             "Number of objects returned for a LIST request from watch cache",
         )
 
-    @contextmanager
-    def request(self, operation: str, resource: GVR) -> Iterator[None]:
+    def request(self, operation: str, resource: GVR) -> _Asked:
         """Measures what the store is asked for; one that fails is counted as such."""
-        began = wall()
-        labels = (operation, resource.group, resource.resource)
-        try:
-            yield
-        except Exception:
+        return _Asked(self, (operation, resource.group, resource.resource))
+
+    def asked(self, labels: tuple[str, ...], seconds: float, *, failed: bool) -> None:
+        if failed:
             self._errors.add(*labels)
-            raise
-        finally:
-            self._requests.add(*labels)
-            self._durations.observe(wall() - began, *labels)
+        self._requests.add(*labels)
+        self._durations.observe(seconds, *labels)
 
     def listed(self, resource: GVR, *, fetched: int, evaluated: int, returned: int) -> None:
         """A list, or a page of one, that the store answered."""
@@ -103,6 +98,26 @@ class StorageMetrics:
             self._cache_fetched,
             self._cache_returned,
         )
+
+
+class _Asked:
+    """One request of the store. A class and not a generator: every write makes several."""
+
+    __slots__ = ("_began", "_labels", "_metrics")
+
+    def __init__(self, metrics: StorageMetrics, labels: tuple[str, ...]) -> None:
+        self._metrics = metrics
+        self._labels = labels
+        self._began = wall()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        failed = kind is not None and issubclass(kind, Exception)
+        self._metrics.asked(self._labels, wall() - self._began, failed=failed)
 
 
 def _counter(name: str, help: str, *labels: str) -> Counter:
