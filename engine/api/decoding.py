@@ -88,7 +88,7 @@ def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK)
     try:
         decoded = compiler(definitions).decoder(schema)(value, (), strict)
     except Mismatch as mismatch:
-        raise _cannot_be_handled(found, gvk, _mismatch_text(schema, mismatch)) from mismatch
+        raise _cannot_be_handled(found, gvk, mismatch_text(schema, mismatch)) from mismatch
     except Refused as refused:
         raise _cannot_be_handled(found, gvk, str(refused)) from None
     # Not of this schema's order: the type is written first, as all printers show it.
@@ -100,7 +100,7 @@ def type_error(definitions: Definitions, schema: Schema, value: Any) -> str:
     try:
         compiler(definitions).decoder(schema)(value, (), [])
     except Mismatch as mismatch:
-        return _mismatch_text(schema, mismatch)
+        return mismatch_text(schema, mismatch)
     except Refused as refused:
         return str(refused)
     return ""
@@ -143,11 +143,11 @@ def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:
 # -- error texts
 
 
-def _mismatch_text(root: Schema, mismatch: Mismatch) -> str:
+def mismatch_text(root: Schema, mismatch: Mismatch, *, above: int = 0) -> str:
     """Go names the struct that has the field, and the fields on the way to it with the structs they are embedded from,
-    but neither indices nor map keys."""
+    but neither indices nor map keys. `above` counts the steps of the path that lead to the root."""
     owner, fields, depth, node = "", [], 0, root
-    for step in path_steps(mismatch.path):
+    for step in path_steps(mismatch.path)[above:]:
         depth += 1
         if isinstance(step, str) and step in node.properties:
             owner, depth = node.definition, 0

@@ -12,14 +12,14 @@ from typing import Any
 import orjson
 
 from engine.api.crd.defaulting import completed
+from engine.api.crd.object_meta import MalformedError, NotCoercedError, coerced, object_meta_of
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
-from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, Mismatch, Refused, compiler, json_type, path_text
-from engine.api.errors import KindMissing, bad_request, field_invalid, invalid
+from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, json_type, path_text
+from engine.api.errors import ApiError, KindMissing, bad_request, field_invalid, invalid
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 
-_OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _EXACT = 2**63
 
 
@@ -38,7 +38,12 @@ def decode_custom(
         copied: Object = _plain(value)
     except OverflowError:
         raise bad_request(FLOAT_OVERFLOW) from None
-    metadata = _metadata(definitions, copied.pop("metadata", None), "metadata", strict, gvk=gvk)
+    strange: list[str] = []
+    try:
+        metadata = object_meta_of(definitions, copied.pop("metadata", None), "metadata", strange)
+    except MalformedError as malformed:
+        raise _refused(gvk, str(malformed)) from None
+    strict += _unknown(strange)
     copied.pop("apiVersion", None)
     copied.pop("kind", None)
     obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, **copied}
@@ -46,8 +51,27 @@ def decode_custom(
     obj = prune(schema, obj, unknown)
     strict += [f'unknown field "{path}"' for path in sorted(unknown)]
     if schema.has_embedded:
-        obj = _embedded(definitions, schema, obj, "", strict, gvk=gvk)
+        obj = _embedded(definitions, schema, obj, strict, gvk=gvk)
     return completed(schema, obj), strict
+
+
+def _embedded(definitions: Definitions, schema: Structural, obj: Object, strict: list[str], *, gvk: GVK) -> Object:
+    strange: list[str] = []
+    try:
+        made: Object = coerced(definitions, schema, obj, "", strange)
+    except NotCoercedError as error:
+        raise _refused(gvk, str(error)) from None
+    strict += _unknown(strange)
+    return made
+
+
+def _unknown(strange: list[str]) -> list[str]:
+    """Without the fields that come twice, which are told of with those of the whole object."""
+    return [text for text in strange if text.startswith("unknown")]
+
+
+def _refused(gvk: GVK, text: str) -> ApiError:
+    return bad_request(f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: {text}')
 
 
 def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
@@ -75,51 +99,6 @@ def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
         metadata = value.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else ""
         raise invalid(gvk._replace(kind=kind), str(name or ""), [field_invalid("kind", kind, f"must be {gvk.kind}")])
-
-
-def _metadata(definitions: Definitions, value: Any, path: str, strict: list[str], *, gvk: GVK) -> Object:
-    if value is None:
-        return {}
-    unknown: list[str] = []
-    decode = compiler(definitions).decoder(definitions[_OBJECT_META])
-    try:
-        decoded: Object = decode(value, ((), path), unknown)
-    except Mismatch as mismatch:
-        where = path_text(mismatch.path)
-        found = json_type(mismatch.value, mismatch.type_name)
-        text = f"json: cannot unmarshal {found} into Go struct field ObjectMeta.{where} of type {mismatch.type_name}"
-        raise _refused(gvk, text) from None
-    except Refused as refused:
-        raise _refused(gvk, str(refused)) from None
-    strict += [text for text in unknown if text.startswith("unknown")]
-    return decoded
-
-
-def _refused(gvk: GVK, text: str) -> Exception:
-    return bad_request(f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: {text}')
-
-
-def _embedded(
-    definitions: Definitions, schema: Structural | None, value: Any, path: str, strict: list[str], *, gvk: GVK
-) -> Any:
-    """The value with the metadata of embedded resources decoded."""
-    if schema is None or not schema.has_embedded:
-        return value
-    if isinstance(value, list):
-        return [
-            _embedded(definitions, schema.items, item, f"{path}[{index}]", strict, gvk=gvk)
-            for index, item in enumerate(value)
-        ]
-    if not isinstance(value, dict):
-        return value
-    made = {}
-    for key, item in value.items():
-        at = f"{path}.{key}" if path else key
-        if schema.embedded and key == "metadata":
-            made[key] = _metadata(definitions, item, at, strict, gvk=gvk)
-        else:
-            made[key] = _embedded(definitions, schema.child(key), item, at, strict, gvk=gvk)
-    return made
 
 
 def _duplicates(value: Any, path: Any, strict: list[str]) -> None:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.crd.embedded import check_embedded
+from engine.api.crd.object_meta import NotCoercedError, coerced
 from engine.api.crd.pruning import prune, prune_value
 from engine.api.crd.structural import META_FIELDS, MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause
+from engine.api.schema import load_definitions
 from engine.api.turns import at_once
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
@@ -68,21 +70,33 @@ def _check(schema: Structural, path: str, problems: Problems, place: Place, *, p
 
 
 def _default(schema: Structural, path: str, place: Place, *, pruned: bool) -> list[Cause]:
-    value, problems, found = schema.default, Problems(), Problems()
+    value, problems = schema.default, Problems()
     if place.in_meta:
-        check_embedded(place.root, place.surround(value), "", found)
-        if found:
-            texts = list(dict.fromkeys(map(str, found)))
+        if wrong := _wrong_resources(place.root, place.surround(value), ""):
+            texts = list(dict.fromkeys(map(str, wrong)))
             told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
             problems.invalid(path, value, f"must result in valid metadata: {told}")
             return problems
+        found = wrong
     else:
         if pruned and _unknown(schema, value):
             problems.invalid(path, value, "must not have unknown fields")
-        check_embedded(schema, value, path, found)
+        found = _wrong_resources(schema, value, path)
     if not found:
         check_value(schema, value, path, found)
     return [*problems, *(found or _rules(schema, value, path, root=schema is place.root))]
+
+
+def _wrong_resources(schema: Structural, value: Any, path: str) -> Problems:
+    """What is wrong with the resources in a value: only the first whose type or metadata cannot be read, else all."""
+    found = Problems()
+    try:
+        read = coerced(load_definitions(), schema, value, path, [])
+    except NotCoercedError as error:
+        found.append(error.cause)
+    else:
+        check_embedded(schema, read, path, found)
+    return found
 
 
 def _unknown(schema: Structural, value: Any) -> bool:

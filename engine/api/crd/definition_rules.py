@@ -54,9 +54,9 @@ def _name(spec: Object, field: str) -> Any:
 
 
 def _stored_versions(obj: Object, problems: Problems) -> None:
-    path, stored = "status.storedVersions", (obj.get("status") or {}).get("storedVersions") or []
+    path, stored = "status.storedVersions", (obj.get("status") or {}).get("storedVersions")
     if not stored:
-        problems.invalid(path, None, "must have at least one stored version")
+        problems.invalid(path, stored, "must have at least one stored version")
         return
     versions = obj.get("spec", {}).get("versions", ())
     for version in versions:

@@ -1,16 +1,18 @@
-"""What is wrong with the type and metadata of embedded resources (pkg/apiserver/schema/objectmeta/validation.go)."""
+"""What is wrong with the type and metadata of embedded resources (pkg/apiserver/schema/objectmeta/validation.go).
+
+The values have been coerced (`object_meta`), so that metadata has the types of Go's fields.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from engine.api.crd.object_meta import below
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.metadata import object_meta
 from engine.api.validation.problems import Problems
-
-_EMPTY = "must not be empty"
 
 
 def check_embedded(schema: Structural | None, value: Any, path: str, problems: Problems) -> None:
@@ -21,22 +23,16 @@ def check_embedded(schema: Structural | None, value: Any, path: str, problems: P
             check_embedded(schema.items, item, f"{path}[{index}]", problems)
     elif isinstance(value, dict):
         if schema.embedded:
-            _resource(value, path, problems)
+            _resource(value, f"{path}." if path else "", problems)
         for key, item in value.items():
-            named = key in schema.properties
-            below = _below(path, key) if named else f"{path}[{key}]"
-            check_embedded(schema.child(key), item, below, problems)
-
-
-def _below(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
+            check_embedded(schema.child(key), item, below(schema, path, key), problems)
 
 
 def _resource(value: Object, path: str, problems: Problems) -> None:
     for field in ("apiVersion", "kind"):
-        at, found = _below(path, field), value.get(field)
-        if field not in value:
-            problems.required(at, _EMPTY)
+        at, found = f"{path}{field}", value.get(field)
+        if field not in value or found == "":
+            problems.required(at)
         elif not isinstance(found, str):
             problems.invalid(at, found, "must be a string")
         elif field == "apiVersion":
@@ -44,19 +40,15 @@ def _resource(value: Object, path: str, problems: Problems) -> None:
         else:
             _kind(found, at, problems)
     if isinstance(value.get("metadata"), dict):
-        _metadata(value["metadata"], path, problems)
+        _metadata(value["metadata"], f"{path}metadata", problems)
 
 
 def _api_version(value: str, path: str, problems: Problems) -> None:
-    if not value:
-        problems.invalid(path, value, _EMPTY)
     if value.count("/") > 1:
         problems.invalid(path, value, f"unexpected GroupVersion string: {value}")
 
 
 def _kind(value: str, path: str, problems: Problems) -> None:
-    if not value:
-        problems.invalid(path, value, _EMPTY)
     if wrong := text.dns_1035_label(value.lower()):
         problems.invalid(path, value, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
 
@@ -66,4 +58,4 @@ def _metadata(metadata: Object, path: str, problems: Problems) -> None:
     found = Problems()
     named = {**metadata, "name": metadata.get("name") or "fakename"}
     object_meta(named, namespaced=bool(metadata.get("namespace")), name_rule=text.path_segment, problems=found)
-    problems.extend(cause._replace(field=_below(path, cause.field)) for cause in found)
+    problems.extend(cause._replace(field=path + cause.field.removeprefix("metadata")) for cause in found)

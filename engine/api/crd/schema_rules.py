@@ -183,8 +183,8 @@ def _parts(raw: Raw, path: str, place: Place) -> Iterator[tuple[Raw, str, Place]
 
 
 def _property(raw: Raw, path: str, place: Place, name: str, node: Raw) -> Place:
-    granular = raw.get("x-kubernetes-map-type") in (None, "granular")
-    made = replace(place, root=False, lost=place.lost or ("" if granular else path), count=_counted(place, 1, node))
+    known = raw.get("x-kubernetes-map-type") in (None, "granular", "atomic")
+    made = replace(place, root=False, lost=place.lost or ("" if known else path), count=_counted(place, 1, node))
     if not (place.root or raw.get("x-kubernetes-embedded-resource")) or name not in META_FIELDS:
         return made
     reason = f"in top-level {name}" if place.root else made.no_defaults

@@ -52,6 +52,13 @@ def _set(*path: Any, value: Any) -> Callable[[Object], None]:
 VERSION = ("spec", "versions", 0)
 
 
+def _resource(default: Any = None, **properties: Object) -> Object:
+    """A resource in an object."""
+    known = {"something": {"type": "string"}, **properties}
+    schema: Object = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": known}
+    return schema if default is None else {**schema, "default": default}
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
@@ -375,14 +382,26 @@ def test_metadata_may_say_how_names_look_and_nothing_else() -> None:
                 "type": "object",
                 "x-kubernetes-map-type": "atomic",
                 "properties": {
-                    "a": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
+                    "a": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
+                },
+            },
+            [],
+            id="old values in an atomic map",
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "x-kubernetes-map-type": "future",
+                "properties": {
+                    "a": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
                 },
             },
             [
+                f'{SPEC}.x-kubernetes-map-type: Unsupported value: "future": supported values: "atomic", "granular"',
                 f'{SPEC}.properties[a].x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf '
-                f"cannot be used on the uncorrelatable portion of the schema within {SPEC}"
+                f"cannot be used on the uncorrelatable portion of the schema within {SPEC}",
             ],
-            id="old values in an atomic map",
+            id="old values in a map of a type that is none",
         ),
         pytest.param(
             {"type": "string", "x-kubernetes-validations": [{"rule": "true", "fieldPath": "\n", "reason": "No"}]},
@@ -416,6 +435,41 @@ def test_metadata_may_say_how_names_look_and_nothing_else() -> None:
                 "'[a-z]([-a-z0-9]*[a-z0-9])?')"
             ],
             id="a default of a kind",
+        ),
+        pytest.param(
+            _resource(default={"metadata": {"labels": {"a": 1}}}),
+            [
+                f'{SPEC}.default.metadata: Invalid value: {{"labels":{{"a":1}}}}: json: cannot unmarshal number into '
+                "Go struct field ObjectMeta.labels of type string"
+            ],
+            id="a default resource with a label that is none",
+        ),
+        pytest.param(
+            _resource(default={"metadata": 1}),
+            [
+                f"{SPEC}.default.metadata: Invalid value: 1: json: cannot unmarshal number into Go value of type "
+                "v1.ObjectMeta"
+            ],
+            id="a default resource with metadata that are none",
+        ),
+        pytest.param(
+            _resource(default={"kind": 1}),
+            [f"{SPEC}.default.kind: Invalid value: 1: must be a string"],
+            id="a default resource with a kind that is none",
+        ),
+        pytest.param(
+            _resource(default={"metadata": {"name": "a"}}),
+            [f"{SPEC}.default.apiVersion: Required value", f"{SPEC}.default.kind: Required value"],
+            id="a default resource without a type",
+        ),
+        pytest.param(
+            _resource(metadata={"type": "object", "properties": {"name": {"type": "string", "default": 1}}}),
+            [
+                f"{SPEC}.properties[metadata].properties[name].default: Invalid value: 1: must result in valid "
+                'metadata: metadata: Invalid value: {"name":1}: json: cannot unmarshal number into Go struct field '
+                "ObjectMeta.name of type string"
+            ],
+            id="a default name of a resource that is none",
         ),
     ],
 )

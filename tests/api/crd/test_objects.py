@@ -144,11 +144,32 @@ def test_another_version_or_kind_is_refused(fields: Object, code: int, message: 
     assert (caught.value.code, caught.value.message) == (code, message)
 
 
-def test_metadata_of_the_wrong_type_is_refused() -> None:
-    with pytest.raises(
-        ApiError, match=r"cannot unmarshal number into Go struct field ObjectMeta.metadata.labels.a of type"
-    ):
-        compiled(SCHEMA).decode({**cron_tab({}), "metadata": {"name": "a", "labels": {"a": 1}}})
+EMBEDDED: Object = {"type": "object", "x-kubernetes-embedded-resource": True}
+NUMBER = "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        pytest.param({"metadata": {"name": "a", "labels": {"a": 1}}}, NUMBER, id="of the object"),
+        pytest.param(
+            {"spec": {"one": {"metadata": {"labels": {"a": 1}}}}},
+            f'spec.one.metadata: Invalid value: {{"labels":{{"a":1}}}}: {NUMBER}',
+            id="of a resource in it",
+        ),
+        pytest.param(
+            {"spec": {"by": {"x": {"kind": 1}}}},
+            "spec.by[x].kind: Invalid value: 1: must be a string",
+            id="a kind of a resource in it",
+        ),
+    ],
+)
+def test_type_and_metadata_that_are_none_are_refused(fields: Object, message: str) -> None:
+    properties = {"one": EMBEDDED, "by": {"type": "object", "additionalProperties": EMBEDDED}}
+    with pytest.raises(ApiError) as caught:
+        compiled({"type": "object", "properties": properties}).decode({**cron_tab({}), **fields})
+    expected = f'CronTab in version "v1" cannot be handled as a CronTab: {message}'
+    assert (caught.value.code, caught.value.message) == (400, expected)
 
 
 def test_elements_of_a_list_that_keeps_what_is_unknown_keep_it_too() -> None:

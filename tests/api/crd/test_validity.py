@@ -69,9 +69,10 @@ FOO: Object = {"apiVersion": "foo/v1", "kind": "Foo"}
         ({"one": {**FOO, "metadata": {"name": "a"}}}, []),
         (
             {"one": {}},
-            ["one.apiVersion: Required value: must not be empty", "one.kind: Required value: must not be empty"],
+            ["one.apiVersion: Required value", "one.kind: Required value"],
         ),
-        ({"many": [FOO, {"kind": "Foo"}]}, ["many[1].apiVersion: Required value: must not be empty"]),
+        ({"many": [FOO, {"kind": "Foo"}]}, ["many[1].apiVersion: Required value"]),
+        ({"one": {"apiVersion": "v1", "kind": ""}}, ["one.kind: Required value"]),
         (
             {"one": {"apiVersion": "a/b/c", "kind": "Foo"}},
             ['one.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
