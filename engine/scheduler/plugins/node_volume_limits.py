@@ -31,13 +31,13 @@ from engine.scheduler.plugins.claims import (
     is_owned_by,
     not_the_owner,
 )
+from engine.scheduler.plugins.migrated_topology import CSI_NODES
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, after_claim
 from engine.scheduler.pod_info import PodInfo
 
 if TYPE_CHECKING:
     from engine.scheduler.framework.handle import Handle
 
-CSI_NODES = GVR("storage.k8s.io", "v1", "csinodes")
 VOLUME_ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 TOO_MANY = unschedulable("node(s) exceed max volume count")
 

@@ -23,6 +23,7 @@ from engine.scheduler.plugins.claims import (
     is_meant_for,
     reachable_from,
 )
+from engine.scheduler.plugins.migrated_topology import seen_on
 from engine.scheduler.pod_info import PodInfo
 
 POLL_PERIOD = 1.0
@@ -82,7 +83,7 @@ class VolumeBinder:
         current = self._claim(claim, "failed to check binding")
         if revision_of(volume) < revision_of(written):
             return False
-        _check_affinity(volume, node)
+        self._check_affinity(volume, node)
         if not ((volume.get("spec") or {}).get("claimRef") or {}).get("uid"):
             raise BindingError(f'ClaimRef got reset for pv "{name}"')
         return is_bound(current)
@@ -101,7 +102,7 @@ class VolumeBinder:
             volume = self._volumes.actual(bound_volume(claim))
             if volume is None:
                 return False
-            _check_affinity(volume, node)
+            self._check_affinity(volume, node)
         return is_bound(claim)
 
     def _claim(self, claim: Object, what: str) -> Object:
@@ -112,11 +113,10 @@ class VolumeBinder:
             raise BindingError(f'{what}: could not find v1.PersistentVolumeClaim "{namespace}/{name}"')
         return found
 
-
-def _check_affinity(volume: Object, node: Object) -> None:
-    if not reachable_from(volume, node):
-        told = f'pv "{volume["metadata"]["name"]}" node affinity doesn\'t match node "{node["metadata"]["name"]}"'
-        raise BindingError(f"{told}: no matching NodeSelectorTerms")
+    def _check_affinity(self, volume: Object, node: Object) -> None:
+        if not reachable_from(seen_on(volume, node, self._handle), node):
+            told = f'pv "{volume["metadata"]["name"]}" node affinity doesn\'t match node "{node["metadata"]["name"]}"'
+            raise BindingError(f"{told}: no matching NodeSelectorTerms")
 
 
 def bound_to(volume: Object, claim: Object) -> Object:

@@ -52,6 +52,7 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
+from engine.scheduler.plugins.migrated_topology import may_be_translated, seen_on
 from engine.scheduler.plugins.storage_scoring import (
     Provision,
     StorageScorer,
@@ -144,7 +145,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         kept = state.read(self.name, VolumeState)
         volumes = [self._volumes.get(bound_volume(claim)) for claim in kept.bound]
-        if kept.delayed or any(volume is None for volume in volumes):
+        if kept.delayed or any(volume is None or may_be_translated(volume) for volume in volumes):
             return self.filter_each(state, pod, snapshot, rows)
         failed = np.zeros(len(rows), np.bool_)
         for volume in volumes:
@@ -158,7 +159,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         reasons = []
         volumes = [self._volumes.get(bound_volume(claim)) for claim in kept.bound]
         for volume in volumes:
-            if volume is None or not reachable_from(volume, node):
+            if volume is None or not reachable_from(seen_on(volume, node, self.handle), node):
                 reasons.append(VOLUME_MISSING if volume is None else NODE_CONFLICT)
                 break
         found, conflict = self._find_unbound(kept.delayed, node)

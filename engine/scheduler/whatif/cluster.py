@@ -12,7 +12,8 @@ from engine.client import Client
 from engine.client.indexer import join_key, object_key
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.scheduler.plugins.default_preemption import POD_DISRUPTION_BUDGETS
-from engine.scheduler.plugins.node_volume_limits import CSI_NODES, VOLUME_ATTACHMENTS
+from engine.scheduler.plugins.migrated_topology import CSI_NODES
+from engine.scheduler.plugins.node_volume_limits import VOLUME_ATTACHMENTS
 from engine.scheduler.plugins.resource_claims import (
     DEVICE_CLASSES,
     DEVICE_TAINT_RULES,

@@ -16,6 +16,7 @@ from engine.scheduler.plugins.claims import (
     requested_size,
     volume_affinity,
 )
+from engine.scheduler.plugins.migrated_topology import seen_on
 from engine.scheduler.plugins.node_volume_limits import LimitState, NodeVolumeLimits
 from engine.scheduler.plugins.volume_binding import (
     BIND_CONFLICT,
@@ -72,7 +73,9 @@ def _of_bound(question: Question, claim: Object, handle: Handle) -> list[Remedy]
     if volume is None:
         text = f"bring back PersistentVolume {name}, which claim {claim['metadata']['name']} is bound to"
         return [question.remedy(text, {"createVolume": name}, ANOTHER)]
-    if reachable_from(volume, question.node.node or {"metadata": {"name": question.node.name}}):
+    node = question.node.node or {"metadata": {"name": question.node.name}}
+    volume = seen_on(volume, node, handle)
+    if reachable_from(volume, node):
         return []
     terms = (volume_affinity(volume) or {}).get("nodeSelectorTerms") or []
     wanted = " or ".join(expressions_text(term.get("matchExpressions") or []) for term in terms)
