@@ -319,5 +319,9 @@ def _items(count: int) -> str:
     return "item" if count == 1 else "items"
 
 
+def field_internal(path: str, detail: str) -> Cause:
+    return Cause("InternalError", f"Internal error: {detail}", path)
+
+
 def field_type_invalid(path: str, value: Any, detail: str) -> Cause:
     return Cause("FieldValueTypeInvalid", f"Invalid value: {_shown(value)}: {detail}", path)

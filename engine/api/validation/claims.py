@@ -21,7 +21,7 @@ _TEMPLATE_METADATA = {
 }
 
 
-def claim_spec(spec: Object, path: str, problems: Problems) -> None:
+def claim_spec(spec: Object, path: str, problems: Problems, *, check_groups: bool = True) -> None:
     modes = spec.get("accessModes", [])
     if not modes:
         problems.required(f"{path}.accessModes", "at least 1 access mode is required")
@@ -35,7 +35,7 @@ def claim_spec(spec: Object, path: str, problems: Problems) -> None:
     if name := spec.get("storageClassName"):
         problems.all_invalid(f"{path}.storageClassName", name, text.dns_subdomain(name))
     problems.unless_in(f"{path}.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
-    _data_sources(spec, path, problems)
+    _data_sources(spec, path, problems, check_groups=check_groups)
     if name := spec.get("volumeAttributesClassName"):
         problems.all_invalid(f"{path}.volumeAttributesClassName", name, text.dns_subdomain(name))
 
@@ -48,12 +48,12 @@ def access_modes(modes: list[str], path: str, problems: Problems) -> None:
         problems.forbidden(path, _EXCLUSIVE)
 
 
-def _data_sources(spec: Object, path: str, problems: Problems) -> None:
+def _data_sources(spec: Object, path: str, problems: Problems, *, check_groups: bool) -> None:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None:
-        _data_source(source, f"{path}.dataSource", problems)
+        _data_source(source, f"{path}.dataSource", problems, check_group=check_groups)
     if reference is not None:
-        _data_source(reference, f"{path}.dataSourceRef", problems)
+        _data_source(reference, f"{path}.dataSourceRef", problems, check_group=check_groups)
         if namespace := reference.get("namespace"):
             problems.all_invalid(f"{path}.dataSourceRef.namespace", namespace, text.dns_label(namespace))
     if source is None or reference is None:
@@ -65,12 +65,12 @@ def _data_sources(spec: Object, path: str, problems: Problems) -> None:
         problems.invalid(path, {}, "must match dataSourceRef")
 
 
-def _data_source(source: Object, path: str, problems: Problems) -> None:
+def _data_source(source: Object, path: str, problems: Problems, *, check_group: bool) -> None:
     problems.required_fields(source, path, "name", "kind")
     group = source.get("apiGroup", "")
-    if group:
+    if group and check_group:
         problems.all_invalid(f"{path}.apiGroup", group, text.dns_subdomain(group))
-    elif source.get("kind") != "PersistentVolumeClaim":
+    elif not group and source.get("kind") != "PersistentVolumeClaim":
         problems.invalid(path, source.get("kind", ""), _DEFAULT_GROUP)
 
 

@@ -206,4 +206,4 @@ def _resize_policy(policies: Sequence[Object], path: str, context: PodContext, p
         problems.one_of(path, name, ("cpu", "memory"))
         problems.one_of(path, restart, _RESIZE_POLICIES)
         if context.restart_policy == "Never" and restart != "NotRequired":
-            problems.invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")
+            problems.invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")

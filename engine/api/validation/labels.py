@@ -25,10 +25,13 @@ def label_key(key: str, path: str, problems: Problems) -> None:
 def annotation_map(values: Mapping[str, str] | None, path: str, problems: Problems) -> None:
     if not values:
         return
-    size = 0
-    for key, value in values.items():
+    for key in values:
         problems.all_invalid(path, key, qualified_name(key.lower()))
-        size += len(key) + len(value)
+    annotations_size(values, path, problems)
+
+
+def annotations_size(values: Mapping[str, str], path: str, problems: Problems) -> None:
+    size = sum(len(key) + len(value) for key, value in values.items())
     if size > _ANNOTATIONS_LIMIT // 4 and _byte_size(values) > _ANNOTATIONS_LIMIT:
         problems.too_long(path, _ANNOTATIONS_LIMIT)
 

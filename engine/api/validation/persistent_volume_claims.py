@@ -29,6 +29,13 @@ def persistent_volume_claim(obj: Object, problems: Problems) -> None:
     claim_spec(obj.get("spec", {}), "spec", problems)
 
 
+def replacing_persistent_volume_claim(new: Object, old: Object, problems: Problems) -> None:
+    """A group that is none is not told of where the old claim named one (ValidationOptionsForPersistentVolumeClaim)."""
+    before = old.get("spec", {})
+    named = any("apiGroup" in (before.get(field) or {}) for field in ("dataSource", "dataSourceRef"))
+    claim_spec(new.get("spec", {}), "spec", problems, check_groups=not named)
+
+
 def changed_persistent_volume_claim(new: Object, old: Object, problems: Problems) -> None:
     after, before = _comparable(new, old, problems)
     if after != before:

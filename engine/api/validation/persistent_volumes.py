@@ -45,23 +45,43 @@ _STABLE = {
 
 def new_persistent_volume(obj: Object, problems: Problems) -> None:
     """As its strategy checks it: the volume, and what its kind of source knows nothing of (pkg/volume/validation)."""
-    persistent_volume(obj, problems)
+    volume_spec(obj, problems)
+    _mount_options(obj, problems)
+
+
+def replacing_persistent_volume(new: Object, old: Object, problems: Problems) -> None:
+    persistent_volume(new, old, problems)
+    _mount_options(new, problems)
+
+
+def persistent_volume(new: Object, old: Object, problems: Problems) -> None:
+    """Labels of nodes that an older release let through may stay (ValidationOptionsForPersistentVolume)."""
+    volume_spec(new, problems, check_values=not _invalid_label_values(_terms(old.get("spec", {}).get("nodeAffinity"))))
+
+
+def _invalid_label_values(terms: list[Object]) -> bool:
+    return any(
+        text.label_value(value)
+        for term in terms
+        for expression in term.get("matchExpressions", ())
+        for value in expression.get("values", ())
+    )
+
+
+def _mount_options(obj: Object, problems: Problems) -> None:
     annotated = _MOUNT_OPTIONS in obj.get("metadata", {}).get("annotations", {})
     if annotated and not any(source in obj.get("spec", {}) for source in _MOUNTED_WITH_OPTIONS):
         detail = "may not specify mount options for this volume type"
         problems.forbidden(f"metadata.annotations.{_MOUNT_OPTIONS}", detail)
 
 
-def persistent_volume(obj: Object, problems: Problems) -> None:
-    volume_spec(obj.get("spec", {}), "spec", obj.get("metadata", {}).get("name", ""), problems)
-
-
-def volume_spec(spec: Object, path: str, name: str, problems: Problems) -> None:
+def volume_spec(obj: Object, problems: Problems, *, check_values: bool = True) -> None:
+    spec, path, name = obj.get("spec", {}), "spec", obj.get("metadata", {}).get("name", "")
     _modes(spec, path, problems)
     _capacity(spec.get("capacity", {}), f"{path}.capacity", problems)
     policy = spec.get("persistentVolumeReclaimPolicy")
     problems.unless_in(f"{path}.persistentVolumeReclaimPolicy", policy or None, _RECLAIM)
-    _node_affinity(spec, path, problems)
+    _node_affinity(spec, path, problems, check_values=check_values)
     _sources(spec, path, name, problems)
     _names(spec, path, problems)
 
@@ -109,13 +129,13 @@ def basic_resource(amount: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value.value, "must be a valid resource quantity")
 
 
-def _node_affinity(spec: Object, path: str, problems: Problems) -> None:
+def _node_affinity(spec: Object, path: str, problems: Problems, *, check_values: bool) -> None:
     if "nodeAffinity" in spec:
         required = spec["nodeAffinity"].get("required")
         if required is None:
             problems.required(f"{path}.nodeAffinity.required", "must specify required node constraints")
         else:
-            node_selector(required, f"{path}.nodeAffinity.required", problems)
+            node_selector(required, f"{path}.nodeAffinity.required", problems, check_values=check_values)
 
 
 def _sources(spec: Object, path: str, name: str, problems: Problems) -> None:
@@ -288,7 +308,7 @@ def _put_back(term: Object, before: Object) -> Object:
         new, old = term.get(field, []), before.get(field, [])
         if len(new) == len(old):
             kept[field] = [
-                {**each, "key": other["key"]} if _STABLE.get(other.get("key", "")) == each.get("key") else each
+                {**each, "key": other["key"]} if _STABLE.get(other.get("key", ""), "") == each.get("key") else each
                 for each, other in zip(new, old, strict=True)
             ]
             if field not in term:

@@ -10,6 +10,7 @@ from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_key, label_selector, label_values
 from engine.api.validation.problems import Problems
 
+_OPERATORS = ("Equal", "Exists", "Lt", "Gt")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -42,12 +43,12 @@ def _weight(term: Object, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.weight", weight, _WEIGHT_TEXT)
 
 
-def node_selector(selector: Object, path: str, problems: Problems) -> None:
+def node_selector(selector: Object, path: str, problems: Problems, *, check_values: bool = True) -> None:
     terms = selector.get("nodeSelectorTerms", ())
     if not terms:
         problems.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
     for index, term in enumerate(terms):
-        node_selector_term(term, f"{path}.nodeSelectorTerms[{index}]", problems)
+        node_selector_term(term, f"{path}.nodeSelectorTerms[{index}]", problems, check_values=check_values)
 
 
 def node_selector_term(term: Object, path: str, problems: Problems, *, check_values: bool = True) -> None:
@@ -119,11 +120,12 @@ def _match_label_keys(term: Object, path: str, problems: Problems) -> None:
         elif selector is not None:
             for index, key in enumerate(term.get(field, ())):
                 label_key(key, f"{path}.{field}[{index}]", problems)
+    places = {key: index for index, key in enumerate(same)}
     seen = set((selector or {}).get("matchLabels", {}))
     for expression in (selector or {}).get("matchExpressions", ()):
         key = expression.get("key", "")
-        if key in same and key in seen:
-            problems.invalid(f"{path}[{list(same).index(key)}]", key, _IN_BOTH)
+        if key in places and key in seen:
+            problems.invalid(f"{path}[{places[key]}]", key, _IN_BOTH)
         seen.add(key)
     for index, key in enumerate(same):
         if key in other:
@@ -152,8 +154,9 @@ def _toleration(toleration: Object, path: str, problems: Problems) -> None:
     elif operator == "Exists":
         if value:
             problems.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
-    else:  # Lt and Gt are for clusters that turn the feature on
-        problems.not_supported(f"{path}.operator", operator, ("Equal", "Exists"))
+    else:  # Lt and Gt are known, though only for clusters that turn the feature on
+        known = _OPERATORS if operator in _OPERATORS else _OPERATORS[:2]
+        problems.not_supported(f"{path}.operator", operator, known)
     if effect and effect not in _EFFECTS:
         problems.not_supported(f"{path}.effect", effect, _EFFECTS)
 
@@ -201,17 +204,5 @@ def _spread_options(constraint: Object, path: str, problems: Problems) -> None:
     for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if field in constraint and constraint[field] not in ("Honor", "Ignore"):
             problems.not_supported(f"{path}.{field}", constraint[field], ("Honor", "Ignore"))
-    _spread_keys(constraint, f"{path}.matchLabelKeys", problems)
+    _match_label_keys(constraint, path, problems)
     label_selector(constraint.get("labelSelector"), f"{path}.labelSelector", problems)
-
-
-def _spread_keys(constraint: Object, path: str, problems: Problems) -> None:
-    keys, selector = constraint.get("matchLabelKeys", ()), constraint.get("labelSelector")
-    if keys and selector is None:
-        problems.forbidden(path, _NO_SELECTOR)
-    selected = {each.get("key") for each in (selector or {}).get("matchExpressions", ())}
-    selected |= set((selector or {}).get("matchLabels", {}))
-    for index, key in enumerate(keys):
-        label_key(key, f"{path}[{index}]", problems)
-        if key in selected:
-            problems.invalid(f"{path}[{index}]", key, _IN_BOTH)

@@ -8,20 +8,19 @@ from engine.api.validation.problems import Problems
 from engine.api.validation.resources import pod_resource_name, requirements
 
 
-def pod_resources(spec: Object, path: str, problems: Problems) -> None:
+def pod_resources(spec: Object, path: str, problems: Problems, *, claims: frozenset[str] = frozenset()) -> None:
     resources = spec["resources"]
     if spec.get("os", {}).get("name") == "windows":
         problems.forbidden(path, "may not be set for a windows pod")
         return
     if "claims" in resources:
-        problems.forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
-    requirements(resources, path, problems, name_rule=pod_resource_name)
+        problems.forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
+    requirements(resources, path, problems, claims=claims, name_rule=pod_resource_name)
     requests, limits = resources.get("requests", {}), resources.get("limits", {})
     for name, total in container_requests(spec).items():
-        own = Quantity.parse(requests.get(name, "0"))
-        if total > own and (name in ("cpu", "memory") or name.startswith("hugepages-")):
+        if name in requests and total > Quantity.parse(requests[name]):
             detail = f"must be greater than or equal to aggregate container requests of {total}"
-            problems.invalid(f"{path}.requests[{name}]", str(own), detail)
+            problems.invalid(f"{path}.requests[{name}]", requests[name], detail)
     for name, total in _container_sums(spec, "limits").items():
         if name.startswith("hugepages-") and name in limits and total > Quantity.parse(limits[name]):
             detail = f"must be greater than or equal to aggregate container limits of {total}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
+from engine.api import errors
 from engine.api.types import Object
 from engine.api.validation import pod_annotations, text
 from engine.api.validation.pod_annotations import annotation_updates
 from engine.api.validation.problems import Problems
 
 _SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
+_HEALTH_MESSAGE_LENGTH, _IMAGE_REFERENCE_LENGTH = 1024, 256
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _MAX_ID = 0xFFFFFFFF
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
@@ -54,6 +56,8 @@ def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
     for field in _STATUSES:
         _users(status.get(field, ()), f"status.{field}", spec, problems)
     _allocated(status, spec, problems)
+    for field in _STATUSES:
+        _images(status.get(field, ()), f"status.{field}", problems)
 
 
 def _generation(holder: Object, path: str, problems: Problems) -> None:
@@ -64,20 +68,40 @@ def _generation(holder: Object, path: str, problems: Problems) -> None:
 
 def _transitions(status: Object, before: Object, spec: Object, problems: Problems) -> None:
     """A container that will not be restarted does not leave the terminated state."""
-    of_pod = spec.get("restartPolicy", "Always")
+    of_pod, all_restart = spec.get("restartPolicy", "Always"), _all_could_restart(spec)
     for field, containers in zip(_STATUSES, ("containers", "initContainers", "ephemeralContainers"), strict=True):
         known = {each.get("name"): each for each in spec.get(containers, ())}
         current = {each.get("name"): each for each in status.get(field, ())}
         for index, old in enumerate(before.get(field, ())):
             ended, new = old.get("state", {}).get("terminated"), current.get(old.get("name"))
-            container = known.get(old.get("name"), {})
-            policy = "Never" if field.startswith("ephemeral") else container.get("restartPolicy", of_pod)
             if ended is None or new is None or "terminated" in new.get("state", {}):
                 continue
-            restarts = policy == "Always" or (ended.get("exitCode") and policy == "OnFailure")
-            if not restarts and not _restart_rule(container, ended.get("exitCode", 0)):
+            ephemeral = field.startswith("ephemeral")
+            restarts = not ephemeral and _restarts(known.get(old.get("name")), of_pod, ended.get("exitCode", 0))
+            if not restarts and (ephemeral or not all_restart):
                 detail = "may not be transitioned to non-terminated state"
                 problems.forbidden(f"status.{field}[{index}].state", detail)
+
+
+def _restarts(container: Object | None, of_pod: str, code: int) -> bool:
+    """Whether a container that ended with this code starts again (pkg/api/v1/pod, ContainerShouldRestart)."""
+    if container is None:
+        return False
+    policy = container.get("restartPolicy")
+    if policy is not None and _restart_rule(container, code):
+        return True
+    policy = policy or of_pod
+    return policy == "Always" or (policy == "OnFailure" and code != 0)
+
+
+def _all_could_restart(spec: Object) -> bool:
+    """Whether a container's end may start all of them anew (KEP-5532, AllContainersCouldRestart)."""
+    return any(
+        rule.get("action") == "RestartAllContainers"
+        for field in ("initContainers", "containers")
+        for container in spec.get(field, ())
+        for rule in container.get("restartPolicyRules", ())
+    )
 
 
 def _restart_rule(container: Object, code: int) -> bool:
@@ -100,7 +124,8 @@ def _claims(statuses: Sequence[Object], spec: Object, problems: Problems) -> Non
         seen.add(name)
         if "resourceClaimName" in status:
             claim = status["resourceClaimName"]
-            problems.all_invalid(path, claim, text.dns_subdomain(claim))
+            at = f"status.resourceClaimStatuses[{index}].resourceClaimName"
+            problems.all_invalid(at, claim, text.dns_subdomain(claim))
 
 
 def _extended_claim(status: Object, spec: Object, problems: Problems) -> None:
@@ -143,12 +168,19 @@ def _valid_addresses(addresses: Sequence[str], known: Sequence[str], path: str, 
 def _pod_addresses(entries: Sequence[Object], known: Sequence[str], problems: Problems) -> None:
     path, addresses = "status.podIPs", _addresses(entries)
     _valid_addresses(addresses, known, path, problems)
-    if len(addresses) > 1:
-        if len(addresses) > 2 or not dual_stack(addresses):
-            problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
-        for index, address in enumerate(addresses):
-            if address in addresses[:index]:
-                problems.duplicate(f"{path}[{index}]", {"IP": address})
+    _families(addresses, path, problems)
+
+
+def _families(addresses: Sequence[str], path: str, problems: Problems) -> None:
+    """Of several, there is one of each family."""
+    if len(addresses) < 2:
+        return
+    unknown = next((index for index, address in enumerate(addresses) if not text.is_ip_address(address)), None)
+    if unknown is not None:
+        detail = f"failed to check for dual stack with error:invalid IP[{unknown}]: <nil>"
+        problems.append(errors.field_internal(path, detail))
+    if unknown is not None or len(addresses) > 2 or not dual_stack(addresses):
+        problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
 
 
 def _host_addresses(status: Object, known: Sequence[str], problems: Problems) -> None:
@@ -158,12 +190,7 @@ def _host_addresses(status: Object, known: Sequence[str], problems: Problems) ->
     if addresses[0] != status.get("hostIP", ""):
         problems.invalid(f"{path}[0].ip", addresses[0], "must be equal to `hostIP`")
     _valid_addresses(addresses, known, path, problems)
-    if len(addresses) > 1:
-        for index, address in enumerate(addresses):
-            if address in addresses[:index]:
-                problems.duplicate(f"{path}[{index}]", {"IP": address})
-        if len(addresses) > 2 or not dual_stack(addresses):
-            problems.invalid(path, [{"IP": address} for address in addresses], _FAMILIES)
+    _families(addresses, path, problems)
 
 
 def dual_stack(addresses: Sequence[str]) -> bool:
@@ -174,7 +201,7 @@ def dual_stack(addresses: Sequence[str]) -> bool:
 def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems) -> None:
     windows = spec.get("os", {}).get("name") == "windows"
     for index, status in enumerate(statuses):
-        linux, at = status.get("user", {}).get("linux"), f"{path}[{index}].linux"
+        linux, at = status.get("user", {}).get("linux"), f"{path}[{index}].user.linux"
         if linux is None:
             continue
         if windows:
@@ -186,6 +213,20 @@ def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Proble
         for where, value in identifiers:
             if not 0 <= value <= _MAX_ID:
                 problems.invalid(where, value, text.range_text(0, _MAX_ID))
+
+
+def _images(statuses: Sequence[Object], path: str, problems: Problems) -> None:
+    """Which images the mounted image volumes are of (KEP-5365)."""
+    for index, status in enumerate(statuses):
+        for number, mount in enumerate(status.get("volumeMounts", ())):
+            image = mount.get("volumeStatus", {}).get("image")
+            if image is None:
+                continue
+            at = f"{path}[{index}].volumeMounts[{number}].volumeStatus.imageVolumeStatus.imageRef"
+            if not image.get("imageRef"):
+                problems.required(at, "imageRef must not be empty")
+            elif len(image["imageRef"].encode()) > _IMAGE_REFERENCE_LENGTH:
+                problems.too_long(at, _IMAGE_REFERENCE_LENGTH)
 
 
 def _allocated(status: Object, spec: Object, problems: Problems) -> None:
@@ -220,6 +261,11 @@ def _allocated_resource(resource: Object, container: Object | None, path: str, p
         health, identifier = device.get("health", ""), device.get("resourceID", "")
         if health not in _HEALTH:
             problems.not_supported(f"{path}.resources[{index}].health", health, _HEALTH)
+        message = device.get("message")
+        if message is not None and not message:
+            problems.required(f"{path}.resources[{index}].message", "must be non-empty if specified")
+        elif message is not None and len(message.encode()) > _HEALTH_MESSAGE_LENGTH:
+            problems.too_long(f"{path}.resources[{index}].message", _HEALTH_MESSAGE_LENGTH)
         if identifier in seen:
             problems.duplicate(f"{path}.resources[{index}].resourceID", identifier)
         seen.add(identifier)

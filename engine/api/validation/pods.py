@@ -83,9 +83,10 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner 
     if "terminationGracePeriodSeconds" not in spec:
         problems.required(f"{path}.terminationGracePeriodSeconds")
     known_volumes = volumes(spec.get("volumes", ()), f"{path}.volumes", problems, owner=owner)
+    claims = _resource_claims(spec, f"{path}.resourceClaims", problems)
     context = PodContext(
         volumes=known_volumes,
-        claims=_resource_claims(spec, f"{path}.resourceClaims", problems),
+        claims=claims,
         grace_period=spec.get("terminationGracePeriodSeconds"),
         restart_policy=spec.get("restartPolicy", ""),
         host_users=spec.get("hostUsers", True),
@@ -93,7 +94,7 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner 
     )
     containers(spec, path, context, problems)
     if "resources" in spec:
-        pod_resources(spec, f"{path}.resources", problems)
+        pod_resources(spec, f"{path}.resources", problems, claims=claims)
     if spec.get("hostNetwork"):
         _host_network_ports(spec, path, problems, is_pod=owner.is_pod)
     problems.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTART)
@@ -109,11 +110,13 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner 
     placement.spread_constraints(constraints, f"{path}.topologySpreadConstraints", problems)
     host_process(spec, path, problems)
     _user_namespace(spec, path, problems)
-    file_volumes(spec, path, problems)
+    if "hostnameOverride" in spec:
+        _hostname_override(spec, f"{path}.hostnameOverride", problems)
     _identity(spec, path, problems)
     _classes(spec, path, problems)
     if "os" in spec:
         operating_system(spec, path, problems)
+    file_volumes(spec, path, problems)
 
 
 def _identity(spec: Object, path: str, problems: Problems) -> None:
@@ -126,8 +129,6 @@ def _identity(spec: Object, path: str, problems: Problems) -> None:
     for field in ("hostname", "subdomain"):
         if spec.get(field):
             problems.all_invalid(f"{path}.{field}", spec[field], text.dns_label(spec[field]))
-    if "hostnameOverride" in spec:
-        _hostname_override(spec, f"{path}.hostnameOverride", problems)
     placement.tolerations(spec.get("tolerations", ()), f"{path}.tolerations", problems)
     _host_aliases(spec, path, problems)
 
@@ -137,10 +138,10 @@ def _hostname_override(spec: Object, path: str, problems: Problems) -> None:
     name = spec["hostnameOverride"]
     for field in ("setHostnameAsFQDN", "hostNetwork"):
         if spec.get(field):
-            problems.forbidden(path, f"may not be specified when `{field}` is true")
-    problems.all_invalid(path, name, text.dns_subdomain(name))
+            problems.forbidden(path, f"may not be specified when {field} is true")
     if len(name) > _HOSTNAME_LENGTH:
         problems.too_long(path, _HOSTNAME_LENGTH)
+    problems.all_invalid(path, name, text.dns_subdomain(name))
 
 
 def _classes(spec: Object, path: str, problems: Problems) -> None:

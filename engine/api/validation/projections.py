@@ -10,13 +10,13 @@ from engine.api.validation import text
 from engine.api.validation.environment import resource_field_ref, volume_field
 from engine.api.validation.files import file_mode, items, local_file
 from engine.api.validation.go_values import internal
-from engine.api.validation.labels import label_selector
+from engine.api.validation.labels import annotations_size, label_selector
 from engine.api.validation.problems import Problems
 from engine.api.validation.signers import bundle_name, signer_name
 
 _CONFLICT = "conflicting duplicate paths"
-_KEY_TYPES = ("ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096")
-_HOUR, _QUARTER = 3600, 7_862_400
+_KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+_HOUR, _DAY, _QUARTER = 3600, 86_400, 7_862_400
 _MIN_TOKEN_SECONDS, _MAX_TOKEN_SECONDS = 600, 1 << 32
 _CERTIFICATE_PATHS = ("credentialBundlePath", "keyPath", "certificateChainPath")
 
@@ -130,15 +130,12 @@ def _named_bundle(source: Object, path: str, problems: Problems) -> None:
 
 
 def _certificate(source: Object, place: _Place, problems: Problems) -> None:
-    path = place.own
-    signer_name(source.get("signerName", ""), f"{path}.signerName", problems)
+    path, signer = place.own, source.get("signerName", "")
+    signer_name(signer, f"{path}.signerName", problems)
+    _user_annotations(source.get("userAnnotations", {}), f"{path}.userAnnotations", problems)
     if source.get("keyType", "") not in _KEY_TYPES:
         problems.not_supported(f"{path}.keyType", source.get("keyType", ""), _KEY_TYPES)
-    seconds = source.get("maxExpirationSeconds")
-    if seconds is None:
-        problems.required(f"{path}.maxExpirationSeconds")
-    elif not _HOUR <= seconds <= _QUARTER:
-        problems.invalid(f"{path}.maxExpirationSeconds", seconds, text.range_text(_HOUR, _QUARTER))
+    _lifetime(source.get("maxExpirationSeconds", _DAY), f"{path}.maxExpirationSeconds", problems, signer=signer)
     given = [field for field in _CERTIFICATE_PATHS if source.get(field)]
     for field in given:
         local_file(source[field], f"{path}.{field}", problems)
@@ -146,6 +143,27 @@ def _certificate(source: Object, place: _Place, problems: Problems) -> None:
     if not given:
         detail = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
         problems.required(path, detail)
+
+
+def _user_annotations(annotations: Mapping[str, str], path: str, problems: Problems) -> None:
+    """Their keys have a domain, and in all they are no larger than those of an object (ValidateUserAnnotations)."""
+    for key in annotations:
+        lower = key.lower()
+        wrong = text.qualified_name(lower) if lower else ()
+        problems.all_invalid(path, lower, wrong)
+        if not lower:
+            problems.required(path)
+        elif not wrong and "/" not in lower:
+            problems.invalid(path, lower, 'must be a domain-prefixed key (such as "acme.io/foo")')
+    annotations_size(annotations, path, problems)
+
+
+def _lifetime(seconds: int, path: str, problems: Problems, *, signer: str) -> None:
+    longest = _DAY if f".{signer.partition('/')[0]}".endswith(".kubernetes.io") else _QUARTER
+    if seconds < _HOUR:
+        problems.invalid(path, seconds, f"if provided, maxExpirationSeconds must be >= {_HOUR}")
+    if seconds > longest:
+        problems.invalid(path, seconds, f"if provided, maxExpirationSeconds must be <= {longest}")
 
 
 _PROJECTIONS: Mapping[str, _Projection] = {

@@ -186,8 +186,8 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ("", "PersistentVolume"): Rules(
         persistent_volumes.new_persistent_volume,
         steps=(
-            *(_WHOLE, _as_new(persistent_volumes.new_persistent_volume)),
-            *(_WHOLE, _as_new(persistent_volumes.persistent_volume)),
+            *(_WHOLE, persistent_volumes.replacing_persistent_volume),
+            *(_WHOLE, persistent_volumes.persistent_volume),
             persistent_volumes.changed_persistent_volume,
         ),
     ),
@@ -195,8 +195,8 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
         persistent_volume_claims.persistent_volume_claim,
         status=persistent_volume_claims.persistent_volume_claim_status,
         steps=(
-            *(_WHOLE, _as_new(persistent_volume_claims.persistent_volume_claim)),
-            *(_CHANGED, _WHOLE, _as_new(persistent_volume_claims.persistent_volume_claim)),
+            *(_WHOLE, persistent_volume_claims.replacing_persistent_volume_claim),
+            *(_CHANGED, _WHOLE, persistent_volume_claims.replacing_persistent_volume_claim),
             persistent_volume_claims.changed_persistent_volume_claim,
         ),
     ),

@@ -51,7 +51,7 @@ _CONTROL, _BAD_USER, _DOTS = re.compile(r"[\x00-\x1f\x7f]"), re.compile(r'["/\\:
 def operating_system(spec: Object, path: str, problems: Problems) -> None:
     name = spec["os"].get("name", "")
     if not name:
-        problems.required(f"{path}.os.name", "cannot be empty")
+        problems.required(f"{path}.os.name")
     elif name == "linux":
         _linux(spec, path, problems)
     elif name == "windows":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import Object
-from engine.api.validation import validate_status_update, validate_update
+from engine.api.validation import text, validate_status_update, validate_update
 from tests.api.objects import POD, info, pod, prepared
 
 
@@ -31,6 +31,24 @@ def ips(*addresses: str) -> list[Object]:
 _FAMILIES = "may specify no more than one IP for each IP family"
 _ENDED = {"containerStatuses": [container(state={"terminated": {"exitCode": 1}})]}
 _RUNS = {"containerStatuses": [container(state={"running": {}})]}
+_WEB = {"name": "web", "image": "nginx:1.27"}
+_RESTARTS_ALL = {
+    "restartPolicy": "Never",
+    "restartPolicyRules": [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [42]}}],
+}
+_SUBDOMAIN = text.dns_subdomain("")[0]
+_SICK = [
+    {"resourceID": identifier, "health": "Unknown", "message": "m" * size}
+    for identifier, size in (("a", 0), ("b", 1025))
+]
+_DEVICES = "status.containerStatuses[0].allocatedResourcesStatus[0].resources"
+_MOUNTS, _IMAGE = "status.containerStatuses[0].volumeMounts", "volumeStatus.imageVolumeStatus.imageRef"
+
+
+def _mounted(image: str) -> Object:
+    return {"name": "v", "mountPath": "/v", "volumeStatus": {"image": {"imageRef": image}}}
+
+
 STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
     "one address of each family": ({}, {}, {"podIPs": ips("10.0.0.1", "2001:db8::1")}, []),
     "two addresses of one family": (
@@ -45,7 +63,17 @@ STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
         {"podIPs": ips("10.0.0.1", "10.0.0.1")},
         [
             f'status.podIPs: Invalid value: [{{"IP":"10.0.0.1"}},{{"IP":"10.0.0.1"}}]: {_FAMILIES}',
-            'status.podIPs[1]: Duplicate value: {"IP":"10.0.0.1"}',
+        ],
+    ),
+    "several, of which one is none": (
+        {},
+        {"hostIPs": ips("10.0.0.1", "fd00::1")},
+        {"hostIP": "10.0.0.1", "hostIPs": ips("10.0.0.1", "nowhere")},
+        [
+            'status.hostIPs[1]: Invalid value: "nowhere": must be a valid IP address, (e.g. 10.9.8.7 or '
+            "2001:db8::ffff)",
+            "status.hostIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: <nil>",
+            f'status.hostIPs: Invalid value: [{{"IP":"10.0.0.1"}},{{"IP":"nowhere"}}]: {_FAMILIES}',
         ],
     ),
     "another address of the host": (
@@ -81,11 +109,47 @@ STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
         ["status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
     ),
     "what failed runs again": ({"restartPolicy": "OnFailure"}, _ENDED, _RUNS, []),
+    "what is no container of the Pod runs again": (
+        {},
+        {"initContainerStatuses": _ENDED["containerStatuses"]},
+        {"initContainerStatuses": _RUNS["containerStatuses"]},
+        ["status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
+    ),
+    "all run again as one container of them may ask": (
+        {"restartPolicy": "Never", "containers": [_WEB, {**_WEB, "name": "other", **_RESTARTS_ALL}]},
+        _ENDED,
+        _RUNS,
+        [],
+    ),
+    "a claim of no name for an object": (
+        {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "t"}]},
+        {},
+        {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": ""}]},
+        [f'status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "": {_SUBDOMAIN}'],
+    ),
+    "of the health of a device nothing, or too much": (
+        {},
+        {},
+        {"containerStatuses": [{"name": "gone", "allocatedResourcesStatus": [{"name": "e.io/d", "resources": _SICK}]}]},
+        [
+            f"{_DEVICES}[0].message: Required value: must be non-empty if specified",
+            f"{_DEVICES}[1].message: Too long: may not be more than 1024 bytes",
+        ],
+    ),
+    "image volumes of no image, and of one with too long a name": (
+        {},
+        {},
+        {"containerStatuses": [container(volumeMounts=[_mounted(""), _mounted("a" * 256), _mounted("a" * 257)])]},
+        [
+            f"{_MOUNTS}[0].{_IMAGE}: Required value: imageRef must not be empty",
+            f"{_MOUNTS}[2].{_IMAGE}: Too long: may not be more than 256 bytes",
+        ],
+    ),
     "a user of no number": (
         {},
         {},
         {"containerStatuses": [container(state={}, user={"linux": {"uid": -1, "gid": 1}})]},
-        ["status.containerStatuses[0].linux.uid: Invalid value: -1: must be between 0 and 4294967295, inclusive"],
+        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 4294967295, inclusive"],
     ),
     "another class": (
         {},

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.api.types import Object
+from engine.api.validation import text
 from tests.api.objects import POD, container, pod, problems
+
+SUBDOMAIN_TEXT = text.dns_subdomain("")[0]
 
 
 def annotated(annotations: dict[str, str]) -> Object:
@@ -236,7 +239,10 @@ CASES: dict[str, tuple[Object, list[str]]] = {
                     "maxSkew": 1,
                     "topologyKey": "zone",
                     "whenUnsatisfiable": "DoNotSchedule",
-                    "labelSelector": {"matchLabels": {"a": "b"}},
+                    "labelSelector": {
+                        "matchLabels": {"a": "b"},
+                        "matchExpressions": [{"key": "a", "operator": "Exists"}],
+                    },
                     "matchLabelKeys": ["a", "a b"],
                 },
             ]
@@ -251,21 +257,77 @@ CASES: dict[str, tuple[Object, list[str]]] = {
                 "labelSelector is not set"
             ),
             (
-                'spec.topologySpreadConstraints[1].matchLabelKeys[0]: Invalid value: "a": exists in both '
-                "matchLabelKeys and labelSelector"
-            ),
-            (
                 'spec.topologySpreadConstraints[1].matchLabelKeys[1]: Invalid value: "a b": name part must '
                 "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric"
                 " character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
                 "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
             ),
+            (
+                'spec.topologySpreadConstraints[1][0]: Invalid value: "a": exists in both '
+                "matchLabelKeys and labelSelector"
+            ),
+        ],
+    ),
+    "a key that the selector has by itself, and that the Pod has no label for": (
+        pod(
+            topologySpreadConstraints=[
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "zone",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                    "labelSelector": {"matchLabels": {"a": "b"}},
+                    "matchLabelKeys": ["a"],
+                }
+            ]
+        ),
+        [],
+    ),
+    "another host name beside the node's, too long and none; an account; a system of no name": (
+        pod(hostnameOverride="A" * 65, hostNetwork=True, setHostnameAsFQDN=True, serviceAccountName="a_b", os={}),
+        [
+            "spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true",
+            "spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true",
+            "spec.hostnameOverride: Too long: may not be more than 64 bytes",
+            f'spec.hostnameOverride: Invalid value: "{"A" * 65}": {SUBDOMAIN_TEXT}',
+            f'spec.serviceAccountName: Invalid value: "a_b": {SUBDOMAIN_TEXT}',
+            "spec.os.name: Required value",
+        ],
+    ),
+    "what the Pod as a whole does not ask for is its containers' affair": (
+        pod(
+            containers=[
+                {"name": "a", "image": "a", "resources": {"requests": {"cpu": "2", "memory": "2Gi", "e.io/d": "1"}}}
+            ],
+            resources={"requests": {"cpu": "1"}, "limits": {"cpu": "3"}, "claims": [{"name": "c"}]},
+            resourceClaims=[{"name": "c", "resourceClaimName": "c"}],
+        ),
+        [
+            "spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources",
+            "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level",
+            'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container '
+            "requests of 2",
+        ],
+    ),
+    "a restart to resize where nothing restarts": (
+        pod(
+            restartPolicy="Never",
+            containers=[
+                {
+                    "name": "a",
+                    "image": "a",
+                    "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}],
+                }
+            ],
+        ),
+        [
+            "spec.containers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when pod "
+            "`restartPolicy` is 'Never'"
         ],
     ),
     "tolerations by numbers, which are off by default": (
         pod(tolerations=[{"key": "a", "operator": "Gt", "value": "1"}, {"key": "a", "operator": "Near"}]),
         [
-            'spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"',
+            'spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"',
             'spec.tolerations[1].operator: Unsupported value: "Near": supported values: "Equal", "Exists"',
         ],
     ),

@@ -233,12 +233,31 @@ PROJECTIONS: dict[str, tuple[list[Object], list[str]]] = {
     "a certificate of no file and key": (
         [{"podCertificate": {"signerName": "a.io/b", "keyType": "DSA", "maxExpirationSeconds": 60}}],
         [
-            '.sources[0].podCertificate.keyType: Unsupported value: "DSA": supported values: "ECDSAP256", '
-            '"ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096"',
+            '.sources[0].podCertificate.keyType: Unsupported value: "DSA": supported values: "RSA3072", '
+            '"RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
             ".sources[0].podCertificate.maxExpirationSeconds: Invalid value: 60: "
-            "must be between 3600 and 7862400, inclusive",
+            "if provided, maxExpirationSeconds must be >= 3600",
             ".sources[0].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and "
             "certificateChainPath",
+        ],
+    ),
+    "a certificate for longer than Kubernetes gives one, with words of no domain": (
+        [
+            {
+                "podCertificate": {
+                    "signerName": "kubernetes.io/kube-apiserver-client-pod",
+                    "keyType": "ED25519",
+                    "maxExpirationSeconds": 86_401,
+                    "keyPath": "key.pem",
+                    "userAnnotations": {"example.com/Word": "a", "word": "b"},
+                }
+            }
+        ],
+        [
+            '.sources[0].podCertificate.userAnnotations: Invalid value: "word": must be a domain-prefixed key (such as '
+            '"acme.io/foo")',
+            ".sources[0].podCertificate.maxExpirationSeconds: Invalid value: 86401: "
+            "if provided, maxExpirationSeconds must be <= 86400",
         ],
     ),
 }
