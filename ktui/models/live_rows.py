@@ -66,6 +66,11 @@ class LiveRows(Sequence[GridRow]):
     def clear(self) -> None:
         self._all, self._places, self._order, self.widths = {}, {}, SortedList(), []
 
+    def reserve(self, column: int, width: int) -> None:
+        """Room for what the cells of a column are going to be when they are finished."""
+        if column < len(self.widths):
+            self.widths[column] = max(self.widths[column], width)
+
     def _widen(self, row: GridRow) -> None:
         widths = self.widths
         if len(widths) < len(row.cells):

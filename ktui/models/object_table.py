@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from engine.api.duration import human_duration
 from engine.api.types import GVR, Object
+from ktui.models.ages import LONGEST, Age, AgingColumns
 from ktui.models.grid_row import NO_LABELS, GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import sort_key
@@ -18,7 +20,7 @@ BAD = frozenset(
 )
 GOING = frozenset({"Pending", "ContainerCreating", "PodInitializing", "Terminating", "Unknown"})
 LIT_SECONDS = 1.0
-AGE_WIDTH = 5  # 9m59s
+NO_AGES: Mapping[int, Age] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,24 @@ class Kept:
     cells: tuple[str, ...]
     created: float | None
     labels: Mapping[str, str]
+    told: float | None  # when, on the model's clock, where that was known by then
+    ages: Mapping[int, Age]  # cells that grow older since, by their column
 
 
 class ObjectTable:
-    """`columns` are a meta.k8s.io/v1 Table's; wide ones are left out unless `wide`. `rows` are what is shown."""
+    """`columns` are a meta.k8s.io/v1 Table's; wide ones are left out unless `wide`. `rows` are what is shown.
 
-    def __init__(self, resource: GVR, *, namespaced: bool = True, wide: bool = False) -> None:
+    `model_now` tells the cluster's time, None while that is not known.
+    """
+
+    def __init__(
+        self,
+        resource: GVR,
+        *,
+        namespaced: bool = True,
+        wide: bool = False,
+        model_now: Callable[[], datetime | None] = lambda: None,
+    ) -> None:
         self.resource = resource
         self.namespaced = namespaced
         self.columns: list[Object] = []
@@ -43,12 +57,14 @@ class ObjectTable:
         self.rows = LiveRows(finish=self._as_of_now, value=self._value)
         self.changed: dict[str, float] = {}  # when a row last changed, on the reader's clock
         self.now = 0.0  # on the reader's clock
-        self.model_now: datetime | None = None
+        self._model_now = model_now
         self._wide = wide
         self._kept: dict[str, Kept] = {}
         self._stale: set[str] = set()  # of a list that has not ended: what was not in it so far
         self._shown: list[int] = []
         self._age = -1  # the place of the age among the cells that are shown
+        self._aging = AgingColumns()
+        self._began: float | None = None  # when the model's time was first known: what was told before counts from it
 
     # -- rows in
 
@@ -90,19 +106,23 @@ class ObjectTable:
         columns = table.get("columnDefinitions")
         if columns and columns != self.columns:
             self.columns = columns
+            self._aging = AgingColumns(columns)
             self._choose()
 
     def _keep(self, row: Object) -> str:
         key, metadata = row_key(row), row["object"]["metadata"]
         created = metadata.get("creationTimestamp")
+        cells = tuple(cell_text(cell) for cell in row["cells"])
         kept = Kept(
             metadata.get("namespace", ""),
-            tuple(cell_text(cell) for cell in row["cells"]),
+            cells,
             datetime.fromisoformat(created).timestamp() if created else None,
             metadata.get("labels") or NO_LABELS,
+            self._time(),
+            self._aging.of(cells) or NO_AGES,
         )
         self._kept[key] = kept
-        self.rows.put(self._row(key, kept))
+        self._put(key, kept)
         return key
 
     def _drop(self, key: str) -> None:
@@ -136,9 +156,15 @@ class ObjectTable:
         self._age = names.index("Age") + self.namespaced if "Age" in names else -1
         self.rows.clear()
         if self._age >= 0:  # ages grow while nothing comes
-            self.rows.at_least = {self._age: AGE_WIDTH}
+            self.rows.at_least = {self._age: LONGEST}
         for key, kept in self._kept.items():
-            self.rows.put(self._row(key, kept))
+            self._put(key, kept)
+
+    def _put(self, key: str, kept: Kept) -> None:
+        self.rows.put(self._row(key, kept))
+        for column, age in kept.ages.items():
+            if column in self._shown:
+                self.rows.reserve(self._shown.index(column) + self.namespaced, age.widest)
 
     def _row(self, key: str, kept: Kept) -> GridRow:
         cells = [kept.namespace] if self.namespaced else []
@@ -149,16 +175,34 @@ class ObjectTable:
         kept = self._kept[row.key]
         if column == self._age and kept.created is not None:
             return 0, -kept.created, ""
+        age = kept.ages.get(self._shown[column - self.namespaced]) if kept.ages and column >= self.namespaced else None
+        if age is not None and not age.before:
+            return 0, age.seconds - (kept.told or 0.0), ""
         return sort_key(row.cells[column])
 
+    def _time(self) -> float | None:
+        now = self._model_now()
+        return now.timestamp() if now is not None else None
+
     def _as_of_now(self, row: GridRow) -> GridRow:
-        """With its age on the model's clock, and lit if it changed a moment ago."""
-        cells, created = row.cells, self._kept[row.key].created
-        if self._age >= 0 and self.model_now is not None and created is not None:
-            age = human_duration(max(0.0, self.model_now.timestamp() - created))
-            cells = (*cells[: self._age], age, *cells[self._age + 1 :])
+        """With its ages on the model's clock, and lit if it changed a moment ago."""
+        kept, cells, time = self._kept[row.key], row.cells, self._time()
+        if time is not None:
+            cells = self._aged(kept, cells, time)
         is_lit = 0 < self.changed.get(row.key, 0.0) > self.now - LIT_SECONDS
         return GridRow(row.key, cells, row.tone, is_lit, row.labels)
+
+    def _aged(self, kept: Kept, cells: tuple[str, ...], time: float) -> tuple[str, ...]:
+        aged = list(cells)
+        if self._age >= 0 and kept.created is not None:
+            aged[self._age] = human_duration(max(0.0, time - kept.created))
+        if self._began is None:
+            self._began = time
+        told = kept.told if kept.told is not None else self._began
+        for column, age in kept.ages.items():
+            if column in self._shown:
+                aged[self._shown.index(column) + self.namespaced] = age.text(time - told)
+        return tuple(aged)
 
 
 def row_key(row: Object) -> str:

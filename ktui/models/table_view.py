@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ktui.models.ages import seconds
 from ktui.models.grid_row import GridRow
 from ktui.models.row_filter import RowFilter
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 31536000}
-_AGE = re.compile(r"(\d+)([smhdy])")
 _SIZES = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "K": 2**10, "M": 2**20, "G": 2**30, "ms": 1e-3}
 _SIZED = re.compile(r"(-?\d+(?:\.\d+)?) ?(Ki|Mi|Gi|Ti|K|M|G|ms|%|×)~?")
 
@@ -54,12 +53,12 @@ def _cell(row: GridRow, column: int) -> str:
 
 
 def sort_key(cell: str) -> tuple[int, float, str]:
-    """Numbers by size, also with a unit; ages by length; all else by letter."""
-    if _AGE.match(cell) and not _AGE.sub("", cell):
-        return 0, float(sum(int(count) * _UNITS[unit] for count, unit in _AGE.findall(cell))), ""
+    """Numbers by size, also with a unit or something in brackets; ages by length; all else by letter."""
+    if (age := seconds(cell)) is not None:
+        return 0, float(age), ""
     if (sized := _SIZED.fullmatch(cell)) is not None:
         return 0, float(sized[1]) * _SIZES.get(sized[2], 1), cell
     try:
-        return 0, float(cell.partition("/")[0].replace(",", "")), cell
+        return 0, float(cell.partition(" (")[0].partition("/")[0].replace(",", "")), cell
     except ValueError:
         return 1, 0.0, cell

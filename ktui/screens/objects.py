@@ -38,7 +38,7 @@ class ObjectsScreen(ObjectActions):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = ObjectTable(PODS)
+        self.table = self._table_of(PODS, namespaced=True)
         self._is_dirty = False
         self._lit_until = 0.0
         self._second = ""
@@ -73,11 +73,14 @@ class ObjectsScreen(ObjectActions):
 
     # -- what is shown
 
+    def _table_of(self, resource: GVR, *, namespaced: bool, wide: bool = False) -> ObjectTable:
+        return ObjectTable(resource, namespaced=namespaced, wide=wide, model_now=lambda: self.ktui.summary.now)
+
     def show_resource(self, resource: GVR, *, namespaced: bool, key: str = "") -> None:
         """Show another resource, and put the cursor on an object of it where its key is given."""
         self._wanted = key
         if resource != self.table.resource or not key:
-            self.table = ObjectTable(resource, namespaced=namespaced, wide=self.table.wide)
+            self.table = self._table_of(resource, namespaced=namespaced, wide=self.table.wide)
             self.detail.display = False
             self.objects.close_filter()
             self.objects.problem = ""
@@ -125,7 +128,7 @@ class ObjectsScreen(ObjectActions):
         empty = f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"
         if not self.table.columns:
             empty = "◐ asking the engine …"
-        self.table.now, self.table.model_now = now, self.ktui.summary.now
+        self.table.now = now
         self.objects.title = self.table.resource.group_resource
         self.objects.note = "◐ more are coming" if self.table.is_listing and self.table.columns else ""
         self.objects.show(self.table.titles, self.table.rows, empty=empty)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,8 +31,8 @@ def row(name: str, status: str = "Running", restarts: str = "0", age: str = "5s"
     return {"cells": [name, status, restarts, age, None], "object": {"metadata": metadata}}
 
 
-def table_of(*rows: dict[str, Any]) -> ObjectTable:
-    table = ObjectTable(PODS)
+def table_of(*rows: dict[str, Any], model_now: Callable[[], datetime | None] = lambda: None) -> ObjectTable:
+    table = ObjectTable(PODS, model_now=model_now)
     table.replace({"columnDefinitions": COLUMNS, "rows": list(rows), "metadata": {"resourceVersion": "9"}})
     return table
 
@@ -62,9 +63,58 @@ def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None
 
 
 def test_ages_are_as_of_the_model_s_clock() -> None:
-    table = table_of(row("a"))
-    table.model_now = datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC)
+    table = table_of(row("a"), model_now=lambda: datetime(2026, 1, 1, 0, 3, 20, tzinfo=UTC))
     assert table.rows[0].cells[-1] == "3m20s"
+
+
+def told(**cells: str) -> ObjectTable:
+    """A table of one row with these cells, which was told at noon and is looked at 100 seconds later."""
+    times = [datetime(2026, 1, 1, 12, 0, tzinfo=UTC)]
+    table = ObjectTable(PODS, namespaced=False, model_now=lambda: times[-1])
+    columns = [{"name": name.replace("_", " "), "type": "date" if name == "Synced" else "string"} for name in cells]
+    metadata = {"name": "a", "creationTimestamp": "2026-01-01T11:00:00Z"}
+    rows = [{"cells": list(cells.values()), "object": {"metadata": metadata}}]
+    table.replace({"columnDefinitions": columns, "rows": rows, "metadata": {}})
+    times.append(datetime(2026, 1, 1, 12, 1, 40, tzinfo=UTC))
+    return table
+
+
+@pytest.mark.parametrize(
+    ("cells", "seen"),
+    [
+        pytest.param({"Restarts": "4 (1s ago)"}, "4 (101s ago)", id="restarts"),
+        pytest.param({"Restarts": "4 (9m59s ago)"}, "4 (11m ago)", id="restarts, minutes"),
+        pytest.param({"Restarts": "4"}, "4", id="restarts of no known time"),
+        pytest.param({"Last_Seen": "17s"}, "117s", id="an event"),
+        pytest.param({"Last_Seen": "<unknown>"}, "<unknown>", id="an event of no time"),
+        pytest.param({"Last_Schedule": "2d3h"}, "2d3h", id="a cron job, days"),
+        pytest.param({"Duration": "20s", "Status": "Running"}, "2m", id="a job that runs"),
+        pytest.param({"Duration": "20s", "Status": "Complete"}, "20s", id="a job that is over"),
+        pytest.param({"Duration": "20s"}, "20s", id="a custom resource's duration"),
+        pytest.param({"Synced": "3h4m"}, "3h5m", id="a date of a custom resource"),
+        pytest.param({"Image": "4 (1s ago)"}, "4 (1s ago)", id="what only looks so"),
+        pytest.param({"Age": "1s"}, "61m", id="the age of the object"),
+    ],
+)
+def test_what_was_told_of_the_past_grows_older(cells: dict[str, str], seen: str) -> None:
+    assert told(**cells).rows[0].cells[0] == seen
+
+
+def test_a_row_told_before_the_time_was_known_counts_from_when_it_was() -> None:
+    times: list[datetime | None] = [None]
+    table = table_of(row("a", restarts="1 (5s ago)"), model_now=lambda: times[-1])
+    seen = []
+    for second in (0, 7):
+        times.append(datetime(2026, 1, 1, 12, 0, second, tzinfo=UTC))
+        seen.append(table.rows[0].cells[3])
+    assert seen == ["1 (5s ago)", "1 (12s ago)"]
+    assert table.rows.widths[3] == len("1 (9m59s ago)")
+
+
+def test_restarts_sort_by_their_number_and_times_by_when_they_were() -> None:
+    table = table_of(row("ten", restarts="10 (1s ago)"), row("none"), row("four", restarts="4 (2d ago)"))
+    table.rows.arrange(TableView(sort="RESTARTS"), table.titles)
+    assert names(table) == ["none", "four", "ten"]
 
 
 def test_ages_sort_by_when_the_object_was_made_not_by_what_the_server_said_then() -> None:
