@@ -59,6 +59,24 @@ BASELINE: dict[str, tuple[Object, str]] = {
         spec(secured(procMount="Unmasked")),
         'procMount (container "a" must not set securityContext.procMount to "Unmasked")',
     ),
+    "proc mount of own users": (spec(secured(procMount="Unmasked"), hostUsers=False), ""),
+    "hosts of the node itself": (
+        spec(
+            {
+                "livenessProbe": {"httpGet": {"host": "127.0.0.1"}},
+                "readinessProbe": {"tcpSocket": {"host": "::1"}},
+                "startupProbe": {"httpGet": {"host": "localhost"}},
+            }
+        ),
+        'probe or lifecycle host (container "a" uses probe or lifecycle hosts "127.0.0.1", "::1", "localhost")',
+    ),
+    "hosts of several": (
+        {
+            "initContainers": [{"name": "z", "lifecycle": {"preStop": {"tcpSocket": {"host": "b.example"}}}}],
+            "containers": [{"name": "a", "lifecycle": {"postStart": {"httpGet": {"host": "b.example"}}}}],
+        },
+        'probe or lifecycle host (containers "a", "z" use probe or lifecycle host "b.example")',
+    ),
 }
 
 
@@ -91,6 +109,14 @@ RESTRICTED: dict[str, tuple[Object, str]] = {
     "baseline first": (
         spec(GOOD, hostIPC=True, volumes=[{"name": "v", "hostPath": {"path": "/"}}]),
         'host namespaces (hostIPC=true), restricted volume types (volume "v" uses restricted volume type "hostPath")',
+    ),
+    "proc mount": (
+        spec({"securityContext": {**GOOD["securityContext"], "procMount": "Unmasked"}}),
+        ", ".join(['procMount (container "a" must not set securityContext.procMount to "Unmasked")'] * 2),
+    ),
+    "proc mount of own users": (
+        spec({"securityContext": {**GOOD["securityContext"], "procMount": "Unmasked"}}, hostUsers=False),
+        'procMount (container "a" must not set securityContext.procMount to "Unmasked")',
     ),
     "windows": (spec({"securityContext": {"runAsNonRoot": True}}, os={"name": "windows"}), ""),
 }

@@ -121,18 +121,19 @@ def host_ports(metadata: Object, spec: Object) -> Finding | None:
 
 
 def host_probes(metadata: Object, spec: Object) -> Finding | None:
-    guilty, hosts = [], dict[str, None]()
+    """Also of hosts that are the node itself (KEP-4940). Containers are named in the order of their names."""
+    guilty, hosts = dict[str, None](), dict[str, None]()
     for container in containers(spec):
         used = [host for handler in _handlers(container) for host in _hosts(handler)]
         if used:
-            guilty.append(container["name"])
+            guilty[container["name"]] = None
             hosts |= dict.fromkeys(used)
     if not guilty:
         return None
     uses = "uses" if len(guilty) == 1 else "use"
+    what = f"probe or lifecycle {plural('host', list(hosts))}"
     return Finding(
-        "probe or lifecycle host",
-        f"{named('container', guilty)} {uses} probe or lifecycle {plural('host', list(hosts))} {quoted(sorted(hosts))}",
+        "probe or lifecycle host", f"{named('container', sorted(guilty))} {uses} {what} {quoted(sorted(hosts))}"
     )
 
 
@@ -146,8 +147,7 @@ def _handlers(container: Object) -> Iterator[Object]:
 
 def _hosts(handler: Object) -> Iterator[str]:
     for kind in ("httpGet", "tcpSocket"):
-        host = (handler.get(kind) or {}).get("host") or ""
-        if host and host not in ("127.0.0.1", "::1"):
+        if host := (handler.get(kind) or {}).get("host"):
             yield host
 
 

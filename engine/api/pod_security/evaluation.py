@@ -43,8 +43,8 @@ def evaluate(wanted: LevelVersion, metadata: Object, spec: Object) -> Result:
 
 
 def _checks(level: str, minor: int) -> list[Check]:
-    """Baseline checks before restricted ones, each in the order of their names; a restricted check that says more than
-    a baseline one stands in its place."""
+    """Baseline checks before restricted ones, each in the order of their names; a restricted check takes the place of
+    the baseline one that it says more than."""
     strict = level != BASELINE
     checks: list[Check] = [baseline.app_armor_profile]
     if not strict or minor < 22:
@@ -56,10 +56,7 @@ def _checks(level: str, minor: int) -> list[Check]:
     if minor >= 34:
         checks.append(baseline.host_probes)
     checks.append(baseline.privileged)
-    if strict or minor < _OWN_USERS_SINCE:
-        checks.append(baseline.proc_mount)
-    else:
-        checks.append(_unless_own_users(baseline.proc_mount))
+    checks.append(baseline.proc_mount if minor < _OWN_USERS_SINCE else _unless_own_users(baseline.proc_mount))
     checks += [partial(baseline.se_linux_options, minor=minor)]
     if not strict or minor < 19:
         checks.append(baseline.seccomp_profile)
@@ -79,6 +76,8 @@ def _restricted(minor: int) -> list[Check]:
         checks.append(partial(restricted.privilege_escalation, minor=minor))
     if minor >= 22:
         checks.append(partial(restricted.capabilities, minor=minor))
+    if minor >= _OWN_USERS_SINCE:  # besides that of the baseline level, so that both may tell of the same
+        checks.append(baseline.proc_mount)
     checks.append(restricted.volume_types)
     root = [restricted.run_as_non_root, *([restricted.run_as_user] if minor >= 23 else [])]
     checks += map(_unless_own_users, root) if minor >= _OWN_USERS_SINCE else root

@@ -29,6 +29,7 @@ _CONTROLLERS = frozenset(
     )
 )
 _SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_OF = "container.seccomp.security.alpha.kubernetes.io/"
 
 
 class PodSecurity(Plugin):
@@ -65,18 +66,20 @@ class PodSecurity(Plugin):
         policy, problems = policy_of(labels)
         if policy == Policy():
             return
+        annotations = attributes.annotations
         if problems:
-            attributes.annotations["pod-security.kubernetes.io/error"] = "Failed to parse policy"
+            texts = list(dict.fromkeys(map(str, problems)))
+            told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+            annotations[f"{PREFIX}error"] = f"Failed to parse policy: {told}"
         metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-        if enforce:
-            result = evaluate(policy.enforce, metadata, spec)
-            attributes.annotations["pod-security.kubernetes.io/enforce-policy"] = str(policy.enforce)
-            if not result.allowed:
-                raise denied(attributes, f'violates PodSecurity "{policy.enforce}": {result.detail}')
         audited = evaluate(policy.audit, metadata, spec)
         if not audited.allowed:
-            text = f'would violate PodSecurity "{policy.audit}": {audited.detail}'
-            attributes.annotations["pod-security.kubernetes.io/audit-violations"] = text
+            annotations[f"{PREFIX}audit-violations"] = f'would violate PodSecurity "{policy.audit}": {audited.detail}'
+        if enforce:
+            annotations[f"{PREFIX}enforce-policy"] = str(policy.enforce)
+            result = evaluate(policy.enforce, metadata, spec)
+            if not result.allowed:
+                raise denied(attributes, f'violates PodSecurity "{policy.enforce}": {result.detail}')
         warned = evaluate(policy.warn, metadata, spec)
         if not warned.allowed:
             attributes.warnings.append(f'would violate PodSecurity "{policy.warn}": {warned.detail}')
@@ -148,11 +151,12 @@ def _template(obj: Object) -> Object:
 
 def _significant(new: Object, old: Object) -> bool:
     """Whether an update of a Pod changes something that the checks look at."""
-    annotations = [(pod["metadata"].get("annotations") or {}).get(_SECCOMP) for pod in (new, old)]
-    return annotations[0] != annotations[1] or _images(new) != _images(old)
+    return _looked_at(new) != _looked_at(old)
 
 
-def _images(pod: Object) -> list[tuple[str, str]]:
-    spec = pod.get("spec") or {}
+def _looked_at(pod: Object) -> list[tuple[str, ...]]:
+    spec, annotations = pod.get("spec") or {}, pod["metadata"].get("annotations") or {}
     fields = ("containers", "initContainers", "ephemeralContainers")
-    return [(each["name"], each.get("image", "")) for field in fields for each in spec.get(field) or ()]
+    each = [container for field in fields for container in spec.get(field) or ()]
+    images = [(one["name"], one.get("image", ""), annotations.get(_SECCOMP_OF + one["name"], "")) for one in each]
+    return [(annotations.get(_SECCOMP, ""),), *images]
