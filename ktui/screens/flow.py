@@ -27,11 +27,13 @@ from ktui.widgets.inspector import Inspector
 from ktui.widgets.story_line import StoryLine
 
 TICK_SECONDS = 0.2
+NO_TRACE = "there is no trace yet: apply something"
 SPANS_SHOWN = 12  # of a folded row
 
 
 class FlowScreen(FrameScreen):
     mode = "flow"
+    newest_is_last = True
     purpose = "Flow: each request, watch event and step of the control plane as it happens. One line is one thing."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pin", "Pin", tooltip="show the trace of the row alone, and again all of them", id="flow.pin"),
@@ -167,6 +169,8 @@ class FlowScreen(FrameScreen):
         self.pinned = row.trace_id if row is not None and not self.canvas.following else self.live.story
         if self.pinned:
             self._show_pinned()
+        else:
+            self.notify(NO_TRACE, timeout=1.5)
 
     def _unpin(self) -> None:
         self.pinned, self.replay = "", None
@@ -175,7 +179,7 @@ class FlowScreen(FrameScreen):
     def _show_pinned(self) -> None:
         """The whole of the pinned trace as far as it has come."""
         self.replay = None
-        self.canvas.show(self._model())
+        self.canvas.show(self._model(), is_pinned=True)
         self._feed_pinned()
 
     def _model(self) -> FlowModel:
@@ -204,8 +208,10 @@ class FlowScreen(FrameScreen):
         if not self.pinned:
             self._pin()
         trace = self.live.traces.get(self.pinned)
+        if not self.pinned:
+            return
         if not trace:
-            self.notify("there is no trace yet: apply something", timeout=1.5)
+            self.notify(NO_TRACE, timeout=1.5)
         elif self.replay is None:
             self.replay = Replay.of(list(trace), self.canvas.model.rows, from_end=by < 0)
             self._show_replay()
@@ -227,7 +233,7 @@ class FlowScreen(FrameScreen):
         assert replay is not None
         model = self._model()
         model.add(replay.shown)
-        self.canvas.show(model)
+        self.canvas.show(model, is_pinned=True)
         row = replay.row_of_current(model.rows)
         if row is not None:
             self.canvas.move_to(row)

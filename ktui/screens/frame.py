@@ -53,6 +53,7 @@ class FrameScreen(Guarded, Container):
 
     mode: ClassVar[str]
     purpose: ClassVar[str] = ""  # for the help
+    newest_is_last: ClassVar[bool] = False  # what is said must not lie over its last lines
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/", id="table.filter", tooltip="show only some rows"),
         Binding("o", "sort", "Sort", show=False, id="table.sort", tooltip="sort by the next column"),

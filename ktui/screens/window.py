@@ -139,6 +139,7 @@ class Window(Guarded, Screen[None]):
         self._say_titles()
 
     def _say_titles(self) -> None:
+        self.set_class(self._halves[-1].shown.newest_is_last, "newest-last")
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)

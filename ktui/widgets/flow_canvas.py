@@ -18,18 +18,13 @@ from textual.strip import Strip
 
 from ktui.guard import Guarded, drawn
 from ktui.models.flow import FlowModel
+from ktui.models.flow_empty import why_empty
 from ktui.models.flow_rows import FlowRow
 from ktui.widgets.flow_painter import FlowPainter, Geometry
 from ktui.widgets.ink import inks, style
 
 FRAME_SECONDS = 0.05
 LIT_SECONDS = 1.0
-EMPTY = (
-    "Nothing has happened yet.",
-    "",
-    "Apply something:   :apply -f samples/web.yaml",
-    "or use kubectl in another terminal:   export KUBECONFIG=$(ktui kubeconfig --path)",
-)
 
 
 class FlowCanvas(Guarded, ScrollView, can_focus=True):
@@ -61,6 +56,7 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
     def __init__(self, model: FlowModel, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.model = model
+        self._is_pinned = False
         self.following = True
         self.cursor = 0
         self._row: FlowRow | None = None  # what the cursor is on, wherever it moves
@@ -73,9 +69,10 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
 
     # -- data in
 
-    def show(self, model: FlowModel) -> None:
-        """Draw another model, from its end."""
+    def show(self, model: FlowModel, *, is_pinned: bool = False) -> None:
+        """Draw another model, from its end; `is_pinned` where it is of one trace alone."""
         self.model = model
+        self._is_pinned = is_pinned
         self.action_follow()
 
     @property
@@ -183,8 +180,8 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
         rows = self.model.rows
         index = y - 1 + int(self.scroll_offset.y)
         if index >= len(rows):
-            line = y - 3
-            return painter.empty(EMPTY[line] if not rows and 0 <= line < len(EMPTY) else "")
+            words = why_empty(self.model, is_pinned=self._is_pinned) if not rows else ()
+            return painter.empty(words[y - 3] if 0 <= y - 3 < len(words) else "")
         row = rows[index]
         strip = painter.row(row, lit=0 < row.touched > self._now() - LIT_SECONDS)
         return self._marked(strip) if index == self.cursor and not self.following else strip

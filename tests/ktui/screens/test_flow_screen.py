@@ -12,6 +12,7 @@ from engine.api.errors import ApiError
 from engine.api.types import GVR
 from engine.api.wire import ClientCertificate
 from engine.cluster import Cluster
+from ktui.models.flow_rows import Kind
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.inspector import Inspector
 from tests.ktui.screens.conftest import Show
@@ -261,3 +262,20 @@ async def test_from_a_row_to_its_object(show: Show, cluster: Cluster) -> None:
         canvas.move_to(next(row for row in canvas.model.rows if row.text == "POST configmaps/mine"))
         await driver.press("t")
         await driver.sees(" configmaps  ", "name: mine")
+
+
+async def test_where_no_line_is_shown_it_is_said_why(show: Show, cluster: Cluster) -> None:
+    async with show() as driver:
+        await write(cluster, "mine")
+        await driver.sees("POST cm/mine")
+        await driver.press("slash")
+        await driver.type("zzz")
+        await driver.sees("No line says zzz.")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.flow.hidden["heartbeats"])
+        await driver.press("h")
+        await driver.sees("lease")
+        canvas = driver.find(FlowCanvas)
+        canvas.move_to(next(row for row in canvas.model.rows if "lease" in row.label and row.kind is Kind.REQUEST))
+        await driver.press("p", "h")
+        await driver.sees("All of this trace is hidden.", "h shows heartbeats")

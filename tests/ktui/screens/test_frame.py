@@ -217,3 +217,17 @@ async def test_a_click_on_a_key_s_word_does_what_the_key_does(show: Show) -> Non
         line = driver.picture.splitlines()[-1]
         await driver.pilot.click(KeyLine, offset=(line.index("Help"), 0))
         await driver.sees("everywhere")
+
+
+async def test_what_is_said_never_lies_over_what_one_looks_at(show: Show) -> None:
+    """Flow's newest lines are its last; of a table the first rows are looked at."""
+
+    def line(text: str) -> int:
+        return next((at for at, said in enumerate(driver.picture.splitlines()) if text in said), -1)
+
+    async with show(size=(80, 24)) as driver:
+        driver.app.notify("said on Flow")
+        await driver.until(lambda: 5 < line("said on Flow") < 12)
+        await driver.press("2")
+        driver.app.notify("said on Objects")
+        await driver.until(lambda: line("said on Objects") > 16)

@@ -1,0 +1,27 @@
+"""What the Flow screen says where it has no line to show: nothing happened, or nothing that is not hidden."""
+
+from __future__ import annotations
+
+from ktui.models.flow import NOISES, FlowModel
+
+NOTHING_YET = (
+    "Nothing has happened yet.",
+    "",
+    "Apply something:   :apply -f samples/web.yaml",
+    "or use kubectl in another terminal:   export KUBECONFIG=$(ktui kubeconfig --path)",
+)
+BACK = "p shows all that happens."
+
+
+def why_empty(model: FlowModel, *, is_pinned: bool) -> tuple[str, ...]:
+    """Why there is no line, and which key brings some; `is_pinned` where one trace is shown alone."""
+    if model.filter:
+        return (f"No line says {model.filter}.", "", "Esc takes the filter away.")
+    if not is_pinned:
+        return NOTHING_YET
+    hidden = [noise for noise in NOISES if model.hidden[noise] and noise not in model.show]
+    if not hidden:
+        why = "The beginning of this trace was not seen." if model.seen else "Nothing of this trace is kept any more."
+        return (why, "", BACK)
+    keys = " · ".join(f"{noise[0]} shows {noise} ({model.hidden[noise]})" for noise in hidden)
+    return ("All of this trace is hidden.", "", keys, BACK)

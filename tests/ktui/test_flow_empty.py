@@ -1,0 +1,43 @@
+"""What Flow says where there is no line to show."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.models.flow import FlowModel
+from ktui.models.flow_empty import NOTHING_YET, why_empty
+from tests.ktui.spans import request, span
+
+HEARTBEAT = request("a", user="system:node:node-1", verb="update", object="lease/kube-node-lease/node-1")
+ALL = "p shows all that happens."
+
+
+@pytest.mark.parametrize(
+    ("spans", "pinned", "filter", "words"),
+    [
+        pytest.param([], False, "", NOTHING_YET, id="nothing"),
+        pytest.param(HEARTBEAT, False, "", NOTHING_YET, id="only what is hidden"),
+        pytest.param(
+            request("a"), False, "conflict", ("No line says conflict.", "", "Esc takes the filter away."), id="filter"
+        ),
+        pytest.param(
+            HEARTBEAT,
+            True,
+            "",
+            ("All of this trace is hidden.", "", "h shows heartbeats (1)", ALL),
+            id="a pinned heartbeat",
+        ),
+        pytest.param([], True, "", ("Nothing of this trace is kept any more.", "", ALL), id="a forgotten trace"),
+        pytest.param(
+            [span("b3", 3)], True, "", ("The beginning of this trace was not seen.", "", ALL), id="a skipped beginning"
+        ),
+    ],
+)
+def test_why_there_is_no_line(
+    spans: list[dict[str, object]], pinned: bool, filter: str, words: tuple[str, ...]
+) -> None:
+    model = FlowModel()
+    model.add(spans)
+    model.filter = filter
+    assert model.rows == []
+    assert why_empty(model, is_pinned=pinned) == words
