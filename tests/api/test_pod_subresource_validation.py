@@ -95,6 +95,9 @@ def test_a_container_may_be_added_for_debugging() -> None:
     assert ephemeral(stored(pod()), {**DEBUG, "ports": [{"containerPort": 80, "protocol": "TCP"}]}) == [
         "spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container"
     ]
+    assert ephemeral(stored(pod()), {**DEBUG, "restartPolicy": ""}) == [
+        "spec.ephemeralContainers[0].restartPolicy: Forbidden: cannot be set for an Ephemeral Container"
+    ]
 
 
 def test_what_was_added_stays_as_it_is() -> None:

@@ -220,7 +220,7 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     ),
     "privileged and not": (
         container(securityContext={"runAsUser": -1}),
-        [f"{C}.securityContext.runAsUser: Invalid value: -1: must be between 0 and 4294967295, inclusive"],
+        [f"{C}.securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive"],
     ),
 }
 

@@ -16,7 +16,8 @@ _DEFAULT_GROUP = "must be 'PersistentVolumeClaim' when referencing the default a
 _TEMPLATE_METADATA = {
     **{field: field for field in ("name", "generateName", "namespace", "selfLink")},
     "uid": "uID",
-    **{field: field for field in ("resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")},
+    **{field: field for field in ("resourceVersion", "generation", "creationTimestamp")},
+    **{field: field for field in ("deletionTimestamp", "deletionGracePeriodSeconds")},
     **{field: field for field in ("ownerReferences", "finalizers", "managedFields")},
 }
 

@@ -31,7 +31,7 @@ _EPHEMERAL_FORBIDDEN = (
     "lifecycle",
 )
 _NO_RESTART = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-_POINTERS = (*PROBES, "lifecycle")  # there, though empty
+_POINTERS = (*PROBES, "lifecycle", "restartPolicy")  # there, though empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,17 @@ import ipaddress
 from collections.abc import Sequence
 
 from engine.api import errors
+from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import pod_annotations, text
 from engine.api.validation.pod_annotations import annotation_updates
 from engine.api.validation.problems import Problems
+from engine.api.validation.resources import native
 
 _SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 _HEALTH_MESSAGE_LENGTH, _IMAGE_REFERENCE_LENGTH = 1024, 256
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
-_MAX_ID = 0xFFFFFFFF
+_MAX_ID = 2**31 - 1
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _FAMILIES = "may specify no more than one IP for each IP family"
 _BOUND = "may not be set on pods that are already bound to a node"
@@ -51,6 +53,7 @@ def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
     _claims(status.get("resourceClaimStatuses", ()), spec, problems)
     if (claim := status.get("extendedResourceClaimStatus")) is not None:
         _extended_claim(claim, spec, problems)
+    _node_claims(status, spec, problems)
     _pod_addresses(status.get("podIPs", ()), _addresses(before.get("podIPs", ())), problems)
     _host_addresses(status, _addresses(before.get("hostIPs", ())), problems)
     for field in _STATUSES:
@@ -152,6 +155,26 @@ def _extended_claim(status: Object, spec: Object, problems: Problems) -> None:
         problems.all_invalid(f"{path}.resourceClaimName", name, text.dns_subdomain(name))
     else:
         problems.required(f"{path}.resourceClaimName")
+
+
+def _node_claims(status: Object, spec: Object, problems: Problems) -> None:
+    """What claims take of a node's own resources (KEP-5517, validateNodeAllocatableResourceClaimStatus)."""
+    for index, entry in enumerate(status.get("nodeAllocatableResourceClaimStatuses", ())):
+        path, name = f"status.nodeAllocatableResourceClaimStatuses[{index}]", entry.get("resourceClaimName", "")
+        if not name:
+            problems.required(f"{path}.resourceClaimName", "must not be empty")
+        known = (*spec.get("resourceClaims", ()), *status.get("resourceClaimStatuses", ()))
+        if not any(claim.get("resourceClaimName") == name for claim in known):
+            problems.invalid(f"{path}.resourceClaimName", name, "no mapping found in pod reference")
+        for field in ("containers", "resources"):
+            if not entry.get(field):
+                problems.required(f"{path}.{field}", "must not be empty")
+        for resource, amount in entry.get("resources", {}).items():
+            at = f"{path}.resources[{resource}]"
+            if not native(resource):
+                problems.invalid(at, resource, "must be a node allocatable resource name")
+            if Quantity.parse(amount) < Quantity():
+                problems.invalid(at, amount, "must be non-negative")
 
 
 def _addresses(entries: Sequence[Object]) -> list[str]:

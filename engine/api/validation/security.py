@@ -11,7 +11,7 @@ from engine.api.validation.go_values import internal
 from engine.api.validation.problems import Problems
 from engine.api.validation.windows import windows_options
 
-_MAX_ID = 0xFFFFFFFF
+_MAX_ID = 2**31 - 1
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL_LENGTH = 253

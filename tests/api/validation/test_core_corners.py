@@ -29,10 +29,11 @@ def spread(**fields: object) -> Object:
 CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "the metadata of a claim that a Pod makes": (
         POD,
-        template(uid="u", name="n", finalizers=["a/b"], labels={"a": "b"}),
+        template(uid="u", name="n", finalizers=["a/b"], labels={"a": "b"}, creationTimestamp="2026-01-01T00:00:00Z"),
         [
             "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set",
             "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.uID: Forbidden: cannot be set",
+            "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.creationTimestamp: Forbidden: cannot be set",
             "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.finalizers: Forbidden: cannot be set",
         ],
     ),

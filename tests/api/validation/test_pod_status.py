@@ -41,6 +41,7 @@ _SICK = [
     {"resourceID": identifier, "health": "Unknown", "message": "m" * size}
     for identifier, size in (("a", 0), ("b", 1025))
 ]
+_TAKEN = "status.nodeAllocatableResourceClaimStatuses"
 _DEVICES = "status.containerStatuses[0].allocatedResourcesStatus[0].resources"
 _MOUNTS, _IMAGE = "status.containerStatuses[0].volumeMounts", "volumeStatus.imageVolumeStatus.imageRef"
 
@@ -127,6 +128,26 @@ STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
         {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": ""}]},
         [f'status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "": {_SUBDOMAIN}'],
     ),
+    "what a claim takes of the node": (
+        {"resourceClaims": [{"name": "a", "resourceClaimName": "mine"}]},
+        {},
+        {
+            "nodeAllocatableResourceClaimStatuses": [
+                {"resourceClaimName": "mine", "containers": ["web"], "resources": {"cpu": "1"}},
+                {"resourceClaimName": "", "resources": {"example.com/gpu": "-1"}},
+                {"resourceClaimName": "mine", "containers": ["web"]},
+            ]
+        },
+        [
+            f"{_TAKEN}[1].resourceClaimName: Required value: must not be empty",
+            f'{_TAKEN}[1].resourceClaimName: Invalid value: "": no mapping found in pod reference',
+            f"{_TAKEN}[1].containers: Required value: must not be empty",
+            f'{_TAKEN}[1].resources[example.com/gpu]: Invalid value: "example.com/gpu": must be a node allocatable '
+            "resource name",
+            f'{_TAKEN}[1].resources[example.com/gpu]: Invalid value: "-1": must be non-negative',
+            f"{_TAKEN}[2].resources: Required value: must not be empty",
+        ],
+    ),
     "of the health of a device nothing, or too much": (
         {},
         {},
@@ -149,7 +170,7 @@ STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
         {},
         {},
         {"containerStatuses": [container(state={}, user={"linux": {"uid": -1, "gid": 1}})]},
-        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 4294967295, inclusive"],
+        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive"],
     ),
     "another class": (
         {},
