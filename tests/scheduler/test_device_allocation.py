@@ -380,12 +380,6 @@ def test_what_cannot_be_allocated_on_this_node(request_: Object, slices: list[Ob
     assert str(failure.value) == text
 
 
-def test_a_search_without_end_is_given_up() -> None:
-    devices = published(*(device(f"d{i}", numa=i // 3) for i in range(40)))
-    with pytest.raises(NodeAllocationError, match="timed out trying to allocate devices"):
-        allocate([claim("x", wants(count=20), constraints=DIFFERENT)], [devices])
-
-
 def test_the_result_says_where_it_can_be_used_and_how() -> None:
     rack = {"key": "rack", "operator": "In", "values": ["1"]}
     shared = published(

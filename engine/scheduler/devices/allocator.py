@@ -1,13 +1,16 @@
 """The search for devices: the first full solution in the order of claims, requests, pools and devices.
 
-Source: upstream's structured/internal/stable/allocator_stable.go. A device is chosen, the search goes on behind it, and
-comes back where it finds no way. Upstream gives up after ten seconds of one Filter, we after so many steps.
+Source: upstream's structured/internal/incubating/allocator_incubating.go. A device is chosen, the search goes on behind
+it, and comes back where it finds no way. Within a request the order of devices is of no matter: a further one comes
+after the last. Upstream gives up after ten seconds of one Filter, we after so many steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 
 from engine.api.types import Object
 from engine.scheduler.devices.counters import Counters
@@ -19,6 +22,7 @@ from engine.scheduler.devices.requests import (
     Constraint,
     NodeAllocationError,
     Request,
+    SearchTimeoutError,
     alternatives,
     claim_key,
     constraints_of,
@@ -78,8 +82,11 @@ class Allocator:
         verdicts: Verdicts,
         new_share: Callable[[], str],
         features: Features = Features(),
+        steps: int = MAX_STEPS,
     ) -> None:
+        """`steps` are those of one search, on one node."""
         self.claims = claims
+        self._steps = steps
         self._in_use = in_use
         self._new_share = new_share
         self._features = features
@@ -92,12 +99,12 @@ class Allocator:
         ask for.
 
         Raises AllocationError for a claim or class that can never be met as it is, NodeAllocationError where only this
-        node is to blame.
+        node is to blame, SearchTimeoutError where nothing is known of the node.
         """
         wanted = (*self.claims, *further)
         claims = [_Claim(each, alternatives(each, self._class_of), constraints_of(each)) for each in wanted]
         pools = self._slices.of(node)
-        search = _Search(claims, pools, self._in_use, self._verdicts, self._features)
+        search = _Search(claims, pools, self._in_use, self._verdicts, self._features, self._steps)
         search.prepare()
         if not search.claim(0):
             if any(pool.invalid for pool in pools):
@@ -118,10 +125,17 @@ class Allocator:
 
 class _Search:
     def __init__(
-        self, claims: list[_Claim], pools: list[Pool], in_use: InUse, verdicts: Verdicts, features: Features
+        self,
+        claims: list[_Claim],
+        pools: list[Pool],
+        in_use: InUse,
+        verdicts: Verdicts,
+        features: Features,
+        steps: int,
     ) -> None:
         self._claims = claims
         self._pools = pools
+        self._devices = [d for pool in pools if not (pool.incomplete or pool.invalid) for d in pool.devices]
         self._taken = in_use
         self._verdicts = verdicts
         self._features = features
@@ -130,7 +144,7 @@ class _Search:
         self._allocating: dict[DeviceId, list[int]] = {}
         self._consuming: dict[DeviceId, list[Consumed]] = {}
         self._selectable: dict[tuple[int, DeviceId], bool] = {}
-        self._steps = 0
+        self._steps_left = steps
 
     # -- before
 
@@ -198,11 +212,12 @@ class _Search:
             raise _TooManyError
         return False
 
-    def _device(self, index: int, number: int, request: Request, had: int) -> bool:
-        """Find the request's devices from the one after `had`, and all that comes behind."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise NodeAllocationError("timed out trying to allocate devices")
+    def _device(self, index: int, number: int, request: Request, had: int, start: int = 0) -> bool:
+        """Find the request's devices from the one after `had`, at the place `start` or behind it, and all that comes
+        behind."""
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise SearchTimeoutError("timed out trying to allocate devices")
         if request.all_devices is not None and not request.all_devices:
             return False
         if had == request.count:
@@ -217,17 +232,29 @@ class _Search:
                 lambda: self._device(index, number, request, had + 1),
                 must=True,
             )
-        for pool in self._pools:
-            if pool.incomplete or pool.invalid:
+        for place in range(start, len(self._devices)):
+            device = self._devices[place]
+            if not self._is_candidate(index, request, device):
                 continue
-            for device in pool.devices:
-                if self._in_use(device, index, request):
-                    continue
-                if not self._is_selectable(self._claims[index].claim, request, device):
-                    continue
-                if self._with(index, request, device, lambda: self._device(index, number, request, had + 1)):
-                    return True
+            further = partial(self._device, index, number, request, had + 1, place + 1)
+            if self._with(index, request, device, further):
+                return True
+            if not self._may_be_enough(index, request, place + 1, request.count - had):
+                return False
         return False
+
+    def _is_candidate(self, index: int, request: Request, device: Device) -> bool:
+        if self._in_use(device, index, request):
+            return False
+        return self._is_selectable(self._claims[index].claim, request, device)
+
+    def _may_be_enough(self, index: int, request: Request, start: int, count: int) -> bool:
+        """Whether so many devices are left; to learn of a selector that breaks is left to the search."""
+        try:
+            left = (device for device in self._devices[start:] if self._is_candidate(index, request, device))
+            return sum(1 for _ in islice(left, count)) == count
+        except AllocationError:
+            return True
 
     def _with(
         self, index: int, request: Request, device: Device, further: Callable[[], bool], *, must: bool = False
@@ -244,17 +271,17 @@ class _Search:
         return done
 
     def _in_use(self, device: Device, index: int, request: Request) -> bool:
+        if self._features.sharing and is_shared(device):
+            return not request.admin_access and device.id in self._taken.devices
         allocating = self._allocating.get(device.id, ())
         if request.admin_access:
             return index in allocating
-        if self._features.sharing and is_shared(device):
-            return device.id in self._taken.devices
         return device.id in self._taken or bool(allocating)
 
     def _share(self, index: int, request: Request, device: Device) -> Consumed | None:
         """What the request takes of the device's capacities, nothing where it takes all of it; None if it cannot."""
         shared, asked = is_shared(device), request.capacities
-        if not self._features.sharing or request.admin_access or not (shared or asked):
+        if not self._features.sharing or not (shared or asked):
             return {}
         try:
             wanted = consumption(device, asked)
@@ -267,7 +294,7 @@ class _Search:
 
     def _draws(self, device: Device) -> bool:
         """Whether counters are to be taken for the device: once, however many share it."""
-        first = device.id not in self._taken and not self._allocating.get(device.id)
+        first = device.id not in self._taken.consumed and not self._allocating.get(device.id)
         return bool(device.spec.get("consumesCounters")) and (first or not is_shared(device))
 
     def _choose(self, index: int, request: Request, device: Device, *, must: bool) -> bool:
@@ -295,7 +322,7 @@ class _Search:
             return False
         self._allocating.setdefault(device.id, []).append(index)
         self._consuming.setdefault(device.id, []).append(share)
-        of_its_own = not (self._features.sharing and is_shared(device) and not request.admin_access)
+        of_its_own = not (self._features.sharing and is_shared(device))
         each.chosen.append(Chosen(request, device, None if of_its_own else share))
         return True
 

@@ -23,6 +23,10 @@ class NodeAllocationError(Exception):
     """Something is wrong with the devices of this node."""
 
 
+class SearchTimeoutError(Exception):
+    """The search has taken too long to tell whether the node has what is asked for."""
+
+
 @dataclass(slots=True)
 class Request:
     """A request, or one of the alternatives of a request (then with its parent's name)."""

@@ -57,7 +57,8 @@ def _result(each: Chosen, new_share: Callable[[], str]) -> Object:
             made[name] = conditions
     if each.share is not None:
         made["shareID"] = new_share()
-        made["consumedCapacity"] = shown(each.share)
+        if each.share:
+            made["consumedCapacity"] = shown(each.share)
     return made
 
 

@@ -14,9 +14,9 @@ from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.configuration.fields import seconds
-from engine.scheduler.devices.allocator import Allocator, Features, InUse
+from engine.scheduler.devices.allocator import MAX_STEPS, Allocator, Features, InUse
 from engine.scheduler.devices.pools import Slices
-from engine.scheduler.devices.requests import AllocationError, NodeAllocationError
+from engine.scheduler.devices.requests import AllocationError, NodeAllocationError, SearchTimeoutError
 from engine.scheduler.devices.selectors import Verdicts
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.diagnosis import NodeToStatus
@@ -74,6 +74,14 @@ from engine.scheduler.pod_info import PodInfo
 if TYPE_CHECKING:
     from engine.scheduler.framework.handle import Handle
 
+DEFAULT_FILTER_TIMEOUT = "10s"
+
+
+def _steps_of(timeout: float) -> int:
+    """How far the search for devices goes on one node: as far as it may for ten seconds, or for none at all."""
+    default = seconds(DEFAULT_FILTER_TIMEOUT)
+    return int(MAX_STEPS * min(timeout, default) / default) if timeout else MAX_STEPS
+
 
 class DynamicResources(
     PreEnqueuePlugin,
@@ -100,6 +108,7 @@ class DynamicResources(
         self._shares = handle.rng.stream("device shares")
         told = args.get("bindingTimeout")
         self._binding_timeout = DEFAULT_BINDING_TIMEOUT if told is None else seconds(str(told))
+        self._steps = _steps_of(seconds(str(args.get("filterTimeout") or DEFAULT_FILTER_TIMEOUT)))
         modern = at_least(handle.version, 36)
         self._features = Features(conditions=modern, sharing=modern, short_config=at_least(handle.version, 37))
         self._binder = ClaimBinder(
@@ -155,6 +164,7 @@ class DynamicResources(
             verdicts=self._verdicts,
             new_share=self._shares.uid,
             features=self._features,
+            steps=self._steps,
         )
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
@@ -193,6 +203,10 @@ class DynamicResources(
         name = node["metadata"]["name"]
         try:
             found = kept.allocator.allocate(node, wanted[len(kept.allocator.claims) :])
+        except SearchTimeoutError as failure:
+            # Another try may be luckier, whatever happens or not: since 1.37 the pod backs off, as after an error.
+            retried = at_least(self.handle.version, 37)
+            return error(f"node {name}: {failure}") if retried else unresolvable(str(failure))
         except NodeAllocationError as failure:
             return unresolvable(str(failure))
         except AllocationError as failure:
