@@ -21,7 +21,7 @@ from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulati
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
 from engine.scheduler.whatif.targets import BETWEEN, kind_of, pods_under
-from engine.scheduler.whatif.workloads import is_workload, made_for
+from engine.scheduler.whatif.workloads import is_workload, made_for, more_of
 from ktui.commands import UsageError
 
 Json = dict[str, Any]
@@ -142,16 +142,16 @@ class WhatIf:
                 await simulation.close()
 
     async def count(self, configuration: SchedulerConfiguration, limit: int) -> Json:
-        """How many more of the first Pod that is wanted fit. Raises UsageError."""
+        """How many more Pods of the first workload that is wanted fit. Raises UsageError."""
         simulation = None
         try:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
-            first = next(self._new_pods(cluster, simulation), None)
-            if first is None:
+            first = self._workloads(cluster)[0]
+            found = await capacity(simulation, more_of(first, cluster, limit), made_for=made_for(first))
+            if not found.pod:
                 raise UsageError("there is no Pod to count")
-            of, pod = first
-            return (await capacity(simulation, pod, limit=limit, made_for=of)).to_json()
+            return found.to_json()
         except DumpError as error:
             raise UsageError(str(error)) from error
         finally:
@@ -163,24 +163,27 @@ class WhatIf:
         return [pair.to_json() for pair in pairs]
 
     def _new_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterator[tuple[str, Object]]:
-        """Each Pod with the workload that it is made for, as `made_for` has it. What the Pods stand on (claims,
-        classes, ...) is added first; a Pod of the same name is placed again."""
-        workloads = []
-        for obj in self.wanted:
-            if is_workload(obj):
-                workloads.append(obj)
-            else:
-                cluster.add(obj)
-        if not workloads:
-            raise UsageError("there are no Pods and no workloads in the files")
-        for obj in workloads:
-            obj = _in_namespace(obj, self.namespace)
+        """Each Pod with the workload that it is made for, as `made_for` has it. A Pod of the same name is placed
+        again."""
+        for obj in self._workloads(cluster):
             for pod in pods_of(obj, cluster):
                 metadata = pod["metadata"]
                 present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
                 if present is not None:
                     simulation.take_away(present)
                 yield made_for(obj), pod
+
+    def _workloads(self, cluster: ClusterObjects) -> list[Object]:
+        """The workloads that are wanted, once what they stand on (claims, classes, ...) is added to the cluster."""
+        workloads = []
+        for obj in self.wanted:
+            if is_workload(obj):
+                workloads.append(_in_namespace(obj, self.namespace))
+            else:
+                cluster.add(obj, self.namespace)
+        if not workloads:
+            raise UsageError("there are no Pods and no workloads in the files")
+        return workloads
 
     def _old_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterable[Object]:
         if not self.target:

@@ -120,7 +120,10 @@ def _runs_out(reason: str, found: Json) -> str:
         return f"what is in the way: {reason} (on {found['reasons'][reason]} of the nodes)"
     nodes, had_room = found["spent"][reason], found["hadRoom"]
     where = "the one node" if had_room == 1 else f"{nodes} of the {had_room} nodes"
-    return f"what runs out first: {reason.removeprefix('Insufficient ')} ({reason} on {where} that had room)"
+    lacking, _, resource = reason.partition("Insufficient ")
+    if resource and not lacking:
+        return f"what runs out first: {resource} ({reason} on {where} that had room)"
+    return f"what is in the way first: {reason} (on {where} that had room)"
 
 
 def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:

@@ -15,6 +15,11 @@ HARD_EFFECTS = (NO_SCHEDULE, NO_EXECUTE)
 UNSCHEDULABLE_TAINT: Object = {"key": "node.kubernetes.io/unschedulable", "effect": NO_SCHEDULE}
 
 
+def is_of_cordon(taint: Object) -> bool:
+    """Whether it is the taint that the node lifecycle controller keeps on cordoned nodes, and takes away with it."""
+    return all(taint.get(field) == value for field, value in UNSCHEDULABLE_TAINT.items())
+
+
 def _compares(operator: str, toleration: str, taint: str) -> bool:
     """Gt and Lt (KEP 5471): the taint's number against the toleration's."""
     bound, value = integer(toleration), integer(taint)

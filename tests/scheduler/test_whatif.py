@@ -12,6 +12,7 @@ from engine.api.types import Object, copy_object
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulation, pods_of
 from engine.scheduler.whatif.capacity import Capacity, capacity
+from engine.scheduler.whatif.workloads import more_of
 from tests.scheduler.objects import affinity, container, near, node, pod, spread, taint
 from tests.scheduler.random_cluster import Cluster
 
@@ -226,6 +227,16 @@ def ported(port: int) -> list[Object]:
     return [container(ports=[{"containerPort": port, "hostPort": port, "protocol": "TCP"}])]
 
 
+HOST = "kubernetes.io/hostname"
+GPU = "example.com/gpu"
+NAMED_B = {"key": "metadata.name", "operator": "In", "values": ["b"]}
+HONORING = spread(HOST, {"app": "web"}, nodeTaintsPolicy="Honor", minDomains=2)
+
+
+def with_gpu() -> list[Object]:
+    return [container(resources={"limits": {GPU: "1"}, "requests": {GPU: "1"}})]
+
+
 @pytest.mark.parametrize(
     ("nodes", "there", "wanted", "actions"),
     [
@@ -313,6 +324,12 @@ def ported(port: int) -> list[Object]:
             [node("a")],
             [],
             pod("p", affinity=affinity(near=[near(ZONE, {"app": "db"})])),
+            [f"label a {ZONE} as a node near a Pod with app=db: the Pod's affinity asks for one"],
+        ),
+        (
+            [node("a")],
+            [],
+            pod("p", labels={"app": "db"}, affinity=affinity(near=[near(ZONE, {"app": "db"})])),
             [f"label a {ZONE}: the Pod's affinity goes by it"],
         ),
         (
@@ -327,10 +344,68 @@ def ported(port: int) -> list[Object]:
             pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]),
             ["create PersistentVolumeClaim default/data"],
         ),
+        # A machine does not become another one by its label.
+        (
+            [node("a", labels={ZONE: "x"})],
+            [],
+            pod("p", nodeSelector={ZONE: "y", "disk": "ssd"}),
+            [
+                f"let the Pod's nodeSelector ask for {ZONE}=x, as a has it",
+                "label a disk=ssd, as the Pod's nodeSelector asks",
+            ],
+        ),
+        (
+            [node("a", labels={ZONE: "x"})],
+            [],
+            pod("p", affinity=wants_node({"key": ZONE, "operator": "In", "values": ["y", "z"]})),
+            [f"let the Pod's node affinity admit a: it asks for {ZONE} in (y,z)"],
+        ),
+        (
+            [node("a")],
+            [],
+            pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": [NAMED_B]}]}}}),
+            ["let the Pod's node affinity admit a: it asks for metadata.name=b"],
+        ),
+        (
+            [node("a", labels={ZONE: "x"})],
+            [],
+            pod("p", affinity=affinity(near=[near(ZONE, {"app": "db"})], far=[near(HOST, {"app": "db"})])),
+            ["take app=db from the Pod's affinity or from its anti-affinity: it asks for one nearby and for none"],
+        ),
+        (
+            [node("a")],
+            [pod(f"x{i}", node_name="a", containers=with_gpu()) for i in range(2)],
+            pod("p", containers=with_gpu()),
+            [f"ask for 1 less {GPU}, or add a bigger node: the Pod asks for 1, a has 0 in all and -2 free"],
+        ),
+        (
+            [node("a", cpu="2")],
+            [pod("x", cpu="1", status={"nominatedNodeName": "a"})],
+            pod("p", cpu="2"),
+            ["free 1 cpu: the Pod asks for 2, 1 of 2 are free once default/x has come, nominated to the node"],
+        ),
+        (
+            [node("a")],
+            [pod("x", containers=ported(80), status={"nominatedNodeName": "a"})],
+            pod("p", containers=ported(80)),
+            ["free host port 80/TCP: default/x has it"],
+        ),
+        (
+            [node("a", taints=[taint("k")])],
+            [pod(f"x{i}", node_name="a", labels={"app": "web"}) for i in range(2)],
+            pod("p", labels={"app": "web"}, topologySpreadConstraints=[HONORING]),
+            [
+                "tolerate k:NoSchedule",
+                f"allow maxSkew 3 over {HOST} (now 1), or take 2 of the 2 Pods with app=web from {HOST}=a: "
+                "the emptiest domain has 0",
+            ],
+        ),
     ],
     ids=[
         "cpu", "too big", "pods", "taints", "cordon", "cordon, taint", "its own taint", "selector", "affinity", "port",
-        "anti-affinity", "existing anti-affinity", "pod affinity", "no topology label", "spread label", "claim",
+        "anti-affinity", "existing anti-affinity", "pod affinity", "no topology label", "first of its kind",
+        "spread label", "claim", "another zone", "another zone by affinity", "named node", "affinity against itself",
+        "overcommitted", "nominated", "nominated port", "counts once tolerated",
     ],
 )  # fmt: skip
 def test_the_smallest_change(nodes: list[Object], there: list[Object], wanted: Object, actions: list[str]) -> None:
@@ -383,7 +458,10 @@ class Mended:
         if "uncordon" in change:
             target["spec"].pop("unschedulable")
         for key, value in change.get("label", {}).items():
-            target["metadata"]["labels"][key] = value
+            target["metadata"]["labels"].pop(key, None)
+            if value is not None:
+                target["metadata"]["labels"][key] = value
+        self.wanted["spec"].get("nodeSelector", {}).update(change.get("nodeSelector", {}))
         if "labelKey" in change:
             target["metadata"]["labels"][change["labelKey"]] = "new"
         for key in change.get("removePods", ()):
@@ -414,7 +492,7 @@ def test_doing_what_a_remedy_says_makes_the_pod_fit(seed: int) -> None:
         for found in first.remedies[:3]:
             mended = Mended(cluster.nodes, cluster.pods, wanted)
             rounds, remedies = 0, found.remedies
-            # Pods that come or go shift affinity and spreading: what is left then is told by the next round.
+            # A further Pod may be in the way itself: what is left then is told by the next round.
             while remedies and rounds < 4:
                 rounds += 1
                 for remedy in remedies:
@@ -422,7 +500,7 @@ def test_doing_what_a_remedy_says_makes_the_pod_fit(seed: int) -> None:
                 outcome = mended.outcome()
                 remedies = next((n.remedies for n in outcome.remedies if n.node == found.node), [])
                 kinds = {kind for remedy in found.remedies for kind in remedy.change}
-                assert not remedies or kinds & {"removePods", "addPod", "labelKey", "label"}, (wanted, remedies)
+                assert not remedies or "addPod" in kinds, (wanted, remedies)
             assert outcome.node, (wanted, [r.action for r in found.remedies], outcome.message)
             tried += 1
     assert tried or all(Mended(cluster.nodes, cluster.pods, cluster.pod(f"p{i}")).outcome().node for i in range(3))
@@ -431,9 +509,10 @@ def test_doing_what_a_remedy_says_makes_the_pod_fit(seed: int) -> None:
 # -- capacity
 
 
-def ask_capacity(objects: Sequence[Object], wanted: Object, **options: Any) -> Capacity:
-    simulation = Simulation(ClusterObjects.of_dump(objects), preemption=False)
-    return asyncio.run(capacity(simulation, wanted, **options))
+def ask_capacity(objects: Sequence[Object], wanted: Object, *, limit: int = 100) -> Capacity:
+    cluster = ClusterObjects.of_dump(objects)
+    simulation = Simulation(cluster, preemption=False)
+    return asyncio.run(capacity(simulation, more_of(wanted, cluster, limit)))
 
 
 def test_how_many_more_fit_and_what_runs_out() -> None:
@@ -451,6 +530,18 @@ def test_what_runs_out_is_told_of_the_nodes_that_had_room() -> None:
     assert found.had_room == 1
     none = ask_capacity(nodes[1:], pod("p"))
     assert (none.count, none.spent, none.first) == (0, {}, "node(s) were unschedulable")
+
+
+def test_each_replica_that_is_counted_has_claims_of_its_own_beside_those_that_are_there() -> None:
+    """One claim for all would have held them to the node of the first."""
+    claims = [{"metadata": {"name": "data"}, "spec": sized("local")}]
+    stateful = workload("StatefulSet", "db", {"template": template(), "volumeClaimTemplates": claims})
+    disks = [local_volume(f"disk-{i}", host) for i, host in enumerate("aab")]
+    there = pod("db-0", node_name="a", cpu="1")
+    found = ask_capacity([node("a"), node("b"), storage_class("local"), *disks, there], stateful)
+    assert (found.pod, found.count, found.nodes) == ("default/db-1", 3, {"a": 2, "b": 1})
+    assert found.first == "node(s) didn't find available persistent volumes to bind"
+    assert [r.change for r in found.remedies[0].remedies] == [{"volumeFor": "data-db-4"}]
 
 
 def test_capacity_evicts_nobody_and_ends_at_its_limit() -> None:
@@ -488,6 +579,39 @@ def claim(name: str, *, mode: str = "ReadWriteOnce", bound: bool = True) -> Obje
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
 
 
+def sized(name: str, size: str = "1Gi") -> Object:
+    """What a claim of a class asks for."""
+    return {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": size}},
+        "storageClassName": name,
+        "volumeMode": "Filesystem",
+    }
+
+
+def waiting(name: str, storage: str, size: str = "1Gi", *, selected: str = "") -> Object:
+    """A claim that waits for its first Pod."""
+    metadata: Object = {"name": name, "namespace": "default"}
+    if selected:
+        metadata["annotations"] = {"volume.kubernetes.io/selected-node": selected}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": sized(storage, size)}
+
+
+def storage_class(name: str, provisioner: str = "kubernetes.io/no-provisioner") -> Object:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+
+
+def local_volume(name: str, host: str, storage: str = "local") -> Object:
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage, "volumeMode": "Filesystem"}
+    return volume(name, reach=host, **spec) | {"status": {"phase": "Available"}}
+
+
 def user(name: str, *claims: str, **fields: Any) -> Object:
     return pod(name, volumes=[{"name": c, "persistentVolumeClaim": {"claimName": c}} for c in claims], **fields)
 
@@ -522,8 +646,43 @@ def csi_node(name: str, count: int) -> Object:
             user("p", "x"),
             "bind claim x first: offer a PersistentVolume of 1Gi of class - for ReadWriteOnce",
         ),
+        # Of several claims only those are told of that are in the way.
+        (
+            [volume("x", zone="west"), claim("x"), volume("y", zone="east"), claim("y")],
+            user("p", "x", "y"),
+            f"use another volume than pv-x: it is in {ZONE}=west",
+        ),
+        (
+            [storage_class("local"), local_volume("v", "a"), waiting("x", "local"), waiting("y", "local", "5Gi")],
+            user("p", "x", "y"),
+            "offer a a PersistentVolume for claim y: 5Gi of class local for ReadWriteOnce",
+        ),
+        (
+            [storage_class("made", DRIVER), waiting("x", "made", selected="b"), waiting("y", "made")],
+            user("p", "x", "y"),
+            "use another claim than x: a volume is being provisioned for it on b",
+        ),
+        (
+            [
+                *(volume("x"), claim("x", mode="ReadWriteOncePod"), user("one", "x", node_name="a")),
+                *(volume("y"), claim("y", mode="ReadWriteMany"), user("other", "y", node_name="a")),
+            ],
+            user("p", "x", "y"),
+            "stop default/one: a ReadWriteOncePod claim has one user",
+        ),
+        (
+            [
+                pod("one", node_name="a", volumes=[{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]),
+                pod("other", node_name="a", volumes=[{"name": "v", "gcePersistentDisk": {"pdName": "e"}}]),
+            ],
+            pod("p", volumes=[{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]),
+            "stop default/one on a: a disk can be mounted there once",
+        ),
     ],
-    ids=["out of reach", "zone", "limit", "one user", "not bound"],
+    ids=[
+        *("out of reach", "zone", "limit", "one user", "not bound", "one of two zones", "one of two claims"),
+        *("provisioned elsewhere", "one of two users", "disk"),
+    ],
 )
 def test_the_smallest_change_for_a_volume(objects: list[Object], wanted: Object, action: str) -> None:
     (outcome,) = simulate([node("a", labels={ZONE: "east"}), *objects], wanted, preemption=False)

@@ -104,6 +104,10 @@ class Snapshot:
             if node is None:
                 self._refresh(row, cache.nodes[names[row]])
 
+    def replace(self, row: int, info: NodeInfo) -> None:
+        """Another state of a node than that of the cache, for a question; to be put back before the next update."""
+        self._refresh(row, info)
+
     def _refresh(self, row: int, info: NodeInfo) -> None:
         before, after = self.nodes[row].node, info.node
         self.nodes[row] = twin = info.copy()

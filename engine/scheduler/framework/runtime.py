@@ -209,16 +209,22 @@ class Framework:
     def filter_with_nominated(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
         """Filters with the pods of equal or higher priority that are nominated to the node counted on it, and again
         without them: neither their coming nor their staying away may break the pod's requirements."""
-        nominated = self.counted_nominated(pod, node.name)
-        if nominated:
-            crowded, twin = node.copy(), state.clone()
-            for other in nominated:
-                crowded.add_pod(other)
-                self.add_pod(twin, pod, other, crowded)
-            status = self.run_filters(twin, pod, crowded)
+        if (crowded := self.crowded(state, pod, node)) is not None:
+            status = self.run_filters(crowded[0], pod, crowded[1])
             if not status.ok:
                 return status
         return self.run_filters(state, pod, node)
+
+    def crowded(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> tuple[CycleState, NodeInfo] | None:
+        """The state and the node as they are with the pods that are nominated to it; None where none counts."""
+        nominated = self.counted_nominated(pod, node.name)
+        if not nominated:
+            return None
+        crowded, twin = node.copy(), state.clone()
+        for other in nominated:
+            crowded.add_pod(other)
+            self.add_pod(twin, pod, other, crowded)
+        return twin, crowded
 
     def counted_nominated(self, pod: PodInfo, node_name: str) -> list[PodInfo]:
         """The pods nominated to a node that count for this pod."""

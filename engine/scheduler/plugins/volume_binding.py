@@ -170,13 +170,18 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return found, sorted(reasons, key=order.index)
 
     def _find_unbound(self, claims: list[tuple[Object, list[Object]]], node: Object) -> tuple[PodVolumes, str]:
+        if any(_is_selected_elsewhere(claim, node) for claim, _ in claims):
+            return PodVolumes(), BIND_CONFLICT
+        found = self._share_out(claims, node)
+        for claim in found.provisions:
+            if conflict := self._cannot_provision(claim, node):
+                return found, conflict
+        return found, ""
+
+    def _share_out(self, claims: list[tuple[Object, list[Object]]], node: Object) -> PodVolumes:
+        """Which volumes claims would be bound to here; the others would have to be provisioned."""
         found, taken = PodVolumes(), dict[str, Object]()
-        for claim, _ in claims:
-            selected = annotations_of(claim).get(SELECTED_NODE)
-            if selected is not None and selected != node["metadata"]["name"]:
-                return found, BIND_CONFLICT
-            if selected is not None:
-                found.provisions.append(claim)
+        found.provisions += [claim for claim, _ in claims if SELECTED_NODE in annotations_of(claim)]
         for claim, candidates in claims:
             if SELECTED_NODE in annotations_of(claim):
                 continue
@@ -186,10 +191,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             else:
                 taken[volume["metadata"]["name"]] = volume
                 found.bindings.append((volume, claim))
-        for claim in found.provisions:
-            if conflict := self._cannot_provision(claim, node):
-                return found, conflict
-        return found, ""
+        return found
+
+    def left_over(self, kept: VolumeState, node: Object) -> list[tuple[Object, str]]:
+        """Each claim that could get no volume here, and why; "" for one that is being provisioned for another node."""
+        found = [(claim, "") for claim, _ in kept.delayed if _is_selected_elsewhere(claim, node)]
+        here = [pair for pair in kept.delayed if not _is_selected_elsewhere(pair[0], node)]
+        unmet = ((claim, self._cannot_provision(claim, node)) for claim in self._share_out(here, node).provisions)
+        return [*found, *((claim, conflict) for claim, conflict in unmet if conflict)]
 
     def _cannot_provision(self, claim: Object, node: Object) -> str:
         found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
@@ -299,6 +308,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             EventWithHint(on(EventResource.CSI_DRIVER, Action.UPDATE), _after_driver),
             EventWithHint(on(EventResource.CSI_STORAGE_CAPACITY, changed), _after_capacity),
         ]
+
+
+def _is_selected_elsewhere(claim: Object, node: Object) -> bool:
+    """Whether a volume is being provisioned for the claim on another node."""
+    selected = annotations_of(claim).get(SELECTED_NODE)
+    return selected is not None and selected != node["metadata"]["name"]
 
 
 def _reachable(volume: Object, node: NodeInfo) -> int:

@@ -52,6 +52,11 @@ def _conflict(one: Object, other: Object) -> bool:
     return False
 
 
+def shares_disk(pod: PodInfo, other: PodInfo) -> bool:
+    """Whether the other has a disk mounted that this pod cannot mount beside it."""
+    return any(_conflict(mine, theirs) for mine in _disks(pod) for theirs in _disks(other))
+
+
 @dataclass(slots=True)
 class RestrictionState:
     """`users` counts the pods anywhere that use one of the pod's ReadWriteOncePod claims."""
@@ -94,11 +99,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             kept.users += by * sum(key in kept.exclusive for key in other.claims)
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        disks = _disks(pod)
-        if disks:
-            there = [volume for other in node.pods.values() for volume in _disks(other)]
-            if any(_conflict(mine, theirs) for mine in disks for theirs in there):
-                return DISK_CONFLICT
+        if _disks(pod) and any(shares_disk(pod, other) for other in node.pods.values()):
+            return DISK_CONFLICT
         return CLAIM_IN_USE if state.read(self.name, RestrictionState).users > 0 else SUCCESS
 
     def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
@@ -117,6 +119,5 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         """A pod of the namespace that shared a disk or a claim with this one is gone."""
         if old.namespace != pod.namespace:
             return QueueingHint.SKIP
-        shared = any(_conflict(mine, theirs) for mine in _disks(pod) for theirs in _disks(old))
-        shared = shared or bool(set(pod.claims) & set(old.claims))
+        shared = shares_disk(pod, old) or bool(set(pod.claims) & set(old.claims))
         return QueueingHint.QUEUE if shared else QueueingHint.SKIP

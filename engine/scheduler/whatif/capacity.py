@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.api.types import Object, copy_object
+from engine.api.types import Object
 from engine.scheduler.whatif.remedies import NodeRemedies
-from engine.scheduler.whatif.simulation import Simulation
-
-DEFAULT_LIMIT = 10_000
+from engine.scheduler.whatif.simulation import Outcome, Simulation
 
 
 @dataclass(slots=True)
@@ -50,24 +49,16 @@ class Capacity:
         }
 
 
-async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_LIMIT, made_for: str = "") -> Capacity:
-    """Place copies of a Pod until one does not fit. The simulation should be one without preemption."""
-    metadata = pod["metadata"]
-    name, namespace = metadata.get("name") or metadata.get("generateName", "pod"), metadata.get("namespace", "default")
-    found = Capacity(f"{namespace}/{name}", made_for)
+async def capacity(simulation: Simulation, pods: Iterable[Object], *, made_for: str = "") -> Capacity:
+    """Place Pods that are alike until one does not fit. The simulation should be one without preemption."""
+    found = Capacity("", made_for)
     never: set[str] = set()  # nodes that did not even take the first one
-    for number in range(limit):
-        copied = copy_object(pod)
-        copied["metadata"] = {**copied["metadata"], "name": f"{name}-{number + 1}"}
-        copied["metadata"].pop("uid", None)
-        outcome = await simulation.place(copied)
+    for pod in pods:
+        outcome = await simulation.place(pod)
+        found.pod = found.pod or outcome.pod
         if not outcome.node:
             found.message, found.remedies = outcome.message, outcome.remedies
-            for node, status in outcome.decision.node_verdicts().items():
-                for reason in status.reasons:
-                    found.reasons[reason] = found.reasons.get(reason, 0) + 1
-                    if found.count and node not in never:
-                        found.spent[reason] = found.spent.get(reason, 0) + 1
+            _note_reasons(found, outcome, never)
             return found
         if not found.count:
             never = set(outcome.decision.node_verdicts())
@@ -76,3 +67,11 @@ async def capacity(simulation: Simulation, pod: Object, *, limit: int = DEFAULT_
         found.nodes[outcome.node] = found.nodes.get(outcome.node, 0) + 1
     found.limited = True
     return found
+
+
+def _note_reasons(found: Capacity, outcome: Outcome, never: set[str]) -> None:
+    for node, status in outcome.decision.node_verdicts().items():
+        for reason in status.reasons:
+            found.reasons[reason] = found.reasons.get(reason, 0) + 1
+            if found.count and node not in never:
+                found.spent[reason] = found.spent.get(reason, 0) + 1

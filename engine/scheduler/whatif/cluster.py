@@ -158,8 +158,9 @@ class ClusterObjects:
                 made.add({"apiVersion": resource.api_version, "kind": kind, **item})
         return made
 
-    def add(self, obj: Object) -> bool:
-        """Add or replace an object; False for one that no decision depends on. Raises DumpError."""
+    def add(self, obj: Object, namespace: str = "default") -> bool:
+        """Add or replace an object, in this namespace if it names none; False for one that no decision depends on.
+        Raises DumpError."""
         kind = group_kind(obj)
         resource = RESOURCES.get(kind)
         if resource is None:
@@ -172,7 +173,7 @@ class ClusterObjects:
             obj = _read(self._definitions, obj, resource, kind[1])
         metadata = obj["metadata"]
         if resource not in _CLUSTER_SCOPED and not metadata.get("namespace"):
-            obj = {**obj, "metadata": {**metadata, "namespace": "default"}}
+            obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
         self._tables[resource].put(obj)
         return True
 

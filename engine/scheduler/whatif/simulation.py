@@ -6,7 +6,7 @@ the copy, and the Pod is tried again, as it would be once they were gone.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.plugins.resource_claims import RESOURCE_CLAIMS
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.queue.nominator import Nominator
+from engine.scheduler.selecting import canonical
 from engine.scheduler.whatif.admitting import Admission
 from engine.scheduler.whatif.claims import settle_claims
 from engine.scheduler.whatif.cluster import ClusterObjects
@@ -98,6 +99,7 @@ class Simulation:
                 framework.post_filter = []
         rng = self._rng.stream("scheduler")
         self._cycle = SchedulingCycle(self.cache, self.snapshot, self._nominator, rng, self._extenders)
+        self._remedies: dict[Hashable, list[NodeRemedies]] = {}  # of Pods that are alike, until one is placed or goes
         self._fill()
 
     def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
@@ -136,6 +138,7 @@ class Simulation:
     def take_away(self, pod: Object) -> None:
         """Take a Pod out of the copy, from its node too."""
         info = PodInfo(pod)
+        self._remedies.clear()
         self.cache.remove_pod(info.uid)
         self._nominator.remove(info.uid)
         self.cluster.remove({"apiVersion": "v1", "kind": "Pod", **pod})
@@ -172,6 +175,7 @@ class Simulation:
         decision.wall_ms = (wall() - began) * 1000
         if placement.assumed is not None:
             decision.result, decision.winner = "scheduled", placement.node_name
+            self._remedies.clear()
             self._settle_devices(framework, state, pod, placement.node_name)
             return Outcome(pod.key, decision, node=placement.node_name)
         message = placement.status.message if placement.status is not None else ""
@@ -181,8 +185,17 @@ class Simulation:
         if placement.nominated and attempt == 1:
             return await self._preempt(framework, pod, placement, outcome)
         if decision.result == "unschedulable":
-            outcome.remedies = remedies_for(framework, pod, self.snapshot)
+            outcome.remedies = self._remedies_for(framework, pod)
         return outcome
+
+    def _remedies_for(self, framework: Framework, pod: PodInfo) -> list[NodeRemedies]:
+        """Replicas fail alike: what would help one would help the next."""
+        if pod.claims:
+            return remedies_for(framework, pod, self.snapshot)
+        key = (framework.profile.scheduler_name, pod.label_group, pod.nominated_node_name, canonical(pod.spec))
+        if key not in self._remedies:
+            self._remedies[key] = remedies_for(framework, pod, self.snapshot)
+        return self._remedies[key]
 
     def _settle_devices(self, framework: Framework, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """The claims of a Pod that is placed have their devices, for the Pods after it."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from itertools import islice
 
-from engine.api.types import NODES, Object, copy_object
+from engine.api.types import NODES, PODS, Object, copy_object
 from engine.rng import NAME_ALPHABET
 from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES
 from engine.scheduler.selecting import canonical, node_matches_pod
@@ -260,3 +261,29 @@ def pods_of(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
     ):
         raise DumpError(f"a {obj['kind']} has no metadata.name")
     yield from make(obj, cluster)
+
+
+# Kinds whose Pods are all alike, so that there can be any number of them.
+_REPLICATED = (
+    ("", "ReplicationController"),
+    ("apps", "ReplicaSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+)
+
+
+def more_of(obj: Object, cluster: ClusterObjects, count: int) -> Iterator[Object]:
+    """So many Pods like those of a workload, beside those that are there: of a StatefulSet each with claims of its
+    own, of a kind that has no number of replicas copies of its first Pod. Raises DumpError."""
+    if group_kind(obj) in _REPLICATED and isinstance(obj.get("spec"), dict):
+        namespace = obj["metadata"].get("namespace") or "default"
+        there = {pod["metadata"]["name"] for pod in cluster.lister(PODS).list(namespace)}
+        scaled = {**obj, "spec": {**obj["spec"], "replicas": count + len(there)}}
+        yield from islice((pod for pod in pods_of(scaled, cluster) if pod["metadata"]["name"] not in there), count)
+        return
+    for first in islice(pods_of(obj, cluster), 1):
+        for number in range(1, count + 1):
+            copied = copy_object(first)
+            copied["metadata"] = {**copied["metadata"], "name": f"{copied['metadata']['name']}-{number}"}
+            copied["metadata"].pop("uid", None)
+            yield copied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.scheduler.plugins.node_affinity import NodeAffinity
 from engine.scheduler.selecting import node_selector_matches, node_term_matches, required_node_affinity
-from engine.scheduler.tolerating import HARD_EFFECTS, UNSCHEDULABLE_TAINT, any_tolerates
+from engine.scheduler.tolerating import HARD_EFFECTS, any_tolerates, is_of_cordon
 from engine.scheduler.whatif.remedies.remedy import (
     ANOTHER,
     EDIT_NODE,
@@ -33,13 +33,8 @@ def of_taints(question: Question) -> list[Remedy]:
     """Every taint that is in the way; the filter tells of the first one alone. That of a cordon goes with it."""
     tolerations = question.pod.tolerations
     hard = [taint for taint in question.node.taints if taint.get("effect") in HARD_EFFECTS]
-    stays = [taint for taint in hard if not (question.node.unschedulable and _of_cordon(taint))]
+    stays = [taint for taint in hard if not (question.node.unschedulable and is_of_cordon(taint))]
     return [_tolerate(question, taint) for taint in stays if not any_tolerates(tolerations, taint)]
-
-
-def _of_cordon(taint: Object) -> bool:
-    """Whether it is the taint that the node lifecycle controller keeps on cordoned nodes, and takes away with it."""
-    return all(taint.get(field) == value for field, value in UNSCHEDULABLE_TAINT.items())
 
 
 def _tolerate(question: Question, taint: Object) -> Remedy:
@@ -53,12 +48,35 @@ def _tolerate(question: Question, taint: Object) -> Remedy:
 
 # -- labels
 
+# What a node's labels say of the machine: another value would not make it another machine.
+_OF_THE_MACHINE = frozenset(
+    (
+        "kubernetes.io/hostname",
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region",
+    )
+)
+
+
+def _is_fixed(key: str, labels: dict[str, str]) -> bool:
+    return key in _OF_THE_MACHINE and key in labels
+
 
 def _needed(requirement: Object, labels: dict[str, str]) -> Labels | None:
     """The label that makes a requirement true; none where it is; None where no label can."""
     key, operator, values = requirement.get("key", ""), requirement.get("operator"), requirement.get("values") or []
     if node_term_matches({"matchExpressions": [requirement]}, {"metadata": {"name": "", "labels": labels}}):
         return {}
+    if _is_fixed(key, labels):
+        return None
     match operator:
         case "In":
             return {key: values[0]} if values else None
@@ -106,31 +124,58 @@ def fewest_labels(required: Object | None, node: Object, selector: dict[str, str
 
 
 def of_affinity(question: Question) -> list[Remedy]:
-    node, pod, plugin = question.node.node or {"metadata": {"name": question.node.name}}, question.pod, question.plugin
+    node, plugin = question.node.node or {"metadata": {"name": question.node.name}}, question.plugin
     remedies = []
     added = plugin.added_required if isinstance(plugin, NodeAffinity) else None
     if added is not None and not node_selector_matches(added, node):
-        remedies.append(_label(question, fewest_labels(added, node), "the profile's addedAffinity"))
-    selector, required = pod.spec.get("nodeSelector") or {}, required_node_affinity(pod.pod)
+        labels = fewest_labels(added, node)
+        remedies += [_admit(question, added, "addedAffinity") if labels is None else _label(question, labels, _PROFILE)]
+    return remedies + _of_own_affinity(question, node)
+
+
+def _of_own_affinity(question: Question, node: Object) -> list[Remedy]:
+    """Ask for the machine's own labels where the nodeSelector asks for another machine's; label it otherwise for the
+    rest of the selector and the affinity, or have the affinity admit the node where no label helps."""
+    pod, labels = question.pod, question.node.labels
+    selector: dict[str, str] = pod.spec.get("nodeSelector") or {}
+    other = {key: labels[key] for key, value in selector.items() if _is_fixed(key, labels) and labels[key] != value}
+    selector = {key: value for key, value in selector.items() if key not in other}
+    remedies = [_select(question, other)] if other else []
+    required = required_node_affinity(pod.pod)
     changed = fewest_labels(required, node, selector)
-    if changed != {}:
+    if changed is None and required is not None:
+        remedies.append(_admit(question, required, "nodeAffinity"))
+        changed = fewest_labels(None, node, selector)
+        required = None
+    if changed:
         remedies.append(_label(question, changed, "the Pod's node affinity" if required else "the Pod's nodeSelector"))
     return remedies
 
 
-def _label(question: Question, changed: Labels | None, who: str) -> Remedy:
+_PROFILE = "the profile's addedAffinity"
+
+
+def _select(question: Question, labels: dict[str, str]) -> Remedy:
+    text = f"let the Pod's nodeSelector ask for {labels_text(labels)}, as {question.node.name} has it"
+    return question.remedy(text, {"nodeSelector": labels}, EDIT_POD)
+
+
+def _admit(question: Question, required: Object, change: str) -> Remedy:
+    """For what no label can mend: the terms ask for other machines, or for nodes by name."""
+    name, who = question.node.name, _PROFILE if change == "addedAffinity" else "the Pod's node affinity"
+    terms = required.get("nodeSelectorTerms") or []
+    wanted = " or ".join(
+        expressions_text([*(term.get("matchFields") or ()), *(term.get("matchExpressions") or ())]) for term in terms
+    )
+    return question.remedy(f"let {who} admit {name}: it asks for {wanted or 'no node'}", {change: name}, EDIT_POD)
+
+
+def _label(question: Question, changed: Labels, who: str) -> Remedy:
     name = question.node.name
-    if changed is None:
-        wanted = expressions_text([f for t in _terms(question) for f in t.get("matchFields") or ()]) or "other nodes"
-        return question.remedy(f"let {who} name {name}: it asks for {wanted}", {"nodeAffinity": name}, EDIT_POD)
     set_, gone = {k: v for k, v in changed.items() if v is not None}, [k for k, v in changed.items() if v is None]
     words = [f"label {name} {labels_text(set_)}"] if set_ else []
     words += [f"take label {key} from {name}" for key in gone]
     return question.remedy(f"{' and '.join(words)}, as {who} asks", {"label": changed}, EDIT_NODE + len(changed) / 10)
-
-
-def _terms(question: Question) -> list[Object]:
-    return (required_node_affinity(question.pod.pod) or {}).get("nodeSelectorTerms") or []
 
 
 def of_other(question: Question) -> list[Remedy]:

@@ -30,6 +30,12 @@ class Remedy:
     change: Object
     cost: float
 
+    @property
+    def for_pod(self) -> tuple[str, str] | None:
+        """Which further Pod is asked for, and how near; where exactly is not what matters."""
+        wanted = self.change.get("addPod")
+        return (wanted, self.change["topologyKey"]) if wanted else None
+
     def to_json(self) -> Object:
         return {"plugin": self.plugin, "action": self.action, "change": self.change}
 
@@ -62,6 +68,16 @@ class NodeRemedies:
     @property
     def cost(self) -> float:
         return sum(remedy.cost for remedy in self.remedies)
+
+    def take_up(self, further: list[Remedy]) -> list[Remedy]:
+        """Add what was not told yet, and return it; a skew takes the place of the smaller one that was told."""
+        told = {remedy.action for remedy in self.remedies} | {r.for_pod for r in self.remedies if r.for_pod}
+        new = [remedy for remedy in further if remedy.action not in told and remedy.for_pod not in told]
+        skews = {remedy.change["topologyKey"] for remedy in new if "maxSkew" in remedy.change}
+        self.remedies[:] = [
+            r for r in self.remedies if "maxSkew" not in r.change or r.change["topologyKey"] not in skews
+        ] + new
+        return new
 
     def to_json(self) -> Object:
         return {"node": self.node, "remedies": [remedy.to_json() for remedy in self.remedies]}

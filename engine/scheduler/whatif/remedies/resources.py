@@ -26,12 +26,16 @@ def _of_lack(question: Question, item: Insufficient) -> Remedy:
     asked, most = amount_text(name, item.requested), amount_text(name, item.capacity)
     less = amount_text(name, lacking)
     if item.unresolvable:
+        # What is not asked for at all need not be there, however much others have too much of it.
+        less = amount_text(name, min(lacking, item.requested))
         has = f"{question.node.name} has {most} in all"
         if item.used:
             has += f" and {amount_text(name, free)} free"
         text = f"ask for {less} less {name}, or add a bigger node: the Pod asks for {asked}, {has}"
         return question.remedy(text, change, ANOTHER)
     text = f"free {less} {name}: the Pod asks for {asked}, {amount_text(name, free)} of {most} are free"
+    if waiting := [other.key for other in question.node.pods.values() if not other.node_name]:
+        text += f" once {names_text(waiting)} {'has' if len(waiting) == 1 else 'have'} come, nominated to the node"
     return question.remedy(text, change, MOVE_PODS + lacking / max(item.capacity, 1))
 
 

@@ -31,13 +31,13 @@ def _label_node(question: Question, topology_key: str, why: str) -> Remedy:
 
 
 def _pods_in_domain(question: Question, topology_key: str, chosen: Callable[[PodInfo], bool]) -> list[str]:
-    """Keys of the Pods in the node's domain that are meant."""
-    here = question.node.labels.get(topology_key)
+    """Keys of the Pods in the node's domain that are meant; on the node itself those nominated to it count."""
+    here, asked = question.node.labels.get(topology_key), question.node
     return [
         other.key
         for node in question.snapshot.nodes
         if node.labels.get(topology_key) == here
-        for other in node.pods.values()
+        for other in (asked if node.name == asked.name else node).pods.values()
         if chosen(other)
     ]
 
@@ -58,14 +58,28 @@ def of_pod_affinity(question: Question) -> list[Remedy]:
 
 
 def _of_affinity_term(question: Question, kept: AffinityState, term: AffinityTerm) -> list[Remedy]:
-    key = term.topology_key
+    key, wanted = term.topology_key, selector_text(term.selector)
+    alone = not kept.affinity.any and kept.matches_itself
     if key not in question.node.labels:
-        return [_label_node(question, key, "the Pod's affinity goes by it")]
-    if kept.affinity.on(key, question.node) > 0:
+        return [_label_node(question, key, "the Pod's affinity goes by it") if alone else _of_no_domain(question, term)]
+    if alone or kept.affinity.on(key, question.node) > 0:
         return []
-    wanted = selector_text(term.selector)
+    if any(_is_of_the_same(term, other) for other in question.pod.required_anti_affinity):
+        text = f"take {wanted} from the Pod's affinity or from its anti-affinity: it asks for one nearby and for none"
+        return [question.remedy(text, {"contradiction": wanted}, EDIT_POD)]
     text = f"run a Pod with {wanted} in {_domain_text(key, question.node)}: the Pod's affinity asks for one"
     return [question.remedy(text, {"addPod": wanted, "topologyKey": key}, MOVE_PODS)]
+
+
+def _of_no_domain(question: Question, term: AffinityTerm) -> Remedy:
+    key, wanted = term.topology_key, selector_text(term.selector)
+    text = f"label {question.node.name} {key} as a node near a Pod with {wanted}: the Pod's affinity asks for one"
+    return question.remedy(text, {"labelKey": key, "addPod": wanted, "topologyKey": key}, EDIT_NODE)
+
+
+def _is_of_the_same(term: AffinityTerm, other: AffinityTerm) -> bool:
+    """Whether two terms mean the same Pods: to the node itself both domains are near."""
+    return (term.selector.key, term.namespaces) == (other.selector.key, other.namespaces)
 
 
 def _of_anti_affinity(question: Question, plugin: InterPodAffinity, term: AffinityTerm) -> Remedy:

@@ -6,7 +6,9 @@ from engine.api.types import Object
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.plugins.claims import (
     CLAIMS,
+    SELECTED_NODE,
     VOLUMES,
+    annotations_of,
     bound_volume,
     claim_class,
     claim_names,
@@ -20,12 +22,12 @@ from engine.scheduler.plugins.migrated_topology import seen_on
 from engine.scheduler.plugins.node_volume_limits import LimitState, NodeVolumeLimits
 from engine.scheduler.plugins.volume_binding import (
     BIND_CONFLICT,
-    NODE_CONFLICT,
     NOT_ENOUGH_SPACE,
-    VOLUME_MISSING,
+    VolumeBinding,
     VolumeState,
 )
-from engine.scheduler.plugins.volume_zone import topologies
+from engine.scheduler.plugins.volume_restrictions import RestrictionState, shares_disk
+from engine.scheduler.plugins.volume_zone import ZoneState, topologies
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.whatif.remedies.remedy import (
     ANOTHER,
@@ -51,20 +53,25 @@ def _wanted_text(claim: Object) -> str:
 
 
 def of_binding(question: Question) -> list[Remedy]:
-    kept, handle, node = question.state.read(question.plugin.name, VolumeState), question.plugin.handle, question.node
-    reasons, remedies = question.status.reasons, []
-    if NODE_CONFLICT in reasons or VOLUME_MISSING in reasons:
-        for claim in kept.bound:
-            remedies += _of_bound(question, claim, handle)
-    for claim, _ in kept.delayed:
-        name = claim["metadata"]["name"]
-        if BIND_CONFLICT in reasons:
-            text = f"offer {node.name} a PersistentVolume for claim {name}: {_wanted_text(claim)}"
-            remedies.append(question.remedy(text, {"volumeFor": name}, EDIT_NODE))
-        elif NOT_ENOUGH_SPACE in reasons:
-            text = f"free storage for claim {name} in reach of {node.name}: {_wanted_text(claim)}"
-            remedies.append(question.remedy(text, {"storageFor": name, "size": _size_text(claim)}, MOVE_PODS))
-    return remedies
+    """Each claim that is bound elsewhere, and each that could not be bound here."""
+    plugin, node = question.plugin, question.node.node or {"metadata": {"name": question.node.name}}
+    assert isinstance(plugin, VolumeBinding)
+    kept = question.state.read(plugin.name, VolumeState)
+    remedies = [remedy for claim in kept.bound for remedy in _of_bound(question, claim, plugin.handle)]
+    return remedies + [_of_left_over(question, claim, why) for claim, why in plugin.left_over(kept, node)]
+
+
+def _of_left_over(question: Question, claim: Object, why: str) -> Remedy:
+    name, where = claim["metadata"]["name"], question.node.name
+    if why == BIND_CONFLICT:
+        text = f"offer {where} a PersistentVolume for claim {name}: {_wanted_text(claim)}"
+        return question.remedy(text, {"volumeFor": name}, EDIT_NODE)
+    if why == NOT_ENOUGH_SPACE:
+        text = f"free storage for claim {name} in reach of {where}: {_wanted_text(claim)}"
+        return question.remedy(text, {"storageFor": name, "size": _size_text(claim)}, MOVE_PODS)
+    selected = annotations_of(claim)[SELECTED_NODE]
+    text = f"use another claim than {name}: a volume is being provisioned for it on {selected}"
+    return question.remedy(text, {"anotherClaim": name}, ANOTHER)
 
 
 def _of_bound(question: Question, claim: Object, handle: Handle) -> list[Remedy]:
@@ -89,7 +96,7 @@ def of_zone(question: Question) -> list[Remedy]:
         claim = handle.lister(CLAIMS).get(name, pod.namespace)
         volume = handle.lister(VOLUMES).get(bound_volume(claim)) if claim is not None else None
         zones = topologies(volume) if volume is not None else ()
-        if volume is not None and zones:
+        if volume is not None and not ZoneState(zones).admits(question.node):
             where = labels_text({zone.key: "|".join(sorted(zone.values)) for zone in zones})
             text = f"use another volume than {volume['metadata']['name']}: it is in {where}"
             remedies.append(question.remedy(text, {"anotherVolume": volume["metadata"]["name"]}, ANOTHER))
@@ -112,13 +119,17 @@ def of_limits(question: Question) -> list[Remedy]:
 
 
 def of_restrictions(question: Question) -> list[Remedy]:
-    own = set(question.pod.claims)
+    """The Pods that have a disk mounted, and those that use a claim that one Pod alone may use."""
+    pod, remedies = question.pod, []
+    if there := [other.key for other in question.node.pods.values() if shares_disk(pod, other)]:
+        text = f"stop {names_text(there)} on {question.node.name}: a disk can be mounted there once"
+        remedies.append(question.remedy(text, {"removePods": there}, MOVE_PODS))
+    own = question.state.read(question.plugin.name, RestrictionState).exclusive
     users = [o.key for node in question.snapshot.nodes for o in node.pods.values() if own & set(o.claims)]
     if users:
         text = f"stop {names_text(users)}: a ReadWriteOncePod claim has one user"
-        return [question.remedy(text, {"removePods": users}, MOVE_PODS)]
-    text = f"stop the Pod on {question.node.name} that has the disk mounted"
-    return [question.remedy(text, {"disk": question.node.name}, MOVE_PODS)]
+        remedies.append(question.remedy(text, {"removePods": users}, MOVE_PODS))
+    return remedies
 
 
 # -- what keeps a Pod from every node
