@@ -19,12 +19,12 @@ def condition(kind: str, status: str, reason: str, message: str) -> Object:
 
 def find_condition(definition: Object, kind: str) -> Object | None:
     conditions = (definition.get("status") or {}).get("conditions") or ()
-    return next((each for each in conditions if each["type"] == kind), None)
+    return next((each for each in conditions if each.get("type") == kind), None)
 
 
 def is_true(definition: Object, kind: str) -> bool:
     found = find_condition(definition, kind)
-    return found is not None and found["status"] == "True"
+    return found is not None and found.get("status") == "True"
 
 
 def with_condition(status: Object, wanted: Object, *, now: str) -> Object:

@@ -57,8 +57,9 @@ def job_status(new: Object, old: Object, problems: Problems) -> None:
     _indexes(change, problems)
     if change.of_finished or change.of("terminating"):
         _none_left(change, "terminating", problems)
-    if change.of("ready", "active") and (status.get("ready") or 0) > status.get("active", 0):
-        problems.invalid("status.ready", status["ready"], "cannot set more ready pods than active")
+    ready = status.get("ready") or 0
+    if change.of("ready", "active") and ready > status.get("active", 0):
+        problems.invalid("status.ready", ready, "cannot set more ready pods than active")
     _success(change, problems)
     _progress(change, problems)
 

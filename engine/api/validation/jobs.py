@@ -188,7 +188,9 @@ def _comparable_template(template: Object, old: Object) -> Object:
     """The old template, with what may change of a suspended Job taken from the new one (validatePodTemplateUpdate)."""
     before: Object = old.get("spec", {}).get("template", {})
     status = old.get("status", {})
-    suspended = any(each["type"] == "Suspended" and each["status"] == "True" for each in status.get("conditions", ()))
+    suspended = any(
+        each.get("type") == "Suspended" and each.get("status") == "True" for each in status.get("conditions", ())
+    )
     if not old.get("spec", {}).get("suspend") or ("startTime" in status and not suspended):
         return before
     metadata, spec = dict(before.get("metadata", {})), dict(before.get("spec", {}))

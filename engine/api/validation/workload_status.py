@@ -85,8 +85,9 @@ def _not_negative(obj: Object, fields: tuple[str, ...], problems: Problems) -> O
 
 def _at_most_replicas(status: Object, fields: tuple[str, ...], problems: Problems) -> None:
     for field in fields:
-        if status.get(field, 0) > status.get("replicas", 0):
-            problems.invalid(f"status.{field}", status[field], _TOO_MANY)
+        counted = status.get(field, 0)  # none is still more than a negative number of replicas
+        if counted > status.get("replicas", 0):
+            problems.invalid(f"status.{field}", counted, _TOO_MANY)
 
 
 def _available_are_ready(status: Object, bound: str, problems: Problems) -> None:
