@@ -18,6 +18,9 @@ from tests.scheduler.objects import node
 NODE = node("n1")
 RANGE = {"default": "1Gi", "validRange": {"min": "1Gi", "max": "6Gi", "step": "2Gi"}}
 MILLI = {"default": "1", "validRange": {"min": "100m", "step": "250m"}}
+ONES = {"default": "1", "validRange": {"min": "1", "step": "1"}}
+TWOS = {"default": "1", "validRange": {"min": "1", "step": "2"}}
+EVEN = {"default": "0", "validRange": {"min": "0", "step": "2"}}
 VALUES = {"default": "2", "validValues": ["2", "4", "8"]}
 
 
@@ -73,7 +76,13 @@ SHARES: dict[str, tuple[list[Object], list[Object], list[Object], list[str] | No
     "the default where nothing is asked": ([asking()], [shared("a", policy=RANGE)], [], ["a=1Gi"]),
     "at least the least": ([asking("1Mi")], [shared("a", policy=RANGE)], [], ["a=1Gi"]),
     "in whole steps": ([asking("2Gi")], [shared("a", policy=RANGE)], [], ["a=3Gi"]),
-    "in fractions": ([asking("200m")], [shared("a", "2", policy=MILLI)], [], ["a=350m"]),
+    "in whole units": ([asking("200m")], [shared("a", "2", policy=MILLI)], [], ["a=1"]),
+    "a fraction is brought to the next step": ([asking("1.001")], [shared("a", "3", policy=ONES)], [], ["a=2"]),
+    "in the form of the step": ([asking("2G")], [shared("a", policy=RANGE)], [], ["a=3Gi"]),
+    "as much as can be told": (
+        [asking("9223372036854775806")], [shared("a", "9223372036854775807", policy=TWOS)], [],
+        ["a=9223372036854775807"],
+    ),
     "more than a share may be": ([asking("7Gi")], [shared("a", policy=RANGE)], [], None),
     "the next of the values": ([asking("3")], [shared("a", "10", policy=VALUES)], [], ["a=4"]),
     "more than the greatest value": ([asking("9")], [shared("a", "10", policy=VALUES)], [], None),
@@ -120,9 +129,25 @@ def test_an_older_version_does_not_share() -> None:
     assert consumed(allocate(claims[0], devices=[shared("a")], features=Features(sharing=False))) == ["a=-"]
 
 
-def test_a_capacity_below_nought_is_an_error() -> None:
-    with pytest.raises(AllocationError, match='capacity "memory": capacity value is negative'):
-        allocate(claim("c", asking("-1Gi")), devices=[shared("a")])
+NOT_TOLD = 'capacity "memory": capacity request cannot be represented in the device\'s range arithmetic: '
+
+
+@pytest.mark.parametrize(
+    ("memory", "policy", "message"),
+    [
+        ("-1Gi", None, 'capacity "memory": capacity value is negative'),
+        ("18446744073709551619", EVEN, f"{NOT_TOLD}request 18446744073709551619 exceeds MaxInt64"),
+        (
+            "9223372036854775807",
+            EVEN,
+            f"{NOT_TOLD}rounding request 9223372036854775807 up to the next step passes MaxInt64",
+        ),
+    ],
+)
+def test_capacities_that_no_device_has(memory: str, policy: Object | None, message: str) -> None:
+    with pytest.raises(AllocationError) as failure:
+        allocate(claim("c", asking(memory)), devices=[shared("a", "9223372036854775808", policy=policy)])
+    assert str(failure.value) == f"claim default/c: {message}"
 
 
 def test_what_shares_a_device_takes_its_counters_once() -> None:

@@ -14,6 +14,9 @@ from engine.scheduler.devices.pools import Device
 
 Consumed = dict[str, Quantity]
 
+_MOST = Quantity.of(2**63 - 1)
+_NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
+
 
 class CapacityError(Exception):
     """A capacity that no device can have."""
@@ -30,10 +33,7 @@ def consumption(device: Device, requests: Mapping[str, object] | None) -> Consum
     asked = {name: Quantity.parse(str(amount)) for name, amount in (requests or {}).items()}
     if any(name not in capacities for name in asked):
         return None
-    taken = {name: _brought_to_policy(asked.get(name), capacity) for name, capacity in capacities.items()}
-    for name, amount in taken.items():
-        if amount < Quantity():
-            raise CapacityError(f'capacity "{name}": capacity value is negative')
+    taken = {name: _taken(name, asked.get(name), capacity) for name, capacity in capacities.items()}
     fits = all(_offered(taken[name], capacity.get("requestPolicy")) for name, capacity in capacities.items())
     return taken if fits else None
 
@@ -60,6 +60,16 @@ def shown(consumed: Consumed) -> dict[str, str]:
     return {name: str(amount) for name, amount in consumed.items()}
 
 
+def _taken(name: str, asked: Quantity | None, capacity: Object) -> Quantity:
+    try:
+        amount = _brought_to_policy(asked, capacity)
+    except OverflowError as failure:
+        raise CapacityError(f'capacity "{name}": {_NOT_REPRESENTABLE}: {failure}') from None
+    if amount < Quantity():
+        raise CapacityError(f'capacity "{name}": capacity value is negative')
+    return amount
+
+
 def _brought_to_policy(asked: Quantity | None, capacity: Object) -> Quantity:
     policy = capacity.get("requestPolicy") or {}
     if asked is None:
@@ -72,15 +82,19 @@ def _brought_to_policy(asked: Quantity | None, capacity: Object) -> Quantity:
 
 
 def _in_range(asked: Quantity, bounds: Object) -> Quantity:
-    """At least the least, and from there on in whole steps."""
+    """At least the least, and from there on in whole steps of whole units. Raises OverflowError."""
     least = Quantity.parse(str(bounds["min"]))
     if asked < least:
         return least
     if bounds.get("step") is None:
         return asked
+    if asked > _MOST:
+        raise OverflowError(f"request {asked} exceeds MaxInt64")
     step = Quantity.parse(str(bounds["step"]))
-    steps = -(-(asked - least).nanos // step.nanos)
-    return Quantity(least.nanos + steps * step.nanos, step.format)
+    made = Quantity.of(least.value - (least.value - asked.value) // step.value * step.value, step.format)
+    if made > _MOST:
+        raise OverflowError(f"rounding request {asked} up to the next step passes MaxInt64")
+    return made
 
 
 def _offered(amount: Quantity, policy: Object | None) -> bool:
@@ -100,4 +114,4 @@ def _within(amount: Quantity, bounds: Object) -> bool:
     if bounds.get("step") is None:
         return True
     least, step = (Quantity.parse(str(bounds.get(name) or 0)) for name in ("min", "step"))
-    return (amount - least).nanos % step.nanos == 0
+    return (amount.value - least.value) % step.value == 0
