@@ -403,13 +403,17 @@ def test_the_empty_string_is_nothing(name: str) -> None:
         assert found == value if isinstance(value, str) else found.items() >= value.items()
 
 
-def test_a_certificate_lives_for_a_day() -> None:
-    volume = {
-        "name": "v",
-        "projected": {"sources": [{"podCertificate": {"signerName": "a.io/b", "keyType": "ED25519"}}]},
-    }
+def test_a_projected_certificate_gets_its_life_with_the_request() -> None:
+    certificate = {"signerName": "a.io/b", "keyType": "ED25519"}
+    volume = {"name": "v", "projected": {"sources": [{"podCertificate": certificate}]}}
     (source,) = defaulted(POD, pod(volumes=[volume]))["spec"]["volumes"][0]["projected"]["sources"]
-    assert source["podCertificate"]["maxExpirationSeconds"] == 86400
+    assert source["podCertificate"] == certificate
+
+
+@pytest.mark.parametrize("volume", [{"hostPath": {"path": "/a"}}, {"name": "v", "secret": {}}, {}, {"name": "v"}])
+def test_only_a_volume_of_no_source_is_an_empty_folder(volume: Object) -> None:
+    (found,) = defaulted(POD, pod(volumes=[volume]))["spec"]["volumes"]
+    assert ("emptyDir" in found) == (not volume.keys() - {"name"})
 
 
 def test_jobs_of_an_older_release_lack_what_it_lacks() -> None:

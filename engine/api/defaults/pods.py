@@ -224,7 +224,7 @@ def _of_containers(spec: Object, field: str, resource: str) -> str:
 
 
 def _volume(volume: Object) -> None:
-    if len(volume) <= 1:  # a name and no source
+    if not volume.keys() - {"name"}:
         volume["emptyDir"] = {}
     for source, value in volume.items():
         if isinstance(value, dict):
@@ -263,7 +263,5 @@ def _projections(sources: list[Object]) -> None:
     for source in sources:
         if "serviceAccountToken" in source:
             source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
-        if "podCertificate" in source:
-            source["podCertificate"].setdefault("maxExpirationSeconds", 86400)
         for item in source.get("downwardAPI", {}).get("items", ()):
             _field_ref(item)
