@@ -16,7 +16,7 @@ from engine.kubectl.errors import CommandError
 from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.configuration.fields import ConfigurationError
 from engine.scheduler.configuration.loading import load_file
-from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME
+from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME, PodInfo
 from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulation, pods_of
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
@@ -192,7 +192,8 @@ class WhatIf:
                 raise UsageError("no Pods are pending there: name a KIND/NAME, or files of Pods with -f")
             return pods
         kind, name = parse_target(self.target)
-        found = pods_under(kind, name, namespace=self.namespace, pods=cluster.lister(PODS).list(), between=self.objects)
+        pods = [pod for pod in cluster.lister(PODS).list() if not _is_over(pod)]
+        found = pods_under(kind, name, namespace=self.namespace, pods=pods, between=self.objects)
         if not found:
             raise UsageError(f"no Pods of {self.target} in namespace {self.namespace}")
         for pod in found:
@@ -222,6 +223,11 @@ def _in_namespace(obj: Object, namespace: str) -> Object:
     if not isinstance(metadata, dict) or metadata.get("namespace"):
         return obj
     return {**obj, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _is_over(pod: Object) -> bool:
+    """Whether a Pod has run to its end or is on its way out: it will not be placed again."""
+    return PodInfo(pod).terminal or bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def _unbound(pod: Object) -> Object:

@@ -87,6 +87,9 @@ def _rejections(
     outcome = framework.run_pre_filter(state, pod, snapshot, Durations())
     if not outcome.status.ok:
         return outcome.status
+    if outcome.node_names is not None and (meant := outcome.node_names & snapshot.rows.keys()):
+        # A Pod of a DaemonSet is for one node: what would take it to another is no answer.
+        rows = rows[np.isin(rows, [snapshot.rows[name] for name in meant])]
     rejected: dict[int, list[Question]] = {}
     for plugin in framework.active_filters(state):
         verdicts = plugin.filter_all(state, pod, snapshot, rows)

@@ -1,0 +1,56 @@
+"""Questions of `ktui schedule` to a dump: which Pods are meant, and what files bring with them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from engine.api.types import Object
+from engine.scheduler import SchedulerConfiguration
+from ktui.whatif import WhatIf
+from tests.scheduler.objects import container, node, pod
+
+
+def placed(objects: list[Object], *wanted: Object, **asked: Any) -> list[tuple[str, str]]:
+    outcomes = asyncio.run(WhatIf(objects, list(wanted), **asked).place(SchedulerConfiguration()))
+    return [(outcome.pod, outcome.node) for outcome in outcomes]
+
+
+def test_what_stands_in_files_without_a_namespace_is_in_the_one_that_is_asked_about() -> None:
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "csi.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    wanted = pod("p", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    del wanted["metadata"]["namespace"]
+    assert placed([node("a")], storage, claim, wanted, namespace="shop") == [("shop/p", "a")]
+
+
+def test_pods_that_are_over_are_not_placed_again() -> None:
+    going, done = pod("going", node_name="a"), pod("done", node_name="a", status={"phase": "Succeeded"})
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert placed([node("a"), pod("runs", node_name="a"), going, done], target="node/a") == [("default/runs", "a")]
+
+
+def test_a_pod_of_a_daemonset_is_told_what_its_own_node_lacks() -> None:
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [container(requests={"cpu": "1"})]}}
+    agents = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {"template": template},
+    }
+    asked = WhatIf([node("a", cpu="2"), node("b", cpu="500m")], [agents])
+    _, outcome = asyncio.run(asked.place(SchedulerConfiguration()))
+    assert [(found.node, [remedy.plugin for remedy in found.remedies]) for found in outcome.remedies] == [
+        ("b", ["NodeResourcesFit"])
+    ]
