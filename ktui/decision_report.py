@@ -17,13 +17,28 @@ SHOWN_NODES = 10
 
 def headline(decision: Decision) -> str:
     """One line: what was decided of which Pod, and how it came about."""
-    words = [f"pod {decision['pod']}", f"attempt {decision['attempt']}", decision["result"] or "under way"]
+    words = [f"pod {decision['pod']}", f"attempt {decision['attempt']}", _result(decision) or "under way"]
     if decision["node"]:
         words[2] += f" on {decision['node']}"
     elif decision.get("nominatedNode"):
         words[2] += f", nominated to {decision['nominatedNode']}"
     words += [f"profile {decision['profile']}", f"{decision.get('wall_ms', 0):.2f} ms"]
     return "  ·  ".join(words)
+
+
+def _result(decision: Decision) -> str:
+    """What came of it in the end: a Pod with a node may yet be kept from it, by Permit or by whoever binds it."""
+    match decision.get("binding"):
+        case "waiting":
+            return "waiting"
+        case "failed":
+            return "not bound"
+        case _:
+            return str(decision["result"])
+
+
+def _message(decision: Decision) -> str:
+    return str(decision["message"] or decision.get("bindingMessage", ""))
 
 
 def sections(decision: Decision, *, nodes: int = SHOWN_NODES, level: int = 2) -> list[Section]:
@@ -38,8 +53,8 @@ def sections(decision: Decision, *, nodes: int = SHOWN_NODES, level: int = 2) ->
 
 def _facts(decision: Decision) -> list[str]:
     lines = []
-    if decision["message"]:
-        lines.append(decision["message"])
+    if message := _message(decision):
+        lines.append(message)
     total, looked = decision["nodes"], decision["evaluatedNodes"]
     lines.append(f"{total} nodes: {looked} looked at, {decision['feasibleNodes']} feasible")
     if tied := decision["tiedNodes"]:
@@ -119,6 +134,6 @@ def summary(decision: Decision) -> tuple[object, ...]:
     feasible = f"{decision['feasibleNodes']}/{decision['nodes']}"
     where = decision["node"] or (f"({decision['nominatedNode']})" if decision.get("nominatedNode") else "-")
     return (
-        decision["pod"], decision["attempt"], decision["result"] or "-", where, feasible, decision["ties"] or "-",
-        decision["message"],
+        decision["pod"], decision["attempt"], _result(decision) or "-", where, feasible, decision["ties"] or "-",
+        _message(decision),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from engine.scheduler.framework.runtime import ScoreColumn
 from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.verdicts import Rejection
 
+if TYPE_CHECKING:
+    from engine.scheduler.framework.waiting_pods import WaitingPod
+
 KEPT = 300
 
 _NO_ROWS: Rows = np.zeros(0, np.intp)
@@ -25,7 +28,11 @@ _NO_ROWS: Rows = np.zeros(0, np.intp)
 
 @dataclass(slots=True, eq=False)
 class Decision:
-    """One attempt on one pod. `result` is `scheduled`, `unschedulable`, `error` or `skipped`."""
+    """One attempt on one pod.
+
+    `result` is what the scheduling cycle came to: `scheduled`, `unschedulable`, `error` or `skipped`; `binding` what
+    became of it after that: `binding`, `waiting` at Permit, `bound`, or `failed`, and why.
+    """
 
     pod: str
     uid: str
@@ -44,6 +51,9 @@ class Decision:
     result: str = ""
     message: str = ""
     nominated: str = ""
+    bound: str = ""  # `binding`, `bound` or `failed`
+    bound_message: str = ""
+    permit: WaitingPod | None = None  # what the pod waits in, or has waited in
     evaluated: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
     durations: Durations = field(default_factory=Durations)
@@ -68,7 +78,15 @@ class Decision:
         }
         if self.nominated:
             shown["nominatedNode"] = self.nominated
+        if self.bound:
+            shown |= self._binding()
         return shown
+
+    def _binding(self) -> Object:
+        asked = self.permit.pending_plugins if self.permit is not None else []
+        if self.bound == "binding" and asked:
+            return {"binding": "waiting", "bindingMessage": f"waits at Permit for {', '.join(asked)}"}
+        return {"binding": self.bound, "bindingMessage": self.bound_message}
 
     def node_verdicts(self) -> dict[str, Status]:
         """The rejection of each rejected node."""

@@ -174,7 +174,9 @@ class Scheduler:
             placement = await self._decide(framework, state, queued.pod, decision)
             self._conclude(decision, placement, queued, span)
             if placement.assumed is not None:
-                work = self._bind(framework, state, queued, placement=placement, cause=span.context, began=began)
+                work = self._bind(
+                    framework, state, queued, placement, decision=decision, cause=span.context, began=began
+                )
                 self._tasks.spawn(work, f"bind {queued.pod.key}")
                 return
             await self._failed(queued, placement, began)
@@ -260,13 +262,15 @@ class Scheduler:
         framework: Framework,
         state: CycleState,
         queued: QueuedPod,
-        *,
         placement: Placement,
+        *,
+        decision: Decision,
         cause: SpanContext,
         began: float,
     ) -> None:
         assumed = placement.assumed
         assert assumed is not None
+        decision.bound, decision.permit = "binding", framework.handle.waiting.get(assumed.uid)
         recorder = self._recorders[assumed.scheduler_name]
         self.metrics.binding.add("binding")
         with self._span("bind", queued, cause) as span:
@@ -281,10 +285,12 @@ class Scheduler:
             self.metrics.binding.add("binding", by=-1)
             if bound.assumed is None:
                 span.outcome = "BindingFailed"
-                span.detail["message"] = (bound.status or error("")).message
+                span.detail["message"] = message = (bound.status or error("")).message
+                decision.bound, decision.bound_message = "failed", message
                 await self._failed(queued, bound, began)
                 cycle.tell_of_room()
                 return
+        decision.bound = "bound"
         self._count_bound(queued, began)
 
     def _count_bound(self, queued: QueuedPod, began: float) -> None:

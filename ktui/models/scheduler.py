@@ -149,11 +149,17 @@ def attempt_row(pod: str, attempt: Json, now: datetime | None) -> GridRow:
     )
 
 
+_BINDINGS = {
+    "waiting": (f"{WAITING} waits, Permit", "warning"),
+    "failed": (f"{WRONG} not bound", "error"),
+}
+
+
 def result_words(attempt: Json) -> tuple[str, str]:
     """What came of an attempt, in two words, and the tone that goes with it."""
     match attempt["result"]:
         case "scheduled":
-            return f"{DONE} bound", "foreground"
+            return _BINDINGS.get(attempt.get("binding", ""), (f"{DONE} bound", "foreground"))
         case "unschedulable":
             return f"{WRONG} {_fits(attempt)}", "error"
         case "":
@@ -235,6 +241,8 @@ def verdict(attempt: Json) -> str:
         return str(attempt["message"] or f"{feasible} of {nodes} nodes fit")
     if not node:
         return "under way"
+    if why := attempt.get("bindingMessage"):
+        return f"{node}: {why}"
     if feasible == 1:
         return f"{node} is the one node of {nodes} that fits"
     if not scored:

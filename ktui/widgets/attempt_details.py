@@ -50,7 +50,7 @@ def _headline(attempt: Json, found: Json, which: int, count: int, colours: Colou
     words, tone = result_words(attempt)
     kept = f"  ({which + 1} of {count} kept · [ older ] newer)" if count > 1 else ""
     yield Text.assemble((short_pod(attempt["pod"]), "bold"), f"  attempt {attempt['attempt']}", (kept, "dim"))
-    tone = "success" if attempt["result"] == "scheduled" else tone
+    tone = "success" if attempt["result"] == "scheduled" and tone == "foreground" else tone
     yield Text.assemble((f"{words[0]} ", f"bold {colours.get(tone, '')}"), verdict(attempt))
     ahead = why_ahead(attempt)
     if ahead and not attempt["ties"]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, verdict, why_ahead
+from ktui.decision_report import summary
+from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, result_words, verdict, why_ahead
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.fill_bars import fill_line
 from tests.ktui import recorded
@@ -111,6 +112,22 @@ def test_a_rejection_by_a_plugin_that_filters_no_node_has_its_column() -> None:
 )
 def test_the_verdict_in_a_sentence(pod: str, which: int, sentence: str) -> None:
     assert sentence in verdict(attempts_on(pod)["decisions"][which])
+
+
+@pytest.mark.parametrize(
+    ("binding", "words", "why"),
+    [
+        ("waiting", "◐ waits, Permit", "waits at Permit for Coscheduling"),
+        ("failed", "✖ not bound", "0/1 nodes are available: 1 preempted."),
+        ("bound", "✓ bound", ""),
+    ],
+)
+def test_a_chosen_node_is_not_a_bound_pod(binding: str, words: str, why: str) -> None:
+    attempt = attempts_on(SPREAD)["decisions"][0] | {"binding": binding, "bindingMessage": why}
+    assert result_words(attempt)[0] == words
+    assert why in verdict(attempt)
+    assert summary(attempt)[2] == {"waiting": "waiting", "failed": "not bound", "bound": "scheduled"}[binding]
+    assert summary(attempt)[-1] == why
 
 
 def test_what_put_the_winner_ahead() -> None:

@@ -72,6 +72,25 @@ async def test_a_gang_that_does_not_fit_as_a_whole_gives_its_nodes_back(stage: S
         await stage.until(lambda p: p["spec"].get("nodeName"), f"t{i}", seconds=300)
 
 
+async def test_the_record_of_an_attempt_says_what_became_of_it_after_the_node_was_chosen(stage: Stage) -> None:
+    def told() -> set[tuple[str, str]]:
+        kept = (decision.summary() for decision in stage.scheduler.decisions.newest())
+        return {(one["binding"], one["bindingMessage"]) for one in kept if one["result"] == "scheduled"}
+
+    await stage.add_node("n1", cpu="2")
+    for i in range(3):
+        await stage.add_pod(f"t{i}", cpu="1", labels=member())
+    await stage.world.clock.sleep(5)
+    assert told() == {("waiting", "waits at Permit for Coscheduling")}
+    await stage.world.clock.sleep(16)
+    late = 'rejected due to timeout after waiting for plugin "Coscheduling"'
+    assert ("failed", f"0/1 nodes are available: 1 {late}.") in told()
+    await stage.add_node("n2", cpu="2")
+    for i in range(3):
+        await stage.until(lambda p: p["spec"].get("nodeName"), f"t{i}", seconds=300)
+    assert ("bound", "") in told()
+
+
 @pytest.mark.parametrize(
     ("version", "words"), [("1.33.0", "preemption: "), ("1.34.0", "no new claims to deallocate, ")]
 )
