@@ -201,8 +201,17 @@ def test_limit_ranges_and_runtime_classes_count() -> None:
         (pod("p", nodeSelektor={"a": "b"}), 'Pod p: strict decoding error: unknown field "spec.nodeSelektor"'),
         ({"apiVersion": "v1", "kind": "Pod", "metadata": {}}, "a Pod has no metadata.name"),
         (workload("Deployment", "web", {}), "Deployment web: spec.template.spec: Required value"),
+        (
+            workload("Deployment", "web", {"templat": {}}),
+            'Deployment web: strict decoding error: unknown field "spec.templat"',
+        ),
+        (
+            workload("StatefulSet", "db", {"replicas": "two", "template": template()}),
+            'StatefulSet db: StatefulSet in version "v1" cannot be handled as a StatefulSet: json: cannot unmarshal '
+            "string into Go struct field StatefulSetSpec.spec.replicas of type int32",
+        ),
     ],
-    ids=["priority class", "runtime class", "unknown field", "name", "template"],
+    ids=["priority class", "runtime class", "unknown field", "name", "template", "field of a workload", "no number"],
 )
 def test_pods_that_cannot_be_are_refused(wanted: Object, message: str) -> None:
     with pytest.raises(DumpError, match=f"^{message.replace('(', '.').replace(')', '.')}$"):

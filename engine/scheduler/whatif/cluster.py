@@ -177,6 +177,19 @@ class ClusterObjects:
         self._tables[resource].put(obj)
         return True
 
+    def read_workload(self, obj: Object) -> Object:
+        """A workload as the API server would take it in; as it is where nothing needs to be read. Raises DumpError."""
+        if self._definitions is None:
+            return obj
+        (group, kind), name = group_kind(obj), obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
+        try:
+            decoded = decode(self._definitions, GVK(group, "v1", kind), obj)
+        except ApiError as failure:
+            raise DumpError(f"{kind} {name}: {failure.message}") from None
+        if decoded.unknown:
+            raise DumpError(f"{kind} {name}: strict decoding error: {', '.join(decoded.unknown)}")
+        return decoded.object
+
     def remove(self, obj: Object) -> None:
         if (resource := RESOURCES.get(group_kind(obj))) is not None:
             self._tables[resource].remove(obj)

@@ -113,7 +113,7 @@ def _add_claims(obj: Object, pod: Object, ordinal: int, cluster: ClusterObjects)
     """Claims from volumeClaimTemplates, those that are there already left as they are."""
     namespace, volumes = pod["metadata"]["namespace"], []
     for template in obj["spec"].get("volumeClaimTemplates") or ():
-        volume = template["metadata"]["name"]
+        volume = (template.get("metadata") or {}).get("name") or ""
         claim = f"{volume}-{obj['metadata']['name']}-{ordinal}"
         volumes.append({"name": volume, "persistentVolumeClaim": {"claimName": claim}})
         add_claim(cluster, claim, namespace=namespace, spec=template.get("spec") or {})
@@ -260,7 +260,8 @@ def pods_of(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
         obj["metadata"].get("name") or obj["metadata"].get("generateName")
     ):
         raise DumpError(f"a {obj['kind']} has no metadata.name")
-    yield from make(obj, cluster)
+    # A Pod is read when it is admitted.
+    yield from make(obj if group_kind(obj) == ("", "Pod") else cluster.read_workload(obj), cluster)
 
 
 # Kinds whose Pods are all alike, so that there can be any number of them.
