@@ -76,11 +76,34 @@ MOUNTABLE: dict[str, tuple[Object, str]] = {
         {"initContainers": [{"name": "init", "image": "a:1", "env": _FROM_SECRET}]},
         f'init container init with envVar KEY referencing secret.secretName="open"{_REFUSED} secret',
     ),
+    "an environment": (
+        {"containers": [{"name": "app", "image": "a:1", "envFrom": [{"secretRef": {"name": "open"}}]}]},
+        f'container app with envFrom referencing secret.secretName="open"{_REFUSED} secret',
+    ),
     "a secret to pull with": (
         {"imagePullSecrets": [{"name": "listed"}, {"name": "open"}]},
         f'imagePullSecrets[1].name="open"{_REFUSED} imagePullSecret',
     ),
 }  # fmt: skip
+
+
+async def test_ephemeral_containers_read_no_secret_that_is_not_listed(client: Client) -> None:
+    strict = account("strict")
+    strict["metadata"]["annotations"] = {"kubernetes.io/enforce-mountable-secrets": "T"}
+    await client.create(SERVICE_ACCOUNTS, strict, namespace="default")
+    await client.create(PODS, pod(serviceAccountName="strict"), namespace="default")
+    for source, where in (
+        ({"envFrom": [{"secretRef": {"name": "open"}}]}, "envFrom"),
+        ({"env": _FROM_SECRET}, "envVar KEY"),
+    ):
+        debugger = {"name": "shell", "image": "a:1", **source}
+        patch = {"spec": {"ephemeralContainers": [debugger]}}
+        with pytest.raises(ApiError) as caught:
+            await client.patch(PODS, "web", patch, namespace="default", subresource="ephemeralcontainers")
+        assert caught.value.message == (
+            f'pods "web" is forbidden: ephemeral container shell with {where} referencing secret.secretName="open"'
+            f"{_REFUSED} secret"
+        )
 
 
 @pytest.mark.parametrize("name", MOUNTABLE)

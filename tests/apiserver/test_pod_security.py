@@ -140,6 +140,12 @@ def test_who_enforces_also_warns() -> None:
     assert [str(each) for each in policy] == ["baseline:v1.30", "privileged:latest", "baseline:v1.30"]
 
 
+def test_who_enforces_a_level_that_is_none_warns_nobody() -> None:
+    policy, problems = policy_of({f"{LABEL}enforce": "strict"})
+    assert len(problems) == 1
+    assert [str(each) for each in policy] == ["restricted:latest", "privileged:latest", "privileged:latest"]
+
+
 async def warnings(server: ApiServer, path: str, body: Object) -> str:
     response = await server.handle(Request("POST", path, body=body, certificate=ADMIN, in_process=True))
     assert response.status == 201

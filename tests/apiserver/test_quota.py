@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.quota import usage
+from engine.api.quota import matches, usage
 from engine.api.types import CONFIGMAPS, GVR, PODS, SERVICES, Object
 from engine.client import Client
 from tests.apiserver.conftest import config_map, pod
@@ -89,6 +90,40 @@ async def test_an_update_is_charged_by_its_difference(client: Client) -> None:
     assert await used(client) == {"services.nodeports": "0", "services": "1"}
     await client.update(SERVICES, {**made, "spec": {**made["spec"], "type": "NodePort"}})
     assert await used(client) == {"services.nodeports": "2", "services": "1"}
+    await client.patch(SERVICES, "s", {"spec": {"type": "ClusterIP"}}, namespace="default")
+    assert await used(client) == {"services.nodeports": "2", "services": "1"}  # the controller gives it back
+
+
+async def test_what_is_missing_is_told_before_what_is_too_much(client: Client, default_account: Object) -> None:
+    await quota(client, {"pods": "0", "requests.cpu": "1", "requests.ephemeral-storage": "1"}, used={})
+    with pytest.raises(ApiError, match=r"failed quota: q: must specify requests\.cpu for: app$"):
+        await client.create(PODS, pod(), namespace="default")
+    for own in ({"requests": {"memory": "1"}}, {"limits": {"hugepages-2Mi": "2Mi", "cpu": "1"}}):
+        with pytest.raises(ApiError, match=r"status unknown for quota: q, resources: pods,requests\.cpu,"):
+            await client.create(PODS, pod(resources=own), namespace="default")
+
+
+def test_a_pod_that_should_long_be_gone_takes_nothing() -> None:
+    gone = asking("web", cpu="1")
+    gone["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
+    for minute, taken in ((0, 4), (2, 1)):
+        assert len(usage("pods", gone, datetime(2026, 1, 1, 0, minute, 45, tzinfo=UTC))) == taken
+
+
+ATTRIBUTES = {
+    "asked for": ({"volumeAttributesClassName": "gold"}, {}),
+    "had": ({"volumeAttributesClassName": "tin"}, {"currentVolumeAttributesClassName": "gold"}),
+    "brought to": ({}, {"modifyVolumeStatus": {"targetVolumeAttributesClassName": "gold", "status": "Pending"}}),
+}
+
+
+@pytest.mark.parametrize("case", ATTRIBUTES)
+def test_a_claim_counts_for_every_class_that_it_has_to_do_with(case: str) -> None:
+    spec, status = ATTRIBUTES[case]
+    term = {"scopeName": "VolumeAttributesClass", "operator": "In", "values": ["gold"]}
+    scoped = {"scopeSelector": {"matchExpressions": [term]}}
+    assert matches(scoped, "persistentvolumeclaims", {"spec": spec, "status": status})
+    assert not matches(scoped, "persistentvolumeclaims", {"spec": {}})
 
 
 SCOPES: dict[str, tuple[Object, Object, bool]] = {

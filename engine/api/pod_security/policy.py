@@ -39,7 +39,8 @@ def policy_of(labels: Mapping[str, str] | None) -> tuple[Policy, list[Cause]]:
     problems: list[Cause] = []
     modes = {mode: _mode(labels, mode, problems) for mode in ("enforce", "audit", "warn")}
     policy = Policy(modes["enforce"], modes["audit"], modes["warn"])
-    if f"{PREFIX}warn" not in labels and policy.enforce.strictness > policy.warn.strictness:
+    stated = labels.get(f"{PREFIX}enforce") in LEVELS  # a level that is none warns nobody
+    if stated and f"{PREFIX}warn" not in labels and policy.enforce.strictness > policy.warn.strictness:
         version = policy.warn.version if f"{PREFIX}warn-version" in labels else policy.enforce.version
         policy = policy._replace(warn=LevelVersion(policy.enforce.level, version))
     return policy, problems

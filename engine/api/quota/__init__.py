@@ -1,9 +1,9 @@
 """What objects take of a ResourceQuota (pkg/quota/v1): pure functions that admission and the controller share."""
 
-from engine.api.quota.amounts import Amounts, added, exceeded, masked, parsed, shown, subtracted, without_zeros
+from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, parsed, shown
 from engine.api.quota.constraints import missing_requests
 from engine.api.quota.scopes import matches
-from engine.api.quota.usage import COMPUTE, concerns, usage
+from engine.api.quota.usage import COMPUTE, concerns, usage, without_overhead
 
 __all__ = [
     "COMPUTE",
@@ -11,12 +11,12 @@ __all__ = [
     "added",
     "concerns",
     "exceeded",
+    "grown",
     "masked",
     "matches",
     "missing_requests",
     "parsed",
     "shown",
-    "subtracted",
     "usage",
-    "without_zeros",
+    "without_overhead",
 ]

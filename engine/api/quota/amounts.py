@@ -21,19 +21,14 @@ def added(one: Amounts, other: Amounts) -> Amounts:
     return total
 
 
-def subtracted(one: Amounts, other: Amounts) -> Amounts:
-    rest = dict(one)
-    for name, amount in other.items():
-        rest[name] = rest[name] - amount if name in rest else -amount
-    return rest
+def grown(now: Amounts, before: Amounts) -> Amounts:
+    """By how much the amounts are larger (SubtractWithNonNegativeResult); what shrank is left out."""
+    more = {name: amount - before[name] if name in before else amount for name, amount in now.items()}
+    return {name: amount for name, amount in more.items() if amount.milli > 0}
 
 
 def masked(amounts: Amounts, names: Iterable[str]) -> Amounts:
     return {name: amounts[name] for name in names if name in amounts}
-
-
-def without_zeros(amounts: Amounts) -> Amounts:
-    return {name: amount for name, amount in amounts.items() if amount}
 
 
 def exceeded(amounts: Amounts, limits: Amounts) -> list[str]:

@@ -24,7 +24,7 @@ def terms(quota_spec: Object) -> Iterator[Object]:
 def _matches(term: Object, group_resource: str, obj: Object) -> bool:
     scope = term["scopeName"]
     if group_resource == "persistentvolumeclaims" and scope == "VolumeAttributesClass":
-        return _selected(term, (obj.get("spec") or {}).get("volumeAttributesClassName") or "")
+        return any(_selected(term, name) for name in _attributes_classes(obj) or [""])
     if group_resource != "pods":
         return False
     spec = obj.get("spec") or {}
@@ -43,6 +43,14 @@ def _matches(term: Object, group_resource: str, obj: Object) -> bool:
         case "CrossNamespacePodAffinity":
             return _crosses_namespaces(spec.get("affinity") or {})
     return False
+
+
+def _attributes_classes(claim: Object) -> list[str]:
+    """All that a claim has to do with: the class that it asks for, the one it has, and the one it is brought to."""
+    spec, status = claim.get("spec") or {}, claim.get("status") or {}
+    target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), target)
+    return [name for name in names if name]
 
 
 def _selected(term: Object, value: str) -> bool:

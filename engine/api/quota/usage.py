@@ -3,6 +3,9 @@ persistent_volume_claims.go; apiserver pkg/quota/v1/generic for counts)."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
+from engine.api.duration import parse_time
 from engine.api.quantity import Quantity
 from engine.api.quota.amounts import Amounts, added, parsed
 from engine.api.types import Object
@@ -14,6 +17,7 @@ _RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 _ALL_DEVICES = 32  # what a request for all of them is charged (resource.AllocationResultsMaxSize)
 _HUGE_PAGES = "hugepages-"
+_POD_LEVEL = ("cpu", "memory")
 # Kinds that are also counted under their bare name.
 _COUNTED = frozenset(
     ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "persistentvolumeclaims", "pods")
@@ -21,11 +25,11 @@ _COUNTED = frozenset(
 _TERMINAL = frozenset(("Failed", "Succeeded"))
 
 
-def usage(group_resource: str, obj: Object) -> Amounts:
-    """What one object takes."""
+def usage(group_resource: str, obj: Object, now: datetime | None = None) -> Amounts:
+    """What one object takes. A Pod whose end is overdue takes nothing but its place; without `now` none is."""
     counted: Amounts = {f"count/{group_resource}": _ONE}
     if group_resource == "pods":
-        return {**counted, **_pod(obj)}
+        return counted if now is not None and _overdue(obj, now) else {**counted, **_pod(obj)}
     if group_resource in _COUNTED:
         counted[group_resource] = _ONE
     if group_resource == "services":
@@ -60,6 +64,13 @@ def _compute_name(name: str) -> bool:
 # -- Pods
 
 
+def _overdue(pod: Object, now: datetime) -> bool:
+    """Whether its grace is over once more since it should be gone: its node may be lost (QuotaV1Pod)."""
+    metadata = pod["metadata"]
+    end, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
+    return bool(end) and grace is not None and now > parse_time(end) + timedelta(seconds=grace)
+
+
 def _pod(pod: Object) -> Amounts:
     if (pod.get("status") or {}).get("phase") in _TERMINAL:
         return {}
@@ -78,6 +89,14 @@ def _pod(pod: Object) -> Amounts:
 def pod_resources(pod: Object, part: str) -> Amounts:
     """The requests or limits of a whole Pod (component-helpers resource PodRequests, PodLimits)."""
     spec = pod.get("spec") or {}
+    total, overhead = without_overhead(spec, part), parsed(spec.get("overhead"))
+    if part == "limits":
+        overhead = {name: amount for name, amount in overhead.items() if name in total}
+    return added(total, overhead)
+
+
+def without_overhead(spec: Object, part: str) -> Amounts:
+    """What its containers take together at their peak, or what a Pod says itself."""
     own = parsed((spec.get("resources") or {}).get(part))
     total: Amounts = {}
     for container in spec.get("containers") or ():
@@ -91,11 +110,17 @@ def pod_resources(pod: Object, part: str) -> Amounts:
             sidecars = need
         peak = {name: max(peak.get(name, Quantity()), need.get(name, Quantity())) for name in {**peak, **need}}
     total = {name: max(total.get(name, Quantity()), peak.get(name, Quantity())) for name in {**total, **peak}}
-    total |= own
-    overhead = parsed(spec.get("overhead"))
-    if part == "limits":
-        overhead = {name: amount for name, amount in overhead.items() if name in total}
-    return added(total, overhead)
+    return total | {name: amount for name, amount in own.items() if is_pod_level(name)}
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether a Pod can say for itself how much it needs of a resource (KEP-2837)."""
+    return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
+
+
+def has_own_resources(spec: Object) -> bool:
+    own = spec.get("resources") or {}
+    return any(is_pod_level(name) for part in ("requests", "limits") for name in own.get(part) or ())
 
 
 def _of(container: Object, part: str) -> Amounts:

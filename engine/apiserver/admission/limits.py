@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from engine.api.quantity import Quantity
+from engine.api.quota import Amounts, parsed, without_overhead
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
@@ -16,9 +17,11 @@ from engine.apiserver.caches import WatchCaches
 LIMIT_RANGES = GVR("", "v1", "limitranges")
 ANNOTATION = "kubernetes.io/limit-ranger"
 _CONTAINERS = ("containers", "initContainers")
-_KINDS = ("pods", "persistentvolumeclaims")
-
-Amounts = dict[str, Quantity]
+_CREATE, _UPDATE = Operation.CREATE, Operation.UPDATE
+# Containers keep their resources, but for those that `resize` changes.
+_FILLED = frozenset({("pods", _CREATE), ("pods/resize", _UPDATE)})
+_CLAIMS = "persistentvolumeclaims"
+_BOUND = _FILLED | {(_CLAIMS, _CREATE), (_CLAIMS, _UPDATE)}
 
 
 class LimitRanger(Plugin):
@@ -30,38 +33,42 @@ class LimitRanger(Plugin):
 
     async def mutate(self, attributes: Attributes) -> bool:
         obj = attributes.object
-        if attributes.key != "pods" or attributes.operation is not Operation.CREATE or obj is None:
+        if not _handles(attributes, _FILLED) or obj is None:
             return False
-        said: list[str] = []
+        changed = False
         for limits in await self._limits(attributes.namespace):
+            said: list[str] = []
             for limit in limits:
                 if limit.get("type") == "Container":
                     said += _fill(obj, limit)
-        if said:
-            annotations = obj["metadata"].setdefault("annotations", {})
-            annotations[ANNOTATION] = f"LimitRanger plugin set: {'; '.join(said)}"
-        return bool(said)
+            if said and not attributes.subresource:  # `resize` leaves metadata as they are
+                annotations = obj["metadata"].setdefault("annotations", {})
+                annotations[ANNOTATION] = f"LimitRanger plugin set: {'; '.join(said)}"
+            changed = changed or bool(said)
+        return changed
 
     async def validate(self, attributes: Attributes) -> None:
+        """Tells what is wrong by the first of a namespace's ranges that anything is wrong by."""
         obj = attributes.object
-        if attributes.key not in _KINDS or obj is None or attributes.operation is Operation.DELETE:
+        if not _handles(attributes, _BOUND) or obj is None:
             return
-        if attributes.key == "pods" and attributes.operation is Operation.UPDATE:
-            return  # its resources do not change, or through `resize` alone
-        problems: list[str] = []
         for limits in await self._limits(attributes.namespace):
-            for limit in limits:
-                for requests, ceilings in _measured(attributes.key, obj, limit.get("type", "")):
-                    problems += _problems(limit, requests, ceilings)
-        problems = list(dict.fromkeys(problems))  # as an aggregate of errors says each text once
-        if problems:
-            raise denied(attributes, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+            problems = list(dict.fromkeys(_wrong(limits, obj)))  # as an aggregate of errors says each text once
+            if problems:
+                raise denied(attributes, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
     async def _limits(self, namespace: str) -> Iterable[list[Object]]:
         if self._ranges is None:
             return ()
         cache = await self._caches.started(self._ranges)
         return [(found.get("spec") or {}).get("limits") or [] for found in cache.objects(namespace)]
+
+
+def _handles(attributes: Attributes, what: frozenset[tuple[str, Operation]]) -> bool:
+    """What is going is let be."""
+    if (attributes.key, attributes.operation) not in what:
+        return False
+    return attributes.old is None or "deletionTimestamp" not in attributes.old["metadata"]
 
 
 def _fill(pod: Object, limit: Object) -> list[str]:
@@ -83,48 +90,46 @@ def _fill(pod: Object, limit: Object) -> list[str]:
     return said
 
 
-def _amounts(resources: Object, part: str) -> Amounts:
-    return {name: Quantity.parse(amount) for name, amount in (resources.get(part) or {}).items()}
-
-
-def _measured(key: str, obj: Object, kind: str) -> Iterator[tuple[Amounts, Amounts]]:
-    """Requests and limits of each thing that a limit of that type is about."""
+def _wrong(limits: list[Object], obj: Object) -> Iterator[str]:
     spec = obj.get("spec") or {}
-    if key == "persistentvolumeclaims":
-        if kind == "PersistentVolumeClaim":
-            yield _amounts(spec.get("resources") or {}, "requests"), {}
-        return
-    every = [[container.get("resources") or {} for container in spec.get(field) or ()] for field in _CONTAINERS]
-    if kind == "Container":
-        for resources in (*every[0], *every[1]):
-            yield _amounts(resources, "requests"), _amounts(resources, "limits")
-    elif kind == "Pod":
-        yield _total(every[0], every[1], "requests"), _total(every[0], every[1], "limits")
+    for limit in limits:
+        match limit.get("type"):
+            case "Container":
+                for field in _CONTAINERS:
+                    for container in spec.get(field) or ():
+                        resources = container.get("resources") or {}
+                        yield from _problems(limit, parsed(resources.get("requests")), parsed(resources.get("limits")))
+            case "Pod" if "containers" in spec:
+                yield from _problems(limit, without_overhead(spec, "requests"), without_overhead(spec, "limits"))
+            case "PersistentVolumeClaim" if "containers" not in spec:
+                yield from _claim_problems(limit, parsed((spec.get("resources") or {}).get("requests")))
 
 
-def _total(containers: list[Object], init: list[Object], part: str) -> Amounts:
-    """The sum of the containers, or what one init container asks for if that is more."""
-    total: Amounts = {}
-    for resources in containers:
-        for name, amount in _amounts(resources, part).items():
-            total[name] = total[name] + amount if name in total else amount
-    for resources in init:
-        for name, amount in _amounts(resources, part).items():
-            if name not in total or amount > total[name]:
-                total[name] = amount
-    return total
+def _problems(limit: Object, requests: Amounts, ceilings: Amounts) -> Iterator[str]:
+    kind = limit["type"]
+    for name, bound in _bounds(limit, "min"):
+        yield from _below(name, kind, bound, request=requests.get(name), ceiling=ceilings.get(name))
+    for name, bound in _bounds(limit, "max"):
+        yield from _above(name, kind, bound, request=requests.get(name), ceiling=ceilings.get(name))
+    for name, bound in _bounds(limit, "maxLimitRequestRatio"):
+        yield from _ratio(name, kind, bound, request=requests.get(name), ceiling=ceilings.get(name))
 
 
-def _problems(limit: Object, requests: Amounts, ceilings: Amounts) -> list[str]:
-    kind = limit.get("type", "")
-    problems = []
-    for name, text in sorted((limit.get("min") or {}).items()):
-        problems += _below(name, kind, Quantity.parse(text), request=requests.get(name), ceiling=ceilings.get(name))
-    for name, text in sorted((limit.get("max") or {}).items()):
-        problems += _above(name, kind, Quantity.parse(text), request=requests.get(name), ceiling=ceilings.get(name))
-    for name, text in sorted((limit.get("maxLimitRequestRatio") or {}).items()):
-        problems += _ratio(name, kind, Quantity.parse(text), request=requests.get(name), ceiling=ceilings.get(name))
-    return problems
+def _claim_problems(limit: Object, requests: Amounts) -> Iterator[str]:
+    """Of a claim its requests alone are bounded."""
+    kind = limit["type"]
+    for name, bound in _bounds(limit, "min"):
+        yield from _below(name, kind, bound, request=requests.get(name), ceiling=None)
+    for name, bound in _bounds(limit, "max"):
+        text, request = f"maximum {name} usage per {kind} is {bound}", requests.get(name)
+        if request is None:
+            yield f"{text}.  No request is specified"
+        elif request > bound:
+            yield f"{text}, but request is {request}"
+
+
+def _bounds(limit: Object, field: str) -> list[tuple[str, Quantity]]:
+    return sorted(parsed(limit.get(field)).items(), key=lambda each: each[0])
 
 
 def _below(name: str, kind: str, bound: Quantity, *, request: Quantity | None, ceiling: Quantity | None) -> list[str]:
@@ -138,8 +143,6 @@ def _below(name: str, kind: str, bound: Quantity, *, request: Quantity | None, c
 
 def _above(name: str, kind: str, bound: Quantity, *, request: Quantity | None, ceiling: Quantity | None) -> list[str]:
     text = f"maximum {name} usage per {kind} is {bound}"
-    if kind == "PersistentVolumeClaim":
-        return [f"{text}, but request is {request}"] if request is not None and request > bound else []
     if ceiling is None:
         return [f"{text}.  No limit is specified"]
     if ceiling > bound:

@@ -11,14 +11,13 @@ from engine.api.quota import (
     added,
     concerns,
     exceeded,
+    grown,
     masked,
     matches,
     missing_requests,
     parsed,
     shown,
-    subtracted,
     usage,
-    without_zeros,
 )
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
@@ -30,7 +29,7 @@ from engine.trace import current_span
 QUOTAS = GVR("", "v1", "resourcequotas")
 _ATTEMPTS = 4
 # What is charged again when it changes.
-_UPDATED = frozenset(("services", "persistentvolumeclaims", "pods/resize"))
+_UPDATED = frozenset(("services", "persistentvolumeclaims", "persistentvolumeclaims/status", "pods/resize"))
 
 
 class ResourceQuota(Plugin):
@@ -45,19 +44,18 @@ class ResourceQuota(Plugin):
         if self._quotas is None or attributes.object is None or not attributes.namespace or not _handles(attributes):
             return
         cache = await self._caches.started(self._quotas)
-        quotas = list(cache.objects(attributes.namespace))
-        for known in quotas:  # nothing is booked on one for what another refuses
-            _checked(attributes, known, attributes.object)
-        for known in quotas:
+        concerned = [quota for quota in cache.objects(attributes.namespace) if _concerns(attributes, quota)]
+        for known in concerned:  # nothing is booked on one for what another refuses
+            _checked(attributes, known)
+        for known in concerned:
             await self._charge(attributes, known)
 
     async def _charge(self, attributes: Attributes, quota: Object) -> None:
         """Book on one quota; again from its newest state when somebody else has booked meanwhile."""
-        info, obj = self._quotas, attributes.object
+        info = self._quotas
         assert info is not None
-        assert obj is not None
         for _ in range(_ATTEMPTS):
-            changed = _checked(attributes, quota, obj)
+            changed = _checked(attributes, quota)
             if changed is None or attributes.dry_run:
                 return
             metadata = quota["metadata"]
@@ -85,42 +83,51 @@ def _handles(attributes: Attributes) -> bool:
     return attributes.operation is Operation.UPDATE and attributes.key in _UPDATED
 
 
-def _checked(attributes: Attributes, quota: Object, obj: Object) -> Object | None:
-    """The quota with what the request takes booked on it; None if it takes nothing of it. Raises ApiError 403."""
-    resource = attributes.resource.gvr.group_resource
-    spec, status = quota.get("spec") or {}, quota.get("status") or {}
-    hard = parsed(status.get("hard"))
-    required = [name for name in sorted(hard) if concerns(resource, name)]
-    if not required or not matches(spec, resource, obj):
-        return None
-    name, used = quota["metadata"]["name"], parsed(status.get("used"))
-    if any(each not in used for each in required):
-        raise denied(attributes, f"status unknown for quota: {name}, resources: {','.join(required)}")
+def _concerns(attributes: Attributes, quota: Object) -> bool:
+    """Whether a quota is about the object. Raises ApiError 403 for a Pod that leaves out what must be said of it, and
+    for a quota that has not been counted yet."""
+    resource, obj, status = attributes.resource.gvr.group_resource, attributes.object, quota.get("status") or {}
+    assert obj is not None
+    required = [name for name in sorted(status.get("hard") or ()) if concerns(resource, name)]
+    if not required or not matches(quota.get("spec") or {}, resource, obj):
+        return False
+    name = quota["metadata"]["name"]
     if resource == "pods" and (problem := missing_requests(obj, required)):
         raise denied(attributes, f"failed quota: {name}: {problem}")
-    change = masked(_change(resource, obj, attributes.old), hard)
-    if not change:
+    if any(each not in (status.get("used") or {}) for each in required):
+        raise denied(attributes, f"status unknown for quota: {name}, resources: {','.join(required)}")
+    return True
+
+
+def _checked(attributes: Attributes, quota: Object) -> Object | None:
+    """The quota with what the request takes booked on it; None if it takes nothing of it. Raises ApiError 403."""
+    status = quota.get("status") or {}
+    hard, used = parsed(status.get("hard")), parsed(status.get("used"))
+    asked = masked(_asked(attributes, quota), hard)
+    if not asked:
         return None
-    _check(attributes, name, change, used=used, hard=hard)
+    if attributes.subresource != "status":
+        _check(attributes, quota["metadata"]["name"], asked, used=used, hard=hard)
     written = copy_object(quota)
-    booked = {each: str(amount) for each, amount in masked(added(used, change), hard).items()}
+    booked = {each: str(amount) for each, amount in masked(added(used, asked), hard).items()}
     written["status"] = {**status, "used": booked}
     return written
 
 
-def _change(resource: str, obj: Object, old: Object | None) -> Amounts:
-    taken = usage(resource, obj)
-    if old is not None:
-        taken = subtracted(taken, usage(resource, old))
-    return without_zeros(taken)
+def _asked(attributes: Attributes, quota: Object) -> Amounts:
+    """What is taken anew. What an update gives back is counted by the controller."""
+    resource, obj, old = attributes.resource.gvr.group_resource, attributes.object, attributes.old
+    assert obj is not None
+    if old is None or not matches(quota.get("spec") or {}, resource, old):
+        return grown(usage(resource, obj), {})
+    return grown(usage(resource, obj), usage(resource, old))
 
 
-def _check(attributes: Attributes, name: str, change: Amounts, *, used: Amounts, hard: Amounts) -> None:
-    growing = {each: amount for each, amount in change.items() if amount.milli > 0}
-    over = exceeded(masked(added(used, growing), growing), hard)
+def _check(attributes: Attributes, name: str, asked: Amounts, *, used: Amounts, hard: Amounts) -> None:
+    over = exceeded(masked(added(used, asked), asked), hard)
     if over:
         raise denied(
             attributes,
-            f"exceeded quota: {name}, requested: {shown(masked(growing, over))}, used: {shown(masked(used, over))}, "
+            f"exceeded quota: {name}, requested: {shown(masked(asked, over))}, used: {shown(masked(used, over))}, "
             f"limited: {shown(masked(hard, over))}",
         )

@@ -5,6 +5,7 @@ Source: plugin/pkg/admission/serviceaccount/admission.go.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from engine.api.pod_references import secrets_of
@@ -24,6 +25,9 @@ DEFAULT = "default"
 DEFAULT_ATTEMPTS = 10
 _NOT_LISTED = " is not allowed because service account {} does not reference that"
 _CONTAINERS = ("initContainers", "containers")
+_TITLES = {"initContainers": "init container", "containers": "container", "ephemeralContainers": "ephemeral container"}
+_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))  # strconv.ParseBool
+_UPDATED = "pods/ephemeralcontainers"
 
 
 class ServiceAccount(Plugin):
@@ -53,15 +57,22 @@ class ServiceAccount(Plugin):
         return True
 
     async def validate(self, attributes: Attributes) -> None:
-        pod = attributes.object
-        if attributes.key != "pods" or attributes.operation is not Operation.CREATE or pod is None:
+        pod, creates = attributes.object, attributes.operation is Operation.CREATE
+        if pod is None or attributes.key != ("pods" if creates else _UPDATED):
             return
-        if MIRROR in (pod["metadata"].get("annotations") or {}):
+        if creates and MIRROR in (pod["metadata"].get("annotations") or {}):
+            self._check_mirror(attributes, pod)
             return
         spec = pod.get("spec") or {}
-        account = await self._account(attributes, spec.get("serviceAccountName", ""))
-        enforced = (account["metadata"].get("annotations") or {}).get(ENFORCED) == "true"
-        if enforced and (problem := _unmountable(account, spec)):
+        if not spec.get("serviceAccountName"):
+            where = f"{attributes.namespace}/{attributes.name}"
+            raise denied(attributes, f"no service account specified for pod {where}")
+        account = await self._account(attributes, spec["serviceAccountName"])
+        if (account["metadata"].get("annotations") or {}).get(ENFORCED) not in _TRUE:
+            return
+        fields = _CONTAINERS if creates else ("ephemeralContainers",)
+        problem = next(_unmountable(account, spec, fields, whole=creates), "")
+        if problem:
             raise denied(attributes, problem)
 
     @staticmethod
@@ -112,29 +123,38 @@ class ServiceAccount(Plugin):
             container.setdefault("volumeMounts", []).append(mount)
 
 
-def _unmountable(account: Object, spec: Object) -> str:
-    """The first secret that the account does not list, for accounts that want all listed (limitSecretReferences)."""
-    name = account["metadata"]["name"]
+def _unmountable(account: Object, spec: Object, fields: Iterable[str], *, whole: bool) -> Iterator[str]:
+    """What names a secret that the account does not list, for accounts that want all listed (limitSecretReferences)."""
+    not_listed = _NOT_LISTED.format(account["metadata"]["name"])
     secrets = {each.get("name") for each in account.get("secrets") or ()}
-    for volume in spec.get("volumes") or ():
-        secret = (volume.get("secret") or {}).get("secretName")
-        if "secret" in volume and secret not in secrets:
-            what = f'volume with secret.secretName="{secret}"'
-            return f"{what}{_NOT_LISTED.format(name)} secret"
-    for field in _CONTAINERS:
+    if whole:
+        for volume in spec.get("volumes") or ():
+            secret = (volume.get("secret") or {}).get("secretName")
+            if "secret" in volume and secret not in secrets:
+                yield f'volume with secret.secretName="{secret}"{not_listed} secret'
+    for field in fields:
         for container in spec.get(field) or ():
-            for variable in container.get("env") or ():
-                reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
-                if reference is not None and reference.get("name") not in secrets:
-                    who = f"{'init ' if field == 'initContainers' else ''}container {container['name']}"
-                    what = f'envVar {variable["name"]} referencing secret.secretName="{reference.get("name", "")}"'
-                    return f"{who} with {what}{_NOT_LISTED.format(name)} secret"
-    pulled = {each.get("name") for each in account.get("imagePullSecrets") or ()}
-    for position, reference in enumerate(spec.get("imagePullSecrets") or ()):
-        if reference.get("name") not in pulled:
-            what = f'imagePullSecrets[{position}].name="{reference.get("name", "")}"'
-            return f"{what}{_NOT_LISTED.format(name)} imagePullSecret"
-    return ""
+            for where, name in _secrets_read(container):
+                if name not in secrets:
+                    who = f"{_TITLES[field]} {container['name']}"
+                    yield f'{who} with {where} referencing secret.secretName="{name}"{not_listed} secret'
+    if whole:
+        pulled = {each.get("name") for each in account.get("imagePullSecrets") or ()}
+        for position, reference in enumerate(spec.get("imagePullSecrets") or ()):
+            if reference.get("name") not in pulled:
+                name = reference.get("name", "")
+                yield f'imagePullSecrets[{position}].name="{name}"{not_listed} imagePullSecret'
+
+
+def _secrets_read(container: Object) -> Iterator[tuple[str, str]]:
+    """The secrets of a container's environment, and where they are named."""
+    for variable in container.get("env") or ():
+        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+        if reference is not None:
+            yield f"envVar {variable['name']}", reference.get("name", "")
+    for source in container.get("envFrom") or ():
+        if source.get("secretRef") is not None:
+            yield "envFrom", source["secretRef"].get("name", "")
 
 
 def _automounts(account: Object, spec: Object) -> bool:

@@ -93,11 +93,11 @@ class ResourceQuotaController(Controller):
 
     def _used(self, quota: Object, hard: Amounts, resources: list[GVR]) -> Amounts:
         total: Amounts = {name: Quantity() for name in hard}
-        spec, namespace = quota.get("spec") or {}, quota["metadata"]["namespace"]
+        spec, namespace, now = quota.get("spec") or {}, quota["metadata"]["namespace"], self.clock.now()
         for resource in resources:
             for obj in self._counted[resource].list(namespace):
                 if matches(spec, resource.group_resource, obj):
-                    total = added(total, masked(usage(resource.group_resource, obj), hard))
+                    total = added(total, masked(usage(resource.group_resource, obj, now), hard))
         return total
 
 
