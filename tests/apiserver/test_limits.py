@@ -92,7 +92,7 @@ def sidecar(cpu: str) -> Object:
     return {"name": "proxy", "image": "a:1", "restartPolicy": "Always", "resources": {"requests": {"cpu": cpu}}}
 
 
-PEAKS = {
+PEAKS: dict[str, tuple[Object, str]] = {
     "a sidecar runs beside": ({"initContainers": [sidecar("1")]}, "1500m"),
     "an init container runs alone": (
         {"initContainers": [{"name": "init", "image": "a:1", "resources": {"requests": {"cpu": "2"}}}]},
