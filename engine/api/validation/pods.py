@@ -38,8 +38,10 @@ def pod(obj: Object, problems: Problems) -> None:
 def pod_as_such(obj: Object, problems: Problems) -> None:
     """What holds for a Pod at any time, but not for a template (validatePodMetadataAndSpec)."""
     metadata, spec = obj.get("metadata", {}), obj.get("spec", {})
-    pod_annotations.known_annotations(metadata.get("annotations", {}), spec, "metadata.annotations", problems)
-    pod_spec(spec, "spec", problems, owner=VolumeOwner(metadata.get("name", ""), is_pod=True))
+    annotations = metadata.get("annotations", {})
+    pod_annotations.known_annotations(annotations, spec, "metadata.annotations", problems)
+    owner = VolumeOwner(metadata.get("name", ""), is_pod=True, is_static=pod_annotations.MIRROR in annotations)
+    pod_spec(spec, "spec", problems, owner=owner)
     if not spec.get("serviceAccountName"):
         _no_tokens(spec, problems)
     for field in ("containers", "initContainers"):
@@ -83,7 +85,7 @@ def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner 
     if "terminationGracePeriodSeconds" not in spec:
         problems.required(f"{path}.terminationGracePeriodSeconds")
     known_volumes = volumes(spec.get("volumes", ()), f"{path}.volumes", problems, owner=owner)
-    claims = _resource_claims(spec, f"{path}.resourceClaims", problems)
+    claims = _resource_claims(spec, f"{path}.resourceClaims", problems, owner=owner)
     context = PodContext(
         volumes=known_volumes,
         claims=claims,
@@ -156,9 +158,13 @@ def _classes(spec: Object, path: str, problems: Problems) -> None:
         requirements({"limits": spec["overhead"]}, f"{path}.overhead", problems)
 
 
-def _resource_claims(spec: Object, path: str, problems: Problems) -> frozenset[str]:
+def _resource_claims(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner) -> frozenset[str]:
     names: set[str] = set()
     for index, claim in enumerate(spec.get("resourceClaims", ())):
+        if owner.is_static:
+            problems.forbidden("", "static pods do not support resource claims")
+            names.add(claim.get("name", ""))
+            continue
         at, name = f"{path}[{index}]", claim.get("name", "")
         if not name:
             problems.required(f"{at}.name")

@@ -26,10 +26,11 @@ SOURCE_PATH = {"gcePersistentDisk": "persistentDisk"}
 
 
 class VolumeOwner(NamedTuple):
-    """What has the volumes: a Pod of a name, or a template."""
+    """What has the volumes: a Pod of a name, or a template. A static Pod is a kubelet's own, mirrored here."""
 
     name: str = ""
     is_pod: bool = False
+    is_static: bool = False
 
 
 def volumes(

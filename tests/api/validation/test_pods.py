@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.api.types import Object
@@ -11,8 +13,8 @@ from tests.api.objects import POD, container, pod, problems
 SUBDOMAIN_TEXT = text.dns_subdomain("")[0]
 
 
-def annotated(annotations: dict[str, str]) -> Object:
-    value = pod()
+def annotated(annotations: dict[str, str], **spec: Any) -> Object:
+    value = pod(**spec)
     value["metadata"]["annotations"] = annotations
     return value
 
@@ -141,6 +143,10 @@ CASES: dict[str, tuple[Object, list[str]]] = {
                 '"odd": invalid AppArmor profile name: "odd"'
             ),
         ],
+    ),
+    "a static Pod with claims": (
+        annotated({"kubernetes.io/config.mirror": "x"}, nodeName="n", resourceClaims=[{"name": "A"}, {"name": "b"}]),
+        [": Forbidden: static pods do not support resource claims"] * 2,
     ),
     "a mirror of no node": (
         annotated({"kubernetes.io/config.mirror": "x"}),
