@@ -144,6 +144,20 @@ LIST_ROWS: list[tuple[str, dict[str, str], Any]] = [
     ),
     ("limit that is no number", {"limit": "two"}, (400, 'strconv.ParseInt: parsing "two": invalid syntax')),
     ("limit below zero", {"limit": "-2"}, NEW),
+    (
+        "limit that is endless",
+        {"limit": "9" * 5000},
+        (400, f'strconv.ParseInt: parsing "{"9" * 5000}": value out of range'),
+    ),
+    (
+        "endless",
+        {"version": "9" * 5000},
+        (
+            400,
+            f'invalid resource version: resourceVersion: Invalid value: "{"9" * 5000}": strconv.ParseUint: parsing '
+            f'"{"9" * 5000}": value out of range',
+        ),
+    ),
     ("limit without a value", {"limit": ""}, (400, 'strconv.ParseInt: parsing "": invalid syntax')),
     (
         "initial events without a value",

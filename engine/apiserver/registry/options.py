@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from engine.api.errors import (
@@ -13,6 +12,7 @@ from engine.api.errors import (
     field_required,
     invalid,
 )
+from engine.api.go_integer import parse_int
 from engine.api.types import GVK
 from engine.api.validation.metadata import MANAGER_LENGTH, field_manager
 from engine.api.validation.problems import Problems
@@ -20,7 +20,6 @@ from engine.api.wire import APPLY_PATCH, Request
 from engine.apiserver.registry.resource_versions import Continue, parse_resource_version
 
 VALIDATIONS = ("Ignore", "Strict", "Warn")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 
 
@@ -133,12 +132,10 @@ def integer(request: Request, name: str) -> int | None:
     if not request.query.get(name):
         return None
     text = request.parameter(name)
-    if not _INTEGER.fullmatch(text):
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    number = int(text)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
-    return number
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
 
 
 def _list_causes(*, match: str, version: str, token: str, initial: bool | None) -> list[Cause]:

@@ -11,6 +11,7 @@ import orjson
 
 from engine.api.decoders import json_type
 from engine.api.errors import ApiError, bad_request, expired
+from engine.api.go_integer import parse_uint
 from engine.api.go_json import syntax_error
 from engine.api.types import Object
 
@@ -24,23 +25,6 @@ CONTINUE_TOO_OLD = (
 )
 
 
-_MAX_UINT64 = (1 << 64) - 1
-
-
-class VersionError(ValueError):
-    """No resourceVersion. The text is that of Go's strconv.ParseUint."""
-
-
-def parse_uint(text: str) -> int:
-    """Raises VersionError."""
-    quoted = orjson.dumps(text).decode()
-    if not text.isascii() or not text.isdigit():
-        raise VersionError(f"strconv.ParseUint: parsing {quoted}: invalid syntax")
-    if (number := int(text)) > _MAX_UINT64:
-        raise VersionError(f"strconv.ParseUint: parsing {quoted}: value out of range")
-    return number
-
-
 def parse_resource_version(text: str, *, listing: bool = False) -> int:
     """The resourceVersion of a request.
 
@@ -49,7 +33,7 @@ def parse_resource_version(text: str, *, listing: bool = False) -> int:
     """
     try:
         return parse_uint(text)
-    except VersionError as error:
+    except ValueError as error:
         message = f"resourceVersion: Invalid value: {orjson.dumps(text).decode()}: {error}"
         if listing:
             raise bad_request(f"invalid resource version: {message}") from None
@@ -59,6 +43,7 @@ def parse_resource_version(text: str, *, listing: bool = False) -> int:
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9_-]")
 _STRUCT = "storage.continueToken"
+_MOST_DIGITS = 1000
 _FIELDS: dict[str, tuple[type, str]] = {"v": (str, "string"), "rv": (int, "int64"), "start": (str, "string")}
 
 
@@ -100,7 +85,8 @@ def _decoded_token(token: str) -> Any:
     text = base64.urlsafe_b64decode(encoded + b"=" * (-len(encoded) % 4))
     if problem := syntax_error(text):
         raise bad_request(f"{_INVALID_TOKEN}: {problem}")
-    return json.loads(text)  # which takes any number
+    # Which takes any number; of one that Python would refuse to convert, what is too much for 64 bits already.
+    return json.loads(text, parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
 
 
 def _fields(raw: Any) -> tuple[str, int, str]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid, not_found
+from engine.api.go_integer import parse_uint
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import (
     prepare_for_approval,
@@ -41,7 +42,6 @@ from engine.apiserver.registry.metadata import (
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owner_references import drop_twins
 from engine.apiserver.registry.requesters import name_requester
-from engine.apiserver.registry.resource_versions import VersionError, parse_uint
 from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
 from engine.apiserver.turns import in_turns
@@ -204,7 +204,7 @@ class Writer:
         info, old = call.gvr_resource, stored.object
         try:
             asked = parse_uint(new["metadata"].get("resourceVersion") or "0")
-        except VersionError as error:
+        except ValueError as error:
             raise ApiError(500, "", str(error)) from None
         if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
@@ -392,7 +392,7 @@ def _version(text: str) -> int:
     """A resourceVersion that an object to be created brings along; what is no number counts as none."""
     try:
         return parse_uint(text)
-    except VersionError:
+    except ValueError:
         return 0
 
 

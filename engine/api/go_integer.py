@@ -1,0 +1,41 @@
+"""Integers of 64 bits as Go reads them from text, with its words for what is none (strconv ParseInt, ParseUint)."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+_DIGITS = {10: re.compile("[0-9]+"), 16: re.compile("[0-9a-fA-F]+")}
+_MOST_DIGITS = 20  # of 64 bits, in any base; Python would convert far longer ones, and then refuse to
+
+
+def parse_int(text: str, *, base: int = 10) -> int:
+    """Raises ValueError."""
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    number = _magnitude("ParseInt", text, text[len(sign) :], base)
+    number = -number if sign == "-" else number
+    if not -(1 << 63) <= number < 1 << 63:
+        raise _error("ParseInt", text, "value out of range")
+    return number
+
+
+def parse_uint(text: str, *, base: int = 10) -> int:
+    """Raises ValueError."""
+    number = _magnitude("ParseUint", text, text, base)
+    if number >= 1 << 64:
+        raise _error("ParseUint", text, "value out of range")
+    return number
+
+
+def _magnitude(function: str, text: str, digits: str, base: int) -> int:
+    if not _DIGITS[base].fullmatch(digits):
+        raise _error(function, text, "invalid syntax")
+    if len(digits := digits.lstrip("0")) > _MOST_DIGITS:
+        raise _error(function, text, "value out of range")
+    return int(digits or "0", base)
+
+
+def _error(function: str, text: str, problem: str) -> ValueError:
+    quoted = orjson.dumps(text.encode(errors="replace").decode()).decode()
+    return ValueError(f"strconv.{function}: parsing {quoted}: {problem}")

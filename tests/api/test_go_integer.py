@@ -1,0 +1,43 @@
+"""Integers as Go's strconv reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from engine.api.go_integer import parse_int, parse_uint
+
+SYNTAX, RANGE = "invalid syntax", "value out of range"
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "base", "expected"),
+    [
+        pytest.param(parse_int, "-9223372036854775808", 10, -(1 << 63), id="the least"),
+        pytest.param(parse_int, "+0007", 10, 7, id="sign and zeros"),
+        pytest.param(parse_int, "9223372036854775808", 10, RANGE, id="one too many"),
+        pytest.param(parse_int, "-ff", 16, -255, id="hexadecimal"),
+        pytest.param(parse_int, "ffffffffffffffff", 16, RANGE, id="hexadecimal of 64 bits"),
+        pytest.param(parse_int, "0" * 5000 + "1", 10, 1, id="zeros without end"),
+        pytest.param(parse_int, "9" * 5000, 10, RANGE, id="digits without end"),
+        pytest.param(parse_int, "", 10, SYNTAX, id="nothing"),
+        pytest.param(parse_int, "-", 10, SYNTAX, id="a sign alone"),
+        pytest.param(parse_int, "0x1", 16, SYNTAX, id="a base of its own"),
+        pytest.param(parse_int, "1_0", 10, SYNTAX, id="an underscore"),
+        pytest.param(parse_int, " 1", 10, SYNTAX, id="a space"),
+        pytest.param(parse_int, "１", 10, SYNTAX, id="digits of another script"),
+        pytest.param(parse_uint, "18446744073709551615", 10, (1 << 64) - 1, id="the most"),
+        pytest.param(parse_uint, "18446744073709551616", 10, RANGE, id="more than the most"),
+        pytest.param(parse_uint, "+1", 10, SYNTAX, id="no sign"),
+    ],
+)
+def test_parse(parse: Callable[..., int], text: str, base: int, expected: int | str) -> None:
+    if isinstance(expected, int):
+        assert parse(text, base=base) == expected
+        return
+    function = "ParseInt" if parse is parse_int else "ParseUint"
+    message = f'strconv.{function}: parsing "{text}": {expected}'
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        parse(text, base=base)
