@@ -7,9 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from engine.api.go_integer import parse_int
+
 _WORD = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^'"\s]\S*[^'"\s]?""")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`')
+# The inside of a Go string in double quotes.
+_STRING = re.compile(
+    r'(?:[^"\\\n]|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}))*'
+)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)")
+_SWITCHES = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -24,7 +34,12 @@ def _plain(word: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """What stands between the quotes of a Go string; bytes that are no text as Python keeps them."""
+    """What stands between the quotes of a Go string; bytes that are no text as Python keeps them.
+
+    Raises SyntaxFault for what may not stand there.
+    """
+    if not _STRING.fullmatch(text):
+        raise SyntaxFault("invalid syntax")
     return _ESCAPE.sub(_escape, text)
 
 
@@ -36,6 +51,10 @@ def _escape(match: re.Match[str]) -> str:
         byte = int(found[1:], 16) if found[0] == "x" else int(found, 8) % 256
         return bytes([byte]).decode(errors="surrogateescape")
     return _LETTERS.get(found, found)
+
+
+class SyntaxFault(ValueError):
+    """A string that is none, in the words of Go's strconv."""
 
 
 class FlagError(ValueError):
@@ -54,12 +73,10 @@ class Parsed(NamedTuple):
     def number(self, name: str) -> int:
         """Raises FlagError."""
         text = self.text(name) or "0"
-        if not re.fullmatch(r"[+-]?[0-9]+", text):
-            message = (
-                f'invalid argument "{text}" for "--{name}" flag: strconv.ParseInt: parsing "{text}": invalid syntax'
-            )
-            raise FlagError(message)
-        return int(text)
+        try:
+            return parse_int(text)
+        except ValueError as error:
+            raise FlagError(f'invalid argument "{text}" for "--{name}" flag: {error}') from None
 
     def is_set(self, name: str) -> bool:
         return self.flags.get(name) is True
@@ -74,15 +91,25 @@ def parse(words: Sequence[str], known: Mapping[str, bool]) -> Parsed:
         if word == "--":
             found.words.extend(left)
             break
-        if not word.startswith("--"):
+        if not word.startswith("-") or word == "-":
             found.words.append(word)
             continue
         name, assigned, value = word[2:].partition("=")
+        if not word.startswith("--"):
+            raise FlagError(f"unknown shorthand flag: '{word[1]}' in {word}")
         if name not in known:
             raise FlagError(f"unknown flag: --{name}")
         if known[name] and not assigned:
             if not left:
                 raise FlagError(f"flag needs an argument: --{name}")
             value = left.pop(0)
-        found.flags[name] = value if known[name] else value != "false"
+        found.flags[name] = value if known[name] else _switch(name, value if assigned else "true")
     return found
+
+
+def _switch(name: str, value: str) -> bool:
+    """Raises FlagError."""
+    if value not in _SWITCHES:
+        problem = f'strconv.ParseBool: parsing "{value}": invalid syntax'
+        raise FlagError(f'invalid argument "{value}" for "--{name}" flag: {problem}')
+    return _SWITCHES[value]

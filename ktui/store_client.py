@@ -55,6 +55,9 @@ WriteOut = Annotated[
 ]
 
 
+Words = Annotated[list[str] | None, typer.Argument(hidden=True)]  # which etcdctl takes, and mostly lets be
+
+
 def no_table(write_out: Format) -> None:
     """Raises EtcdctlError for a command that has no table to show."""
     if write_out == Format.TABLE:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import typer
+
+from engine.api.go_integer import parse_int
 from ktui.store_client import BAD_ARGUMENTS, BAD_FEATURE, EtcdctlError
 
-_INT64 = 1 << 63
+
+def integer_flag(name: str, help: str) -> Any:
+    """A flag whose value is an integer, and is refused in pflag's words where it is none."""
+
+    def parse(text: str | int) -> int:  # the default is a number
+        try:
+            return parse_int(str(text))
+        except ValueError as error:
+            raise EtcdctlError(f'invalid argument "{text}" for "--{name}" flag: {error}') from None
+
+    return typer.Option(parser=parse, metavar="INTEGER", help=help)
 
 
 def interval(words: Sequence[str], *, prefix: bool, from_key: bool = False) -> dict[str, str]:
@@ -35,6 +49,12 @@ def _prefix_end(prefix: str) -> str:
     return "\0"
 
 
+def check_consistency(word: str) -> None:
+    """Linearizable or serializable: the API server reads its own store either way. Raises EtcdctlError."""
+    if word not in ("l", "s"):
+        raise EtcdctlError(f'unknown consistency flag "{word}"', BAD_FEATURE)
+
+
 def sorting(target: str, order: str) -> dict[str, str]:
     """Raises EtcdctlError."""
     if order.upper() not in ("", "ASCEND", "DESCEND"):
@@ -47,13 +67,6 @@ def sorting(target: str, order: str) -> dict[str, str]:
 def lease_id(text: str, *, what: str) -> int:
     """A lease's id, which etcdctl reads and writes in hexadecimal. Raises EtcdctlError."""
     try:
-        found = int(text, 16)
-    except ValueError:
-        problem = "invalid syntax"
-    else:
-        if 0 <= found < _INT64:
-            return found
-        problem = "value out of range"
-    raise EtcdctlError(
-        f'bad {what} (strconv.ParseInt: parsing "{text}": {problem}), expecting ID in Hex', BAD_ARGUMENTS
-    )
+        return parse_int(text, base=16)
+    except ValueError as error:
+        raise EtcdctlError(f"bad {what} ({error}), expecting ID in Hex", BAD_ARGUMENTS) from None

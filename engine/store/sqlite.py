@@ -420,8 +420,11 @@ class SqliteStore:
 
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         """Of the key-values as they stood: what a compaction lets go of does not change it."""
-        found = await self.range(Range(b"\0", b"\0", revision=revision))
         (member,) = await self.members()
+        try:
+            found = await self.range(Range(b"\0", b"\0", revision=revision))
+        except StoreError as error:
+            return [HashedMember(member.endpoint, member.id, 0, 0, str(error))]
         hashed = await hash_of(found.kvs, self._clock)
         return [HashedMember(member.endpoint, member.id, hashed, self.compact_revision or -1)]
 

@@ -32,7 +32,7 @@ File = Annotated[list[str] | None, typer.Argument(metavar="FILE", show_default=F
 
 
 @snapshot.command("save")
-def save(words: File = None, name: Name = DEFAULT_NAME) -> None:
+def save(words: File = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Write the store to a file."""
     file = _only(words, "snapshot save expects one argument")
     partial = file.with_name(file.name + ".part")

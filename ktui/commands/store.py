@@ -13,10 +13,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from engine.api.go_integer import parse_int
 from ktui import store_printers as printers
 from ktui.commands import store_faults
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
+from ktui.commands.store_exec import CommandAfterDashes
 from ktui.commands.store_leases import lease
 from ktui.commands.store_members import alarm, endpoint, member, move_leader, status
 from ktui.commands.store_put import delete, put
@@ -24,17 +26,17 @@ from ktui.commands.store_txn import txn
 from ktui.commands.store_watch import watch
 from ktui.store_client import (
     BAD_ARGUMENTS,
-    BAD_FEATURE,
     PREFIX,
     EtcdctlError,
     Format,
+    Words,
     WriteOut,
     ask,
     no_table,
     query_of,
     show,
 )
-from ktui.store_keys import interval, sorting
+from ktui.store_keys import check_consistency, integer_flag, interval, sorting
 
 PAGE = 500  # keys that are asked for at once
 
@@ -50,7 +52,7 @@ store.command("move-leader")(move_leader)
 store.command("put")(put)
 store.command("del")(delete)
 store.command("txn")(txn)
-store.command("watch")(watch)
+store.command("watch", cls=CommandAfterDashes)(watch)
 
 Prefix = Annotated[bool, typer.Option("--prefix", help="All keys with this prefix.")]
 Hex = Annotated[bool, typer.Option("--hex", help="Print keys and values byte by byte, in hexadecimal.")]
@@ -74,18 +76,30 @@ def get(
     words: KeyAndEnd = None,
     prefix: Prefix = False,
     from_key: Annotated[bool, typer.Option("--from-key", help="All keys from this one on.")] = False,
-    limit: Annotated[int, typer.Option(help="At most so many results.")] = 0,
-    rev: Annotated[int, typer.Option(help="As of this revision.")] = 0,
+    limit: Annotated[int, integer_flag("limit", "At most so many results.")] = 0,
+    rev: Annotated[int, integer_flag("rev", "As of this revision.")] = 0,
     keys_only: Annotated[bool, typer.Option("--keys-only", help="Only the keys.")] = False,
     count_only: Annotated[bool, typer.Option("--count-only", help="Only the count.")] = False,
     sort_by: Annotated[str, typer.Option(help="CREATE, KEY, MODIFY, VALUE or VERSION.")] = "",
     order: Annotated[str, typer.Option(help="ASCEND or DESCEND.")] = "",
     consistency: Annotated[str, typer.Option(help="l or s; the API server reads its own store either way.")] = "l",
     print_value_only: Annotated[bool, typer.Option("--print-value-only", help="Only the values.")] = False,
-    min_create_rev: Annotated[int, typer.Option(help="Only keys made at this revision or later.")] = 0,
-    max_create_rev: Annotated[int, typer.Option(help="Only keys made at this revision or before.")] = 0,
-    min_mod_rev: Annotated[int, typer.Option(help="Only keys changed at this revision or later.")] = 0,
-    max_mod_rev: Annotated[int, typer.Option(help="Only keys changed at this revision or before.")] = 0,
+    min_create_rev: Annotated[
+        int,
+        integer_flag("min-create-rev", "Only keys made at this revision or later."),
+    ] = 0,
+    max_create_rev: Annotated[
+        int,
+        integer_flag("max-create-rev", "Only keys made at this revision or before."),
+    ] = 0,
+    min_mod_rev: Annotated[
+        int,
+        integer_flag("min-mod-rev", "Only keys changed at this revision or later."),
+    ] = 0,
+    max_mod_rev: Annotated[
+        int,
+        integer_flag("max-mod-rev", "Only keys changed at this revision or before."),
+    ] = 0,
     as_hex: Hex = False,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
@@ -97,8 +111,7 @@ def get(
     if keys_only and count_only:
         message = "`--keys-only` and `--count-only` cannot be set at the same time, choose one"
         raise EtcdctlError(message, BAD_ARGUMENTS)
-    if consistency not in ("l", "s"):
-        raise EtcdctlError(f'unknown consistency flag "{consistency}"', BAD_FEATURE)
+    check_consistency(consistency)
     query = {
         **interval(words, prefix=prefix, from_key=from_key),
         "keys_only": _flag(keys_only),
@@ -196,22 +209,23 @@ async def _range(client: Any, query: dict[str, str], *, limit: int, revision: in
 def compact(
     words: Annotated[list[str] | None, typer.Argument(metavar="REVISION", show_default=False)] = None,
     physical: Annotated[bool, typer.Option("--physical", help="Wait until the space is free.")] = False,
+    write_out: WriteOut = Format.SIMPLE,  # which changes nothing, as with etcdctl
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Let go of the history before a revision."""
     if words is None or len(words) != 1:
         raise EtcdctlError("compaction command needs 1 argument", BAD_ARGUMENTS)
     try:
-        revision = int(words[0])
-    except ValueError:
-        raise EtcdctlError(f'strconv.ParseInt: parsing "{words[0]}": invalid syntax') from None
+        revision = parse_int(words[0])
+    except ValueError as error:
+        raise EtcdctlError(str(error)) from None
     body = {"revision": revision, "physical": physical}
     ask(name, lambda client: client.request("POST", f"{PREFIX}/compact", body=body))
     print(f"compacted revision {revision}")
 
 
 @store.command("defrag")
-def defrag(name: Name = DEFAULT_NAME) -> None:
+def defrag(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Give the space of what was compacted back to the file system."""
 
     async def work(client: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from engine.api.errors import ApiError
+from engine.api.go_integer import parse_int
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.store_client import (
@@ -18,6 +18,7 @@ from ktui.store_client import (
     PREFIX,
     EtcdctlError,
     Format,
+    Words,
     WriteOut,
     ask,
     no_table,
@@ -44,11 +45,12 @@ def grant(
     """Make a lease; keys are put under it with `put --lease`."""
     if words is None or len(words) != 1:
         raise EtcdctlError("lease grant command needs TTL argument", BAD_ARGUMENTS)
-    if not re.fullmatch(r"[+-]?[0-9]+", words[0]):
-        message = f'bad TTL (strconv.ParseInt: parsing "{words[0]}": invalid syntax)'
-        raise EtcdctlError(message, BAD_ARGUMENTS)
+    try:
+        ttl = parse_int(words[0])
+    except ValueError as error:
+        raise EtcdctlError(f"bad TTL ({error})", BAD_ARGUMENTS) from None
     no_table(write_out)
-    found = _tell(name, "grant", {"ttl": int(words[0])})
+    found = _tell(name, "grant", {"ttl": ttl})
     show(
         found,
         write_out,
@@ -112,7 +114,8 @@ def keep_alive(
         except ApiError as error:
             if once or "lease not found" not in error.message:
                 raise EtcdctlError(error.message, BAD_CONNECTION) from None
-            print(f"lease {id:016x} expired or revoked.")
+            if write_out == Format.SIMPLE:
+                print(f"lease {id:016x} expired or revoked.")
 
     ask(name, until_it_ends)
 
@@ -122,7 +125,7 @@ def _kept_alive(found: Json) -> Iterator[str]:
 
 
 @lease.command("list")
-def leases(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+def leases(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Print the ids of all leases."""
     no_table(write_out)
     found = ask(name, lambda client: client.request("GET", f"{PREFIX}/leases"))

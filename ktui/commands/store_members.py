@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.api.errors import ApiError
+from engine.api.go_integer import parse_uint
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.store_client import (
@@ -20,22 +21,22 @@ from ktui.store_client import (
     PREFIX,
     EtcdctlError,
     Format,
+    Words,
     WriteOut,
     ask,
     no_table,
     query_of,
     show,
 )
+from ktui.store_keys import integer_flag
 
 endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members.")
 alarm = typer.Typer(no_args_is_help=True, help="Look at alarms, and take them back.")
 member = typer.Typer(no_args_is_help=True, help="Look at who keeps the store.")
 
-Words = Annotated[list[str] | None, typer.Argument(hidden=True)]
-
 
 @endpoint.command("status")
-def status(write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+def status(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
     """Print the store's members: version, size, leader, term and index."""
     show(
         ask(name, lambda client: client.request("GET", f"{PREFIX}/endpoints")),
@@ -73,7 +74,7 @@ def health(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 @endpoint.command("hashkv")
 def hash_kv(
     words: Words = None,
-    rev: Annotated[int, typer.Option(help="As of this revision.")] = 0,
+    rev: Annotated[int, integer_flag("rev", "As of this revision.")] = 0,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,
 ) -> None:
@@ -126,10 +127,9 @@ def move_leader(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: 
     if words is None or len(words) != 1:
         raise EtcdctlError("move-leader command needs 1 argument", BAD_ARGUMENTS)
     try:
-        target = int(words[0], 16)
-    except ValueError:
-        message = f'strconv.ParseUint: parsing "{words[0]}": invalid syntax'
-        raise EtcdctlError(message, BAD_ARGUMENTS) from None
+        target = parse_uint(words[0], base=16)
+    except ValueError as error:
+        raise EtcdctlError(str(error), BAD_ARGUMENTS) from None
 
     async def work(client: Any) -> tuple[int, Any]:
         endpoints = await client.request("GET", f"{PREFIX}/endpoints")

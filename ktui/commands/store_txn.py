@@ -10,12 +10,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from engine.api.go_integer import parse_int
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.store_put import delete_request, encoded, put_request, send
-from ktui.etcdctl_line import QUOTED, FlagError, Parsed, parse, unquoted, words_of
+from ktui.etcdctl_line import QUOTED, FlagError, Parsed, SyntaxFault, parse, unquoted, words_of
 from ktui.store_client import BAD_ARGUMENTS, INVALID_INPUT, EtcdctlError, Format, WriteOut, ask, no_table, show
-from ktui.store_keys import interval, sorting
+from ktui.store_keys import check_consistency, interval, sorting
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -33,7 +34,9 @@ _TARGETS = {
     "value": ("VALUE", "value"),
     "lease": ("LEASE", "lease"),
 }
-_COMPARE = re.compile(rf"\s*(?P<key>{QUOTED.pattern})\)(?:\s*(?P<op>\S+)(?:\s+(?P<value>{QUOTED.pattern}))?)?")
+_COMPARE = re.compile(
+    rf"\s*(?P<key>{QUOTED.pattern})(?:\)\s+(?P<op>\S+)(?:\s+(?P<value>{QUOTED.pattern}))?)?"
+)  # Go's "%q) %s %q", as far as it goes
 
 # The flags of each request, and whether they take a value.
 _PUT = {"lease": True, "prev-kv": False, "ignore-value": False, "ignore-lease": False}
@@ -91,25 +94,36 @@ def compare_of(line: str) -> Json:
     name, opened, rest = line.partition("(")
     if not opened:
         raise EtcdctlError(f"malformed comparison: {line}", INVALID_INPUT)
-    found = _COMPARE.match(rest)
-    key, op, value = (found["key"], found["op"], found["value"]) if found else (None, None, None)
-    if key is None or op is None or value is None:
-        got = f"{name}({_quoted(_content(key))}) {op or ''} {_quoted('')}"
+    key, op, text = _scanned(rest)
+    if key is None or op is None or text is None:
+        got = f"{name}({_quoted(key or '')}) {op or ''} {_quoted('')}"
         raise EtcdctlError(f"malformed comparison: {line}; got {got}", INVALID_INPUT)
     if name not in _TARGETS:
         raise EtcdctlError(f"malformed comparison: {line} (unknown target {name})", INVALID_INPUT)
     if op not in _RESULTS:
         raise EtcdctlError(f"malformed comparison: {line} (unknown result op {op})", INVALID_INPUT)
     target, field = _TARGETS[name]
-    text = _content(value)
     compared = encoded(text) if field == "value" else _integer(text, line, base=16 if field == "lease" else 10)
-    return {"key": encoded(_content(key)), "target": target, "result": _RESULTS[op], field: compared}
+    return {"key": encoded(key), "target": target, "result": _RESULTS[op], field: compared}
 
 
-def _content(literal: str | None) -> str:
-    """The text of a Go string literal."""
-    if literal is None:
-        return ""
+def _scanned(text: str) -> tuple[str | None, str | None, str | None]:
+    """Key, operator and value; None from the first on that is not as it must be."""
+    found = _COMPARE.match(text)
+    if found is None:
+        return None, None, None
+    try:
+        key = _content(found["key"])
+    except SyntaxFault:
+        return None, None, None
+    try:
+        return key, found["op"], _content(found["value"]) if found["value"] is not None else None
+    except SyntaxFault:
+        return key, found["op"], None
+
+
+def _content(literal: str) -> str:
+    """The text of a Go string literal. Raises SyntaxFault."""
     return literal[1:-1] if literal.startswith("`") else unquoted(literal[1:-1])
 
 
@@ -119,10 +133,10 @@ def _quoted(text: str) -> str:
 
 def _integer(text: str, line: str, *, base: int) -> int:
     """As strconv.ParseInt has it; a lease is written in hexadecimal. Raises EtcdctlError."""
-    digits = "0-9" if base == 10 else "0-9a-fA-F"
-    if re.fullmatch(rf"[+-]?[{digits}]+", text) and -(1 << 63) <= int(text, base) < 1 << 63:
-        return int(text, base)
-    raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT)
+    try:
+        return parse_int(text, base=base)
+    except ValueError:
+        raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT) from None
 
 
 # -- requests
@@ -130,7 +144,10 @@ def _integer(text: str, line: str, *, base: int) -> int:
 
 def request_of(line: str) -> Json:
     """An etcd RequestOp, of a line such as `put /key value`. Raises EtcdctlError."""
-    words = words_of(line)
+    try:
+        words = words_of(line)
+    except SyntaxFault as error:
+        raise EtcdctlError(str(error), INVALID_INPUT) from None
     if len(words) < 2:
         raise EtcdctlError(f"invalid txn compare request: {line}", INVALID_INPUT)
     if words[0] not in _REQUESTS:
@@ -167,6 +184,7 @@ def _get(parsed: Parsed) -> Json:
     if not parsed.words:
         message = "get command needs one argument as key and an optional argument as range_end"
         raise EtcdctlError(message, BAD_ARGUMENTS)
+    check_consistency(parsed.text("consistency") or "l")
     keys = interval(parsed.words, prefix=parsed.is_set("prefix"), from_key=parsed.is_set("from-key"))
     found: Json = {field: encoded(key) for field, key in keys.items()}
     found |= sorting(parsed.text("sort-by"), parsed.text("order"))

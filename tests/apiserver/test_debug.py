@@ -81,6 +81,17 @@ async def test_a_watch_of_the_store_says_how_far_it_is(client: Client, store: Sq
     await response.stream.aclose()
 
 
+async def test_watches_of_the_store_can_be_asked_how_far_they_are(client: Client, store: SqliteStore) -> None:
+    query = {"key": ["/registry/pods/"], "range_end": ["/registry/pods0"], "watch_id": ["7"]}
+    response = await client.send("GET", "/debug/ktui/store/watch", query=query)
+    assert response.stream is not None
+    assert await client.request("POST", "/debug/ktui/store/progress", body={"watch_ids": [7, 8]}) == {}
+    told = orjson.loads(await anext(aiter(response.stream)))
+    assert (told["Header"]["revision"], told["Events"], told["Canceled"]) == (store.revision, [], False)
+    await response.stream.aclose()
+    await client.request("POST", "/debug/ktui/store/progress", body={"watch_ids": [7]})
+
+
 async def test_the_transactions_show_a_comparison_that_failed(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     with pytest.raises(ApiError, match="already exists"):

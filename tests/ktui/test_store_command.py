@@ -146,6 +146,19 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
         pytest.param("get /a --sort-by FOO", 4, "bad sort target FOO", id="target"),
         pytest.param("get /a --order FOO", 4, "bad sort order FOO", id="order"),
         pytest.param("get /a --consistency x", 4, 'unknown consistency flag "x"', id="consistency"),
+        pytest.param(
+            "get /a --limit x",
+            1,
+            'invalid argument "x" for "--limit" flag: strconv.ParseInt: parsing "x": invalid syntax',
+            id="no limit",
+        ),
+        pytest.param(
+            "watch /a --rev 99999999999999999999",
+            1,
+            'invalid argument "99999999999999999999" for "--rev" flag: strconv.ParseInt: parsing '
+            '"99999999999999999999": value out of range',
+            id="no revision of 64 bits",
+        ),
         pytest.param("get /a -w table", 4, "table not supported as output format", id="no table"),
         pytest.param("get /a -w yaml", 4, "unsupported output format", id="no such format"),
         pytest.param(
@@ -179,6 +192,18 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
         ),
         pytest.param("alarm disarm a", 128, "alarm disarm command accepts no arguments", id="disarm what"),
         pytest.param("alarm disarm -w table", 4, "table not supported as output format", id="no table of alarms"),
+        pytest.param(
+            "compact 99999999999999999999",
+            1,
+            'strconv.ParseInt: parsing "99999999999999999999": value out of range',
+            id="compaction at more than 64 bits",
+        ),
+        pytest.param(
+            "compact -w json -- -1",
+            1,
+            "etcdserver: mvcc: required revision has been compacted",
+            id="compaction before the first revision",
+        ),
         pytest.param("compaction", 128, "compaction command needs 1 argument", id="compaction what"),
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],

@@ -57,6 +57,19 @@ def test_put_and_delete(here: Here) -> None:
             'bad lease ID (strconv.ParseInt: parsing "zz": invalid syntax), expecting ID in Hex',
             id="a lease that is none",
         ),
+        pytest.param(
+            ["put", "/k", "v", "--lease", "0x1"],
+            128,
+            'bad lease ID (strconv.ParseInt: parsing "0x1": invalid syntax), expecting ID in Hex',
+            id="a lease with its base",
+        ),
+        pytest.param(
+            ["put", "/k", "v", "--lease", "ffffffffffffffff"],
+            128,
+            'bad lease ID (strconv.ParseInt: parsing "ffffffffffffffff": value out of range), expecting ID in Hex',
+            id="a lease of more than 63 bits",
+        ),
+        pytest.param(["put", "/k", "v", "--lease", "-1"], 1, "etcdserver: requested lease not found", id="below zero"),
         pytest.param(["put", "/k", "v", "--lease", "12"], 1, "etcdserver: requested lease not found", id="no lease"),
         pytest.param(["put", "", "v"], 1, "etcdserver: key is not provided", id="an empty key"),
         pytest.param(["put", "/k", "v", "-w", "table"], 4, "table not supported as output format", id="no table"),
@@ -143,6 +156,17 @@ def test_a_compare_names_a_lease_in_hexadecimal(here: Here) -> None:
         pytest.param('lease("a") = "zz"\n', 3, 'invalid txn compare request: lease("a") = "zz"', id="no lease"),
         pytest.param('mod(a) = "1"\n', 3, 'malformed comparison: mod(a) = "1"; got mod("")  ""', id="no quotes"),
         pytest.param('mod("a") = 1\n', 3, 'malformed comparison: mod("a") = 1; got mod("a") = ""', id="a bare number"),
+        pytest.param(
+            'mod("a")= "1"\n', 3, 'malformed comparison: mod("a")= "1"; got mod("a")  ""', id="no space before it"
+        ),
+        pytest.param('mod("a" ) = "1"\n', 3, 'malformed comparison: mod("a" ) = "1"; got mod("a")  ""', id="a space"),
+        pytest.param(
+            'val("a") = "\\q"\n', 3, 'malformed comparison: val("a") = "\\q"; got val("a") = ""', id="no such escape"
+        ),
+        pytest.param("\nput a -v\n", 3, "invalid txn request: put a -v", id="no short flag"),
+        pytest.param("\nput a b --prev-kv=maybe\n", 3, "invalid txn request: put a b --prev-kv=maybe", id="no switch"),
+        pytest.param('\nput a "\\q"\n', 3, "invalid syntax", id="no such escape in a word"),
+        pytest.param("\nget a --consistency x\n", 4, 'unknown consistency flag "x"', id="no such consistency"),
         pytest.param("\nfoo bar\n", 3, "invalid txn request: foo bar", id="no request"),
         pytest.param("\nget\n", 3, "invalid txn compare request: get", id="a request of nothing"),
         pytest.param("\nput a b --nope\n", 3, "invalid txn request: put a b --nope", id="no flag"),
@@ -158,17 +182,41 @@ def test_what_is_no_transaction(here: Here, typed: str, code: int, message: str)
 
 def test_watches_that_are_typed(here: Here) -> None:
     here("put", "/w/a", "1").ok()
-    ran = here("watch", "-i", stdin="bogus\nwatch\n\nprogress\n")
+    ran = here("watch", "-i", stdin="bogus\nwatch\n\nwatch /w --prefix b\nprogress\n")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.splitlines() == [
         "Invalid command bogus (only support watch)",
         "Invalid command watch (command type or key is not provided)",
         "Invalid command:  (watch and progress supported)",
-        "Invalid command progress (only support watch)",
+        "Invalid command watch /w --prefix b (`range_end` and `--prefix` are mutually exclusive)",
         "Error: Error reading watch request line: EOF",
     ]
-    ran = here("watch", "-i", stdin="watch --nope /w\n")
-    assert (ran.code, ran.err) == (128, "Error: unknown flag: --nope\n")
+    for typed, problem in (
+        ("watch --nope /w", "unknown flag: --nope"),
+        ("watch /w -w json", "unknown shorthand flag: 'w' in -w"),
+    ):
+        ran = here("watch", "-i", stdin=f"{typed}\n")
+        assert (ran.code, ran.err) == (128, f"Error: {problem}\n")
+
+
+def test_a_command_is_run_for_each_event(here: Here) -> None:
+    first = json.loads(here("put", "/e/a", 'x"y', "-w", "json").ok())["header"]["revision"]
+    here("del", "/e/a").ok()
+    told = 'echo "$ETCD_WATCH_REVISION $ETCD_WATCH_EVENT_TYPE $ETCD_WATCH_KEY $ETCD_WATCH_VALUE"'
+    command = ["sh", "-c", f'{told}; test "$ETCD_WATCH_EVENT_TYPE" = \'"PUT"\'']
+    ran = here("watch", "/e/a", "--rev", str(first), "--", *command)
+    assert ran.out.splitlines() == [
+        *("PUT", "/e/a", 'x"y', "DELETE", "/e/a", ""),
+        f'{first + 1} "PUT" "/e/a" "x\\"y"',
+        f'{first + 1} "DELETE" "/e/a" ""',
+    ]
+    assert ran.code == 1
+    assert ran.err.endswith(" error (exit status 1)\n"), "a command that fails ends the watch"
+    ran = here("watch", "/e/a", "--rev", str(first), "-w", "json", "--", "no-such-command")
+    assert (ran.code, ran.err) == (
+        1,
+        'command ["no-such-command"] error (exec: "no-such-command": executable file not found in $PATH)\n',
+    )
 
 
 def test_members_that_agree_have_one_hash(here: Here) -> None:
@@ -183,7 +231,14 @@ def test_members_that_agree_have_one_hash(here: Here) -> None:
     revision = str(found[0]["HashKV"]["header"]["revision"] - 1)
     assert here("endpoint", "hashkv", "--rev", revision).ok().splitlines()[0].split(", ") == rows[0]
     ran = here("endpoint", "hashkv", "--rev", "99999")
-    assert (ran.code, ran.err) == (1, "Error: etcdserver: mvcc: required revision is a future revision\n")
+    message = "etcdserver: mvcc: required revision is a future revision"
+    assert (ran.code, ran.err.splitlines()) == (
+        1,
+        [
+            *(f"Failed to get the hash of endpoint simulated://{name} ({message})" for name in MEMBERS),
+            f"Error: {message}",
+        ],
+    )
 
 
 def states(here: Here, *words: str) -> dict[str, str]:
@@ -255,6 +310,7 @@ def test_a_lease_from_its_grant_to_its_end(here: Here) -> None:
     assert here("lease", "revoke", id).ok() == f"lease {id} revoked\n"
     assert here("get", "/l/a").ok() == ""
     assert here("lease", "keep-alive", id).ok() == f"lease {id} expired or revoked.\n"
+    assert here("lease", "keep-alive", id, "-w", "json").ok() == ""
     found = json.loads(here("lease", "grant", "0", "-w", "json").ok())
     assert list(found)[-3:] == ["ID", "TTL", "Error"]
     assert found["TTL"] == 2, "the least that etcd grants"
@@ -265,6 +321,12 @@ def test_a_lease_from_its_grant_to_its_end(here: Here) -> None:
     [
         pytest.param(["grant"], 128, "lease grant command needs TTL argument", id="no ttl"),
         pytest.param(["grant", "x"], 128, 'bad TTL (strconv.ParseInt: parsing "x": invalid syntax)', id="no number"),
+        pytest.param(
+            ["grant", "99999999999999999999"],
+            128,
+            'bad TTL (strconv.ParseInt: parsing "99999999999999999999": value out of range)',
+            id="longer than 64 bits",
+        ),
         pytest.param(
             ["grant", "99999999999"], 1, "failed to grant lease (etcdserver: too large lease TTL)", id="too long"
         ),
@@ -292,6 +354,7 @@ def test_another_member_is_made_the_leader(here: Here) -> None:
     for words, code, message in (
         ([], 128, "move-leader command needs 1 argument"),
         (["zz"], 128, 'strconv.ParseUint: parsing "zz": invalid syntax'),
+        (["fffffffffffffffff"], 128, 'strconv.ParseUint: parsing "fffffffffffffffff": value out of range'),
         (["1234"], 1, "etcdserver: bad leader transferee"),
     ):
         ran = here("move-leader", *words)

@@ -3,7 +3,8 @@
 | path | method | parameters or body | answer |
 | --- | --- | --- | --- |
 | store/range | GET | key, range_end, limit, revision, keys_only, count_only, sort_target, sort_order | RangeResponse |
-| store/watch | GET | key, range_end, start_revision, prev_kv, progress_notify | WatchResponses, one a line |
+| store/watch | GET | key, range_end, start_revision, prev_kv, progress_notify, watch_id | WatchResponses, one a line |
+| store/progress | POST | {"watch_ids": [ID, ...]} | {}; each of these watches then says how far it is |
 | store/txn | POST | a TxnRequest, see `debug.etcd_txn` | TxnResponse |
 | store/hashkv | GET | revision | the hash of each member, as `etcdctl endpoint hashkv -w json` |
 | store/compact | POST | {"revision": N, "physical": BOOL} | CompactionResponse |
@@ -29,10 +30,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request, expired
+from engine.api.go_integer import parse_int
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd_json import range_json, sorting
 from engine.apiserver.debug.etcd_streams import SnapshotStream, WatchStream
@@ -58,6 +61,7 @@ class EtcdEndpoints:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self.clock = clock
+        self._watches: WeakValueDictionary[int, WatchStream] = WeakValueDictionary()  # those that were given an id
         self._answers: dict[str, Callable[[Request], Awaitable[Any]]] = {
             "alarms": self._alarms,
             "compact": self._compact,
@@ -72,6 +76,7 @@ class EtcdEndpoints:
             "leases": self._leases,
             "memberlist": self._member_list,
             "moveleader": self._move_leader,
+            "progress": self._progress,
             "range": self._range,
             "snapshot": self._snapshot,
             "txn": self._txn,
@@ -132,9 +137,17 @@ class EtcdEndpoints:
         except CompactedError as error:
             return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, None, error))
         stream = WatchStream(self, watcher)
+        if id := _number(request, "watch_id"):
+            self._watches[id] = stream
         if _flag(request, "progress_notify"):
             stream.notify_progress()
         return Response(200, headers={"content-type": NDJSON}, stream=stream)
+
+    async def _progress(self, request: Request) -> dict[str, Any]:
+        for id in _list(_body(request), "watch_ids"):
+            if id in self._watches:
+                self._watches[id].ask_progress()
+        return {}
 
     async def _txn(self, request: Request) -> dict[str, Any]:
         body = _body(request)
@@ -158,10 +171,7 @@ class EtcdEndpoints:
 
     async def _compact(self, request: Request) -> dict[str, Any]:
         body = _body(request)
-        revision = body.get("revision")
-        if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:
-            raise bad_request('give a "revision"')
-        await self._store.compact(revision, physical=body.get("physical") is True)
+        await self._store.compact(_integer(body, "revision"), physical=body.get("physical") is True)
         return {"header": self.header(self._store.revision)}
 
     async def _defrag(self, _: Request) -> dict[str, Any]:
@@ -254,6 +264,7 @@ METHODS = {
     "txn": "POST",
     "hashkv": "GET",
     "watch": "GET",
+    "progress": "POST",
     "compact": "POST",
     "defrag": "POST",
     "snapshot": "GET",
@@ -306,7 +317,8 @@ def _flag(request: Request, name: str) -> bool:
 
 
 def _number(request: Request, name: str) -> int:
-    text = request.parameter(name)
-    if text and not (text.isascii() and text.isdigit()):
-        raise bad_request(f'{name}: "{text}" is no number')
-    return int(text or 0)
+    """Raises ApiError 400."""
+    try:
+        return parse_int(request.parameter(name) or "0")
+    except ValueError as error:
+        raise bad_request(f"{name}: {error}") from None

@@ -41,10 +41,14 @@ class WatchStream:
         if self._watcher is not None:
             self._timer = self._origin.clock.call_later(PROGRESS_PERIOD, self._ask)
 
-    def _ask(self) -> None:
+    def ask_progress(self) -> None:
+        """Say how far the watcher is, once it has caught up."""
         if self._watcher is not None:
             self._watcher.request_progress()
-            self.notify_progress()
+
+    def _ask(self) -> None:
+        self.ask_progress()
+        self.notify_progress()
 
     def __aiter__(self) -> WatchStream:
         return self
