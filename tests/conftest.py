@@ -15,6 +15,8 @@ from engine.clock import VirtualClock, VirtualEventLoop
 from engine.world import World
 from tests.real_etcd import ETCD, RealEtcd
 
+pytest_plugins = ("tests.garbage",)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "etcd: needs a real etcd; so does what asks for the fixture of that name")
