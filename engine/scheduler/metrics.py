@@ -157,6 +157,28 @@ class SchedulerMetrics:
         self.in_flight_events = Gauge(
             "scheduler_inflight_events", "[ALPHA] Number of events currently tracked in the scheduling queue.", "event"
         )
+        self.device_waits = Counter(
+            "scheduler_dra_bindingconditions_allocations_total",
+            "[ALPHA] Number of allocations using devices with BindingConditions, counted per driver per scheduling "
+            "attempt",
+            "profile",
+            "driver",
+            "status",
+        )
+        self.device_wait_duration = Histogram(
+            "scheduler_dra_bindingconditions_wait_duration_seconds",
+            "[ALPHA] Time in seconds spent waiting for BindingConditions to be satisfied during PreBind.",
+            "profile",
+            "driver",
+            "status",
+            buckets=exponential_buckets(0.1, 2, 14),
+        )
+        self.claims_created = Counter(
+            "resourceclaim_controller_creates_total",
+            "[ALPHA] Number of ResourceClaims creation requests, categorized by creation status and admin access",
+            "status",
+            "admin_access",
+        )
         self._sampled = 0
 
     def families(self) -> list[Family]:
@@ -182,6 +204,16 @@ class SchedulerMetrics:
         result = "success" if ok else "error"
         self.preemption_runs.add(result)
         self.preemption_duration.observe(seconds, result)
+
+    def waited_for_devices(self, profile: str, drivers: Iterable[str], status: str, seconds: float) -> None:
+        """An attempt's wait for devices that had to be made ready is over."""
+        for driver in drivers:
+            self.device_waits.add(profile, driver, status)
+            self.device_wait_duration.observe(seconds, profile, driver, status)
+
+    def created_claim(self, *, ok: bool) -> None:
+        """A claim for extended resources: the scheduler's own ask for no administrative access."""
+        self.claims_created.add("success" if ok else "failure", "false")
 
     def rejected(self, plugins: Iterable[str], profile: str, *, by: int = 1) -> None:
         """So many more of the waiting pods are there that these plugins have rejected."""

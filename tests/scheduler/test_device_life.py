@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from engine.api.types import PODS, Object
+from engine.api.types import GVR, PODS, Object
 from engine.api.wire import MERGE_PATCH
 from engine.scheduler import Profile, SchedulerConfiguration
 from engine.scheduler.plugins.resource_claims import (
@@ -24,6 +25,7 @@ from tests.scheduler.objects import container
 from tests.scheduler.stage import Stage, open_stage
 
 GPU = "example.com/gpu"
+QUOTAS = GVR("", "v1", "resourcequotas")
 USING = [{"name": "gpu", "resourceClaimName": "c"}]
 
 
@@ -65,6 +67,15 @@ async def conditional(stage: Stage) -> None:
             await stage.world.clock.sleep(0.1)
 
 
+async def waits(stage: Stage) -> dict[str, tuple[int, float]]:
+    """How often devices of the driver were waited for, and how long, by how that ended."""
+    body = (await stage.admin.send("GET", "/metrics")).body.decode()
+    of = rf'{{driver="{DRIVER}",profile="default-scheduler",status="(\w+)"}} (\S+)'
+    counted = re.findall(f"scheduler_dra_bindingconditions_allocations_total{of}", body)
+    seconds = dict(re.findall(f"scheduler_dra_bindingconditions_wait_duration_seconds_sum{of}", body))
+    return {status: (int(count), float(seconds[status])) for status, count in counted}
+
+
 async def test_a_pod_waits_until_its_device_is_ready(stage: Stage) -> None:
     await conditional(stage)
     await stage.world.clock.sleep(20)
@@ -72,8 +83,12 @@ async def test_a_pod_waits_until_its_device_is_ready(stage: Stage) -> None:
     note = "waiting for binding conditions for device on node n1"
     assert ("Normal", "BindingConditionsPending", note) in await stage.events("p")
     assert (await claimed(stage))["status"]["allocation"]["allocationTimestamp"]
+    assert await waits(stage) == {}
     await say(stage, "ready")
     assert await stage.bound("p") == "n1"
+    ((status, (count, seconds)),) = (await waits(stage)).items()
+    assert (status, count) == ("success", 1)
+    assert 20 <= seconds <= 30
 
 
 async def failures(stage: Stage) -> list[str]:
@@ -90,6 +105,7 @@ async def test_a_device_that_fails_is_given_up_for_another(stage: Stage) -> None
     assert await stage.bound("p") == "n2"
     told = 'running PreBind plugin "DynamicResources": claim c binding failed: reason=Told, message="no power"'
     assert told in await failures(stage)
+    assert {status: count for status, (count, _) in (await waits(stage)).items()} == {"failure": 1}
     assert "devices" not in (await claimed(stage))["status"]
 
 
@@ -100,6 +116,7 @@ async def test_a_device_that_does_not_become_ready_in_time(stage: Stage) -> None
     found = await stage.until(lambda p: p["spec"].get("nodeName"), "p", seconds=1400)
     assert found["spec"]["nodeName"] == "n2"
     assert any(told.endswith(("claim c binding timeout", "device binding timeout")) for told in await failures(stage))
+    assert {status: count for status, (count, _) in (await waits(stage)).items()} == {"timeout": 1}
 
 
 async def test_a_claim_that_goes_while_its_device_is_waited_for(stage: Stage) -> None:
@@ -110,6 +127,7 @@ async def test_a_claim_that_goes_while_its_device_is_waited_for(stage: Stage) ->
     await stage.admin.delete(RESOURCE_CLAIMS, "c", namespace="default")
     told = 'running PreBind plugin "DynamicResources": could not find ResourceClaim "default/c"'
     await stage.until(lambda p: told in str(p.get("status")), "p")
+    assert [*await waits(stage)] == ["error"]
 
 
 def with_gpus(*counts: int) -> dict[str, Any]:
@@ -155,6 +173,27 @@ async def test_an_extended_resource_that_devices_stand_behind(stage: Stage) -> N
         "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     )
     assert len(await own_claims(stage)) == 1
+
+
+async def test_a_quota_refuses_the_claim_behind_an_extended_resource(stage: Stage) -> None:
+    async def created() -> list[str]:
+        lines = (await stage.admin.send("GET", "/metrics")).body.decode().splitlines()
+        return [line for line in lines if line.startswith("resourceclaim_controller_creates_total")]
+
+    hard = {"hard": {"count/resourceclaims.resource.k8s.io": "0"}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": hard}
+    made = await stage.admin.create(QUOTAS, quota, namespace="default")
+    await stage.admin.update_status(QUOTAS, {**made, "status": {**hard, "used": {**hard["hard"]}}})
+    await stage.admin.create(DEVICE_CLASSES, device_class("gpu", extendedResourceName=GPU))
+    await publish(stage, "n1", device("a"))
+    await stage.add_pod("p", **with_gpus(1))
+    told = 'running PreBind plugin "DynamicResources": create claim for extended resources default/: resourceclaims'
+    await stage.until(lambda p: told in str(p.get("status")), "p")
+    assert await created() == ['resourceclaim_controller_creates_total{admin_access="false",status="failure"} 1']
+    await stage.admin.delete(QUOTAS, "none", namespace="default")
+    assert await stage.bound("p") == "n1"
+    success = 'resourceclaim_controller_creates_total{admin_access="false",status="success"} 1'
+    assert success in await created()
 
 
 async def test_a_node_with_a_device_plugin_needs_no_claim(stage: Stage) -> None:

@@ -12,7 +12,15 @@ from engine.scheduler.framework.status import SUCCESS, Status, error
 from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claim_state import ClaimState
 from engine.scheduler.plugins.claim_writing import ClaimWriter
-from engine.scheduler.plugins.device_conditions import POLL_PERIOD, has_conditions, is_late, is_ready
+from engine.scheduler.plugins.device_conditions import (
+    POLL_PERIOD,
+    DeviceLateError,
+    drivers_waited_for,
+    has_conditions,
+    is_late,
+    is_ready,
+    status_of,
+)
 from engine.scheduler.plugins.resource_claims import ClaimError, is_reserved, uid_of
 from engine.scheduler.pod_info import PodInfo
 
@@ -79,6 +87,20 @@ class ClaimBinder:
             return
         note = f"waiting for binding conditions for device on node {node_name}"
         self._handle.recorder.event(pod.pod, NORMAL, "BindingConditionsPending", "Scheduling", note)
+        clock, status = self._handle.clock, "error"
+        began = clock.monotonic()
+        try:
+            await self._wait(claims)
+            status = "success"
+        except (TimeoutError, ClaimError) as failure:
+            status = status_of(failure)
+            raise
+        finally:
+            waited = clock.monotonic() - began
+            self._handle.metrics.waited_for_devices(pod.scheduler_name, drivers_waited_for(claims), status, waited)
+
+    async def _wait(self, claims: list[Object]) -> None:
+        """Raises what `_until_ready` raises."""
         async with self._handle.clock.timeout(self._timeout):
             while not all(map(self._is_ready, claims)):
                 await self._handle.clock.sleep(POLL_PERIOD)
@@ -92,5 +114,5 @@ class ClaimBinder:
         if is_ready(claim):
             return True
         if is_late(claim, self._timeout, self._handle.clock):
-            raise ClaimError(f"claim {name} binding timeout")
+            raise DeviceLateError(f"claim {name} binding timeout")
         return False

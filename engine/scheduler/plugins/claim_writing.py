@@ -128,11 +128,16 @@ class ClaimWriter:
         """Raises ClaimError."""
         metadata = {name: value for name, value in claim["metadata"].items() if name not in ("name", "uid")}
         made = {**claim, "metadata": metadata}
+        ok = False
         try:
-            return await self._handle.client.create(RESOURCE_CLAIMS, made, namespace=metadata["namespace"])
+            created = await self._handle.client.create(RESOURCE_CLAIMS, made, namespace=metadata["namespace"])
+            ok = True
         except (ApiError, ConnectionError) as failure:
-            told = f"{metadata['namespace']}/{metadata['generateName']}"
-            raise ClaimError(f"create claim for extended resources {told}: {failure}") from None
+            # The claim has no name yet, and upstream tells none.
+            raise ClaimError(f"create claim for extended resources {metadata['namespace']}/: {failure}") from None
+        finally:
+            self._handle.metrics.created_claim(ok=ok)
+        return created
 
     async def tell(self, pod: PodInfo, claim: Object, mappings: list[Object]) -> None:
         """Say in the pod's status which of its containers gets what of the claim. Raises ClaimError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.api.duration import parse_time
 from engine.api.types import Object
@@ -11,6 +11,14 @@ from engine.scheduler.plugins.resource_claims import ClaimError, allocation_of
 
 DEFAULT_BINDING_TIMEOUT = 600.0
 POLL_PERIOD = 5.0
+
+
+class DeviceFailedError(ClaimError):
+    """A device's driver says that it cannot be made ready."""
+
+
+class DeviceLateError(ClaimError):
+    """A device has not become ready in time."""
 
 
 def _conditional(claim: Object) -> Iterator[Object]:
@@ -24,6 +32,18 @@ def has_conditions(claim: Object) -> bool:
     return any(True for _ in _conditional(claim))
 
 
+def drivers_waited_for(claims: Iterable[Object]) -> list[str]:
+    """The drivers of all devices that have conditions."""
+    return sorted({str(result["driver"]) for claim in claims for result in _conditional(claim)})
+
+
+def status_of(failure: Exception) -> str:
+    """How a wait for devices ended that failed, as metrics tell it."""
+    if isinstance(failure, DeviceFailedError):
+        return "failure"
+    return "timeout" if isinstance(failure, DeviceLateError | TimeoutError) else "error"
+
+
 def _conditions(claim: Object, result: Object) -> dict[str, Object] | None:
     """What the driver says of a device; None where it has said nothing yet."""
     for device in (claim.get("status") or {}).get("devices") or ():
@@ -33,7 +53,7 @@ def _conditions(claim: Object, result: Object) -> dict[str, Object] | None:
 
 
 def is_ready(claim: Object) -> bool:
-    """Whether all conditions of all devices are true. Raises ClaimError if one says that it failed."""
+    """Whether all conditions of all devices are true. Raises DeviceFailedError if one says that it failed."""
     if allocation_of(claim) is None:
         return False
     for result in _conditional(claim):
@@ -43,7 +63,9 @@ def is_ready(claim: Object) -> bool:
         for name in result.get("bindingFailureConditions") or ():
             if (failed := said.get(name, {})).get("status") == "True":
                 told = f"claim {claim['metadata']['name']} binding failed"
-                raise ClaimError(f'{told}: reason={failed.get("reason", "")}, message="{failed.get("message", "")}"')
+                raise DeviceFailedError(
+                    f'{told}: reason={failed.get("reason", "")}, message="{failed.get("message", "")}"'
+                )
         if any(said.get(name, {}).get("status") != "True" for name in result["bindingConditions"]):
             return False
     return True
