@@ -394,7 +394,7 @@ def _moment(value: Any, path: Path, parse: Callable[[str], str]) -> str:
 def _bytes(value: Any, path: Path, strict: list[str]) -> str:
     if not isinstance(value, str):
         raise Mismatch(value, path, "[]uint8")
-    if not _is_base64(value) and (illegal := _first_illegal(value)) is not None:
+    if not _is_base64(value) and (illegal := first_illegal_byte(value)) is not None:
         raise Refused(f"illegal base64 data at input byte {illegal}")
     return value
 
@@ -414,7 +414,7 @@ _LETTERS = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _BREAKS = re.compile(rb"[\r\n]*")
 
 
-def _first_illegal(value: str) -> int | None:
+def first_illegal_byte(value: str) -> int | None:
     """Where Go's decoder stops (encoding/base64, decodeQuantum); None for what it takes in."""
     data = value.encode(errors="surrogatepass")
     start = _end(_QUANTA, data, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -89,6 +90,13 @@ async def test_what_is_refused(client: Client, case: str) -> None:
     await validating(client, validation)
     error = await refusal(client, obj)
     assert (error.code, error.message) == (code, DENIED + message)
+
+
+async def test_what_is_refused_is_named_by_the_name_that_it_was_given(client: Client) -> None:
+    await validating(client, {"expression": "!object.metadata.generateName.startsWith('c')", "message": "no"})
+    generated = config_map("")
+    generated["metadata"] = {"generateName": "c-"}
+    assert re.fullmatch(r'configmaps "c-[a-z0-9]{5}" is forbidden: .*', (await refusal(client, generated)).message)
 
 
 async def test_variables_conditions_and_namespaces(client: Client) -> None:

@@ -102,7 +102,7 @@ async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
 async def test_a_webhook_sees_the_request_and_says_no(hooks: Hooks) -> None:
     await hooks.register("Validating", "no", lambda request: {"allowed": False, "status": {"message": "not today"}})
     error = await hooks.refused()
-    assert (error.code, error.message) == (403, 'admission webhook "no.example.com" denied the request: not today')
+    assert (error.code, error.message) == (400, 'admission webhook "no.example.com" denied the request: not today')
     [(_, request)] = hooks.asked
     assert request["object"]["metadata"]["name"] == "c"
     assert request["oldObject"] is None
@@ -224,32 +224,62 @@ def denial(**status: Any) -> Answer:
     return lambda request: {"allowed": False, **({"status": status} if status else {})}
 
 
+def answering(**response: Any) -> Answer:
+    return lambda request: {"allowed": True, **response}
+
+
+DENIED = 'admission webhook "a.example.com" denied the request'
+FAILED = 'Internal error occurred: failed calling webhook "a.example.com"'
+INVALID = f"{FAILED}: received invalid webhook response"
+ADD_X = base64.b64encode(b'[{"op":"add","path":"/x/y","value":1}]').decode()
 REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
-    "without a word": (
-        "Validating", denial(), 403, "Forbidden",
-        'admission webhook "a.example.com" denied the request without explanation',
-    ),
-    "with a message": (
-        "Validating", denial(message="you shall not pass"), 403, "Forbidden",
-        'admission webhook "a.example.com" denied the request: you shall not pass',
-    ),
+    "without a word": ("Validating", denial(), 400, "", f"{DENIED} without explanation"),
+    "with a message": ("Validating", denial(message="shall not pass"), 400, "", f"{DENIED}: shall not pass"),
     "with a reason": (
-        "Validating", denial(reason="you shall not pass"), 403, "you shall not pass",
-        'admission webhook "a.example.com" denied the request: you shall not pass',
+        "Validating", denial(reason="shall not pass"), 400, "shall not pass", f"{DENIED}: shall not pass",
     ),
-    "with a code": (
-        "Mutating", denial(message="no", code=422, reason="Invalid"), 422, "Invalid",
-        'admission webhook "a.example.com" denied the request: no',
-    ),
+    "with a code": ("Mutating", denial(message="no", code=422, reason="Invalid"), 422, "Invalid", f"{DENIED}: no"),
+    "with a code that is no failure": ("Mutating", denial(message="no", code=200), 400, "", f"{DENIED}: no"),
     "a patch without its type": (
-        "Mutating", lambda request: {"allowed": True, "patch": "W10="}, 500, "InternalError",
-        'Internal error occurred: failed calling webhook "a.example.com": received invalid webhook response: webhook '
-        "returned response.patch but not response.patchType",
+        "Mutating", answering(patch="W10="), 500, "InternalError",
+        f"{INVALID}: webhook returned response.patch but not response.patchType",
+    ),
+    "a type without its patch": (
+        "Mutating", answering(patchType="JSONPatch"), 500, "InternalError",
+        f"{INVALID}: webhook returned response.patchType but not response.patch",
+    ),
+    "a patch of a type without a name": (
+        "Mutating", answering(patch="W10=", patchType=""), 500, "InternalError",
+        f'{INVALID}: webhook returned invalid response.patchType of ""',
     ),
     "a patch of another type": (
-        "Mutating", lambda request: {"allowed": True, "patch": "W10=", "patchType": "Merge"}, 500, "InternalError",
-        'Internal error occurred: failed calling webhook "a.example.com": received invalid webhook response: webhook '
-        'returned invalid response.patchType of "Merge"',
+        "Mutating", answering(patch=ADD_X, patchType="Merge"), 500, "InternalError",
+        f'{FAILED}: unsupported patch type "Merge"',
+    ),
+    "a patch that does not fit": (
+        "Mutating", answering(patch=ADD_X, patchType="JSONPatch"), 500, "InternalError",
+        'Internal error occurred: add operation does not apply: doc is missing path: "/x/y": missing value',
+    ),
+    "a patch that is no base64": (
+        "Mutating", answering(patch="W1*=", patchType="JSONPatch"), 500, "InternalError",
+        f"{FAILED}: failed to call webhook: illegal base64 data at input byte 2",
+    ),
+    "a patch that is no JSON": (
+        "Mutating", answering(patch="W10h", patchType="JSONPatch"), 500, "InternalError",
+        f"{FAILED}: received undecodable patch in webhook response: invalid character '!' after top-level value",
+    ),
+    "a patch that is no list": (
+        "Mutating", answering(patch="e30=", patchType="JSONPatch"), 500, "InternalError",
+        f"{FAILED}: received undecodable patch in webhook response: json: cannot unmarshal object into Go value of "
+        "type jsonpatch.Patch",
+    ),
+    "a patch of who validates": (
+        "Validating", answering(patch="W10=", patchType="JSONPatch"), 500, "InternalError",
+        f"{INVALID}: validating webhook may not return response.patch",
+    ),
+    "a patch type of who validates": (
+        "Validating", answering(patchType="JSONPatch"), 500, "InternalError",
+        f"{INVALID}: validating webhook may not return response.patchType",
     ),
 }  # fmt: skip
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from engine.api.errors import ApiError, forbidden
+from engine.api.errors import ApiError
 from engine.api.types import Object
-from engine.apiserver.admission.attributes import Attributes
+from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
 
@@ -49,7 +49,7 @@ class _Verdicts:
     def refuse(self, named: str, why: str, reason: str = "") -> None:
         text = f"ValidatingAdmissionPolicy {named} denied request: {why}"
         reason = reason or "Invalid"
-        error = forbidden(self._attributes.resource.gvr, self._attributes.name, text)
+        error = denied(self._attributes, text)
         details = {**(error.details or {}), "causes": [{"message": text}]}
         self.refusals.append(ApiError(_CODES.get(reason, 422), reason, error.message, details=details))
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
-from binascii import Error as Base64Error
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import orjson
 
+from engine.api.decoders import first_illegal_byte
 from engine.api.errors import ApiError, bad_request, forbidden, internal
+from engine.api.go_json import syntax_error
 from engine.api.patch import json_patch
+from engine.api.patch.merge_patch import json_kind
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Plugin
@@ -30,6 +32,9 @@ _GROUP = "admissionregistration.k8s.io"
 MUTATING = GVR(_GROUP, "v1", "mutatingwebhookconfigurations")
 VALIDATING = GVR(_GROUP, "v1", "validatingwebhookconfigurations")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
+_REVIEWS = tuple(f"admission.k8s.io/{version}" for version in _REVIEW_VERSIONS)
+_BAD_REQUEST = 400
+_JSON_PATCH = "JSONPatch"
 
 
 class Hook(NamedTuple):
@@ -62,6 +67,8 @@ class Webhooks(NamedTuple):
 
 
 class _Webhooks(Plugin):
+    mutating: ClassVar[bool] = False
+
     def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
         self._caches = caches
         self._configurations = configurations
@@ -122,38 +129,47 @@ class _Webhooks(Plugin):
             )
         except WebhookError as error:
             raise CallError(f"failed to call webhook: {error}") from None
-        response = _verified(answer, uid, version)
+        response = _verified(answer, uid, version, mutating=self.mutating)
         for key, value in (response.get("auditAnnotations") or {}).items():
             attributes.annotations[f"{hook.name}/{key}"] = str(value)
         attributes.warnings.extend(str(text) for text in response.get("warnings") or ())
         return response
 
 
-def _verified(answer: Object, uid: str, version: str) -> Object:
-    expected = f"admission.k8s.io/{version}"
-    if (answer.get("apiVersion"), answer.get("kind")) != (expected, "AdmissionReview"):
-        raise CallError(
-            f"received invalid webhook response: expected webhook response of {expected}, Kind=AdmissionReview, got "
-            f"{answer.get('apiVersion', '')}, Kind={answer.get('kind', '')}"
-        )
+def _verified(answer: Object, uid: str, version: str, *, mutating: bool) -> Object:
+    """What is in an answer of the version that was asked for; of v1beta1 little is looked at, as it always was."""
+    said = answer.get("apiVersion", "")
+    another = said != f"admission.k8s.io/{version}" and said in _REVIEWS
     response = answer.get("response")
-    if not isinstance(response, dict):
-        raise CallError("received invalid webhook response: webhook response was absent")
-    if version == "v1" and response.get("uid") != uid:
-        raise CallError(
-            f'received invalid webhook response: expected response.uid="{uid}", got "{response.get("uid", "")}"'
-        )
-    if response.get("patch") and version == "v1" and response.get("patchType") != "JSONPatch":
-        what = response.get("patchType")
-        why = f'webhook returned invalid response.patchType of "{what}"' if what else (
-            "webhook returned response.patch but not response.patchType"
-        )  # fmt: skip
-        raise CallError(f"received invalid webhook response: {why}")
+    if not isinstance(response, dict) or another:  # one of another version is read as if it were empty
+        raise _invalid_response("webhook response was absent")
+    if version == "v1":
+        if response.get("uid") != uid:
+            raise _invalid_response(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
+        expected, kind = "admission.k8s.io/v1, Kind=AdmissionReview", f"{said or '/'}, Kind={answer.get('kind', '')}"
+        if kind != expected:
+            raise _invalid_response(f"expected webhook response of {expected}, got {kind}")
+        _check_patch(response.get("patch"), response.get("patchType"), mutating=mutating)
     return response
 
 
+def _check_patch(patch: str | None, kind: str | None, *, mutating: bool) -> None:
+    if not mutating and (patch or kind is not None):
+        raise _invalid_response(f"validating webhook may not return response.{'patch' if patch else 'patchType'}")
+    if patch and kind is None:
+        raise _invalid_response("webhook returned response.patch but not response.patchType")
+    if not patch and kind is not None:
+        raise _invalid_response("webhook returned response.patchType but not response.patch")
+    if kind == "":
+        raise _invalid_response('webhook returned invalid response.patchType of ""')
+
+
+def _invalid_response(why: str) -> CallError:
+    return CallError(f"received invalid webhook response: {why}")
+
+
 def refusal(name: str, status: Object | None) -> ApiError:
-    """What a webhook's no becomes."""
+    """What a webhook's no becomes (ToStatusErr): a bad request if it says no code that is one, without a reason."""
     status = status or {}
     denied = f'admission webhook "{name}" denied the request'
     if status.get("message"):
@@ -162,9 +178,8 @@ def refusal(name: str, status: Object | None) -> ApiError:
         message = f"{denied}: {status['reason']}"
     else:
         message = f"{denied} without explanation"
-    code = int(status.get("code") or 403)
-    reason = str(status.get("reason") or ("" if status.get("code") else "Forbidden"))
-    return ApiError(code, reason, message, details=status.get("details"))
+    code = max(int(status.get("code") or 0), _BAD_REQUEST)
+    return ApiError(code, str(status.get("reason") or ""), message, details=status.get("details"))
 
 
 def _note_failed_open(attributes: Attributes, hook: Hook, which: str, round_: int) -> None:
@@ -181,6 +196,7 @@ class MutatingAdmissionWebhook(_Webhooks):
     """One webhook after the other, each with what those before it have made."""
 
     name = "MutatingAdmissionWebhook"
+    mutating = True
 
     async def mutate(self, attributes: Attributes) -> bool:
         changed_any = False
@@ -191,11 +207,14 @@ class MutatingAdmissionWebhook(_Webhooks):
             resource = await self._concerned(attributes, hook)
             if resource is None:
                 continue
-            changed = await self._apply(attributes, hook, resource)
+            changed = False
+            try:
+                changed = await self._apply(attributes, hook, resource)
+            finally:
+                key = f"mutation.webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
+                said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
+                attributes.annotations[key] = orjson.dumps(said).decode()
             changed_any |= changed
-            key = f"mutation.webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
-            said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
-            attributes.annotations[key] = orjson.dumps(said).decode()
             if changed:
                 attributes.wants_reinvocation = True
             if hook.spec.get("reinvocationPolicy") == "IfNeeded":
@@ -222,13 +241,12 @@ class MutatingAdmissionWebhook(_Webhooks):
 
     @staticmethod
     def _patch(attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
-        try:
-            patch = orjson.loads(b64decode(response.get("patch") or "W10="))
-        except (Base64Error, orjson.JSONDecodeError, ValueError) as error:
-            raise CallError(f"received undecodable patch in webhook response: {error}") from None
+        patch = _decoded(response.get("patch") or "")
         if not patch:
             return False
-        obj = attributes.object
+        obj, kind = attributes.object, response.get("patchType") or _JSON_PATCH  # v1beta1 does not say
+        if kind != _JSON_PATCH and obj is not None:
+            raise CallError(f'unsupported patch type "{kind}"')
         if obj is None:
             raise internal(
                 f'admission webhook "{hook.name}" attempted to modify the object, which is not supported for this '
@@ -238,8 +256,22 @@ class MutatingAdmissionWebhook(_Webhooks):
             shown = shown_as(attributes, resource, obj) or obj
             changed = copy_object(read_back(attributes, resource, json_patch(shown, patch)))
         except ApiError as error:
-            raise internal(error.message) from None
+            raise internal(str(error.__cause__ or error.message)) from None
         return take_over(attributes, obj, changed)
+
+
+def _decoded(patch: str) -> Any:
+    """The operations of a JSON patch. Raises CallError."""
+    if (illegal := first_illegal_byte(patch)) is not None:
+        raise CallError(f"failed to call webhook: illegal base64 data at input byte {illegal}")
+    text = b64decode(patch) or b"[]"
+    problem = syntax_error(text)
+    made = None if problem else orjson.loads(text)
+    if not problem and made is not None and not isinstance(made, list):
+        problem = f"json: cannot unmarshal {json_kind(made)} into Go value of type jsonpatch.Patch"
+    if problem:
+        raise CallError(f"received undecodable patch in webhook response: {problem}")
+    return made
 
 
 def _digest(obj: Object | None) -> str:
