@@ -13,6 +13,7 @@ from engine.api.turns import Work, at_once
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.metadata import NameRule, object_meta, object_meta_update, own_finalizers
+from engine.api.validation.pods import template_as_before
 from engine.api.validation.problems import Problems
 from engine.api.validation.rules import Metadata, rules_for
 
@@ -80,6 +81,8 @@ def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]
         rules.update(new, old, problems)
     elif rules.create is not None and not rules.steps:
         rules.create(new, problems)
+    if problems and rules.template:
+        template_as_before(old, rules.template, problems)
     return problems
 
 

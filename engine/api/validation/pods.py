@@ -79,6 +79,16 @@ def pod_template(template: Object, path: str, problems: Problems) -> None:
         problems.forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
+def template_as_before(old: Object, path: str, problems: Problems) -> None:
+    """Takes back what the template was let through with by an older release, as for Pods (`pod_as_before`)."""
+    template: Object = old
+    for field in path.split("."):
+        template = template.get(field) or {}
+    before = Problems()
+    pod_template(template, path, before)
+    problems[:] = [cause for cause in problems if cause not in before]
+
+
 def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner | None = None) -> None:
     """In upstream's order (ValidatePodSpec)."""
     owner = owner or VolumeOwner()

@@ -84,6 +84,8 @@ class Rules(NamedTuple):
     name: NameRule = text.dns_subdomain
     steps: Sequence[Update | Metadata] = ()
     """Instead of `update`, where upstream looks at parts several times: an error is told as often as it is found."""
+    template: str = ""
+    """Where the template of its Pods is: what an older release let through in it is not held against an update."""
 
 
 def _as_new(create: Create) -> Update:
@@ -92,6 +94,7 @@ def _as_new(create: Create) -> Update:
 
 
 _WHOLE, _CHANGED = Metadata.WHOLE, Metadata.CHANGED
+_TEMPLATE = "spec.template"
 
 
 def _template_of_pod_template(obj: Object, problems: Problems) -> None:
@@ -100,7 +103,7 @@ def _template_of_pod_template(obj: Object, problems: Problems) -> None:
 
 _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("", "Pod"): Rules(pods.pod, status=pod_status.pod_status_update, steps=(_CHANGED, _WHOLE, pod_update.pod_update)),
-    ("", "PodTemplate"): Rules(_template_of_pod_template),
+    ("", "PodTemplate"): Rules(_template_of_pod_template, template="template"),
     ("", "ReplicationController"): Rules(
         workloads.replication_controller,
         status=workload_status.replica_set_status,
@@ -108,26 +111,34 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
             *(_WHOLE, _as_new(workloads.replication_controller)),
             *(_CHANGED, _as_new(workloads.replication_controller)),
         ),
+        template=_TEMPLATE,
     ),
     ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
-    ("apps", "DaemonSet"): Rules(workloads.daemon_set, workloads.daemon_set_update, workload_status.daemon_set_status),
-    ("apps", "Deployment"): Rules(workloads.deployment, workloads.deployment_update, workload_status.deployment_status),
+    ("apps", "DaemonSet"): Rules(
+        workloads.daemon_set, workloads.daemon_set_update, workload_status.daemon_set_status, template=_TEMPLATE
+    ),
+    ("apps", "Deployment"): Rules(
+        workloads.deployment, workloads.deployment_update, workload_status.deployment_status, template=_TEMPLATE
+    ),
     ("apps", "ReplicaSet"): Rules(
-        workloads.replica_set, workloads.replica_set_update, workload_status.replica_set_status
+        workloads.replica_set, workloads.replica_set_update, workload_status.replica_set_status, template=_TEMPLATE
     ),
     ("apps", "StatefulSet"): Rules(
         workloads.stateful_set,
         workloads.stateful_set_update,
         workload_status.stateful_set_status,
         name=text.dns_label,  # its Pods' names, with an ordinal, are host names
+        template=_TEMPLATE,
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): Rules(
         autoscalers.horizontal_pod_autoscaler,
         autoscalers.horizontal_pod_autoscaler_update,
         autoscalers.horizontal_pod_autoscaler_status,
     ),
-    ("batch", "CronJob"): Rules(cron_jobs.cron_job, cron_jobs.cron_job_update),
-    ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status),
+    ("batch", "CronJob"): Rules(
+        cron_jobs.cron_job, cron_jobs.cron_job_update, template=f"spec.jobTemplate.{_TEMPLATE}"
+    ),
+    ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status, template=_TEMPLATE),
     ("policy", "PodDisruptionBudget"): Rules(
         policies.pod_disruption_budget, status=policies.pod_disruption_budget_status
     ),

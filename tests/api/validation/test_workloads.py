@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
 from engine.api.types import GVK, Object
-from engine.api.validation import validate_status_update, validate_update
+from engine.api.validation import validate_create, validate_status_update, validate_update
 from tests.api.objects import DEPLOYMENT, info, pod, prepared, problems
 
 DAEMON_SET = GVK("apps", "v1", "DaemonSet")
 REPLICA_SET = GVK("apps", "v1", "ReplicaSet")
 STATEFUL_SET = GVK("apps", "v1", "StatefulSet")
 CONTROLLER = GVK("", "v1", "ReplicationController")
+CRON_JOB = GVK("batch", "v1", "CronJob")
 
 _LABELS = {"app": "web"}
 _NEGATIVE = "must be greater than or equal to 0"
@@ -214,3 +216,41 @@ def test_statuses(name: str) -> None:
     old["status"] = {"collisionCount": 1} if gvk != CONTROLLER else {}
     new = {**old, "status": status}
     assert [str(cause) for cause in validate_status_update(info(gvk), new, old)] == expected
+
+
+TERMS = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["-1"]}]}]
+LET_THROUGH: dict[str, Object] = {
+    "a label of nodes": {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": TERMS}}}
+    },
+    "a path that leads out": {
+        "volumes": [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "../a"}}]}}]
+    },
+    "a setting of the node's network": {
+        "hostNetwork": True,
+        "securityContext": {"sysctls": [{"name": "net.ipv4.ip_forward", "value": "1"}]},
+    },
+    "an image of no name as a volume": {"volumes": [{"name": "v", "image": {"reference": ""}}]},
+}
+
+
+@pytest.mark.parametrize("name", LET_THROUGH)
+@pytest.mark.parametrize("gvk", [DEPLOYMENT, CRON_JOB], ids=["Deployment", "CronJob"])
+def test_what_an_older_release_let_through_in_a_template_stays(gvk: GVK, name: str) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {**pod()["spec"], **LET_THROUGH[name]}}
+    spec: Object = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+    if gvk == CRON_JOB:
+        template["spec"]["restartPolicy"] = "Never"
+        spec = {"schedule": "@daily", "jobTemplate": {"spec": {"template": template}}}
+    old = prepared(gvk, {"metadata": {"name": "web", "namespace": "default", "resourceVersion": "1"}, "spec": spec})
+    assert len(validate_create(info(gvk), old)) == 1
+    new = copy.deepcopy(old)
+    new["metadata"]["labels"] = {"touched": "yes"}
+    assert validate_update(info(gvk), new, old) == []
+    template_of(new)["spec"]["restartPolicy"] = "Sometimes"
+    assert {cause.field.rpartition(".")[2] for cause in validate_update(info(gvk), new, old)} == {"restartPolicy"}
+
+
+def template_of(obj: Object) -> Object:
+    spec = obj["spec"]
+    return (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
