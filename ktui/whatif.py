@@ -21,7 +21,7 @@ from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulati
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
 from engine.scheduler.whatif.targets import BETWEEN, kind_of, pods_under
-from engine.scheduler.whatif.workloads import is_workload, made_for, more_of
+from engine.scheduler.whatif.workloads import is_workload, made_for, more_of, require_name
 from ktui.commands import UsageError
 
 Json = dict[str, Any]
@@ -148,6 +148,7 @@ class WhatIf:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
             first = self._workloads(cluster)[0]
+            require_name(first)
             found = await capacity(simulation, more_of(first, cluster, limit), made_for=made_for(first))
             if not found.pod:
                 raise UsageError("there is no Pod to count")

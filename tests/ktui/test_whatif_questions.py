@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from engine.api.types import Object
 from engine.scheduler import SchedulerConfiguration
+from ktui.commands import UsageError
 from ktui.whatif import WhatIf
 from tests.scheduler.objects import container, node, pod
 
@@ -54,3 +57,21 @@ def test_a_pod_of_a_daemonset_is_told_what_its_own_node_lacks() -> None:
     assert [(found.node, [remedy.plugin for remedy in found.remedies]) for found in outcome.remedies] == [
         ("b", ["NodeResourcesFit"])
     ]
+
+
+def test_what_a_dump_leaves_out_is_as_go_has_it() -> None:
+    """A dump may be cut by hand; a server would never leave the name of a driver out."""
+    storage = {"name": "data", "csi": {"driver": "csi.example.com"}}
+    nameless = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {"name": "a"},
+        "spec": {"drivers": [{"allocatable": {"count": 1}}]},
+    }
+    assert placed([node("a"), nameless], pod("p", volumes=[storage])) == [("default/p", "a")]
+
+
+def test_a_workload_without_a_name_cannot_be_counted() -> None:
+    nameless = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": None}
+    with pytest.raises(UsageError, match=r"^a Deployment has no metadata\.name$"):
+        asyncio.run(WhatIf([node("a")], [nameless]).count(SchedulerConfiguration(), 1))

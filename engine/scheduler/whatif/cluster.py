@@ -23,6 +23,7 @@ from engine.scheduler.plugins.resource_claims import (
 from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, CSI_STORAGE_CAPACITIES
 from engine.scheduler.whatif.older_versions import of_today
+from engine.scheduler.whatif.zero_values import with_zero_values
 
 PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -88,12 +89,15 @@ def _read(definitions: Definitions, obj: Object, resource: GVR, kind: str) -> Ob
     name = obj["metadata"]["name"]
     try:
         ours = of_today(obj, resource.api_version)
-        obj = decode(definitions, GVK(resource.group, resource.version, kind), ours).object
+        gvk = GVK(resource.group, resource.version, kind)
+        obj = decode(definitions, gvk, ours).object
     except ApiError as failure:
         raise DumpError(f"{kind} {name}: {failure.message}") from None
     if resource == PODS and not obj.get("spec"):
         raise DumpError(f"Pod {name}: spec: Required value")
-    return obj
+    schema = definitions.kind(gvk)
+    filled: Object = with_zero_values(schema, obj) if schema is not None else obj
+    return filled
 
 
 class ObjectTable:

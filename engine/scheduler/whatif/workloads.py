@@ -250,16 +250,20 @@ def made_for(obj: Object) -> str:
     return "" if own else f"{obj['kind']} {metadata.get('namespace') or 'default'}/{name}"
 
 
+def require_name(obj: Object) -> None:
+    """Raises DumpError for a workload without one, or without a prefix of one."""
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or not (metadata.get("name") or metadata.get("generateName")):
+        raise DumpError(f"a {obj['kind']} has no metadata.name")
+
+
 def pods_of(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
     """The Pods of a workload, or the Pod itself; what stands behind them (a ReplicaSet, claims) is added to the
     cluster. Raises DumpError for an object that has no Pods."""
     make = WORKLOADS.get(group_kind(obj))
     if make is None:
         raise DumpError(f"{obj.get('kind', 'an object')} makes no Pods")
-    if not isinstance(obj.get("metadata"), dict) or not (
-        obj["metadata"].get("name") or obj["metadata"].get("generateName")
-    ):
-        raise DumpError(f"a {obj['kind']} has no metadata.name")
+    require_name(obj)
     # A Pod is read when it is admitted.
     yield from make(obj if group_kind(obj) == ("", "Pod") else cluster.read_workload(obj), cluster)
 
