@@ -135,6 +135,18 @@ async def test_what_a_pod_is_told(stage: Stage, storage_class: str, act: Act, ex
     assert sum(errors) >= 1
 
 
+async def test_a_volume_that_names_the_claim_already_is_left_as_it_is(stage: Stage) -> None:
+    made = await stage.admin.create(CLAIMS, claim("static"), namespace="default")
+    reference = {"namespace": "default", "name": "c", "uid": made["metadata"]["uid"], "resourceVersion": "1"}
+    named = volume()
+    named["spec"]["claimRef"] = reference
+    before = await stage.admin.create(VOLUMES, named)
+    await stage.add_pod("p", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}])
+    await stage.until(lambda pod: pod["status"].get("nominatedNodeName"), "p")
+    await stage.world.clock.sleep(0.5)
+    assert (await stage.admin.get(VOLUMES, "v"))["spec"] == before["spec"]
+
+
 def _told(pod: Object) -> str:
     conditions = pod["status"].get("conditions") or ()
     return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")

@@ -131,10 +131,16 @@ def bound_to(volume: Object, claim: Object) -> Object:
         "resourceVersion": metadata.get("resourceVersion", ""),
     }
     changed = {**volume, "spec": {**volume["spec"], "claimRef": reference}}
+    if _names(volume["spec"].get("claimRef") or {}) == _names(reference):
+        changed["spec"] = volume["spec"]  # whichever version of the claim it was written for
     if not is_meant_for(volume, claim):
         marked = {**annotations_of(volume), BOUND_BY_CONTROLLER: "yes"}
         changed["metadata"] = {**volume["metadata"], "annotations": marked}
     return changed
+
+
+def _names(reference: Object) -> tuple[object, ...]:
+    return tuple(reference.get(name, "") for name in ("namespace", "name", "uid"))
 
 
 def selected(claim: Object, node_name: str) -> Object:
