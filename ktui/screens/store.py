@@ -51,7 +51,9 @@ class StoreScreen(FrameScreen):
             "right_square_bracket", "walk(1)", "Newer", key_display="]", tooltip="one revision on", id="store.newer"
         ),
         Binding("m", "mark", "Mark", tooltip="compare the key's other revisions with this one", id="store.mark"),
-        Binding("l", "stream", "Stream", tooltip="to the stream of revisions, and back to the keys", id="store.stream"),
+        Binding(
+            "l", "stream", "Revisions", tooltip="to the stream of revisions, and back to the keys", id="store.stream"
+        ),
         Binding("p", "hold", "Hold", tooltip="stop the stream of revisions, or let it flow", id="store.hold"),
         Binding("z", "fold_all", "Fold", show=False, tooltip="fold all keys, or unfold them", id="store.fold"),
         Binding("t", "go", "Object", tooltip="go to the object of the key", id="store.object"),
@@ -62,9 +64,10 @@ class StoreScreen(FrameScreen):
     StoreScreen #stream { height: 40%; border-top: hkey $panel; }
     StoreScreen.narrow #store-left, StoreScreen.narrow #store-right { width: 100%; }
     StoreScreen.narrow #store-right { border-left: none; border-top: hkey $panel; }
-    StoreScreen.narrow #stream, StoreScreen.narrow StoreBoard { display: none; height: 1fr; border-top: none; }
-    StoreScreen.narrow.streaming #stream { display: block; }
-    StoreScreen.narrow.streaming StoreBoard { display: block; max-height: 100%; }
+    StoreScreen.narrow StoreBoard { display: none; }
+    StoreScreen.narrow #stream { height: 4; border-top: none; }
+    StoreScreen.narrow.streaming #stream { height: 1fr; }
+    StoreScreen.narrow.streaming StoreBoard { display: block; max-height: 100%; border-top: none; }
     StoreScreen.narrow.streaming #keys, StoreScreen.narrow.streaming #store-head { display: none; }
     StoreScreen.narrow.streaming KeyValue { display: none; }
     StoreScreen.narrow.streaming.reading KeyValue { display: block; }
@@ -227,7 +230,10 @@ class StoreScreen(FrameScreen):
         if stream.held:
             pane.note = f"held at rev {stream.held}, {stream.newer} newer · p lets it flow"
         else:
-            pane.note = "live · p holds it" + (f" · {stream.skipped} too fast to be read" if stream.skipped else "")
+            is_short = self.has_class("narrow") and not self.has_class("streaming")
+            pane.note = ("live · l shows more" if is_short else "live · p holds it") + (
+                f" · {stream.skipped} too fast to be read" if stream.skipped else ""
+            )
         pane.show(STREAM_TITLES, stream.rows(self._prefix))
         if not stream.held and pane.grid.rows:
             pane.grid.move_to(pane.grid.rows[0].key)
@@ -244,6 +250,7 @@ class StoreScreen(FrameScreen):
         """To the stream, and back to the keys."""
         self.set_class(not self.revisions.has_focus_within, "streaming")
         self.remove_class("reading")
+        self._show_stream()
         self.focus_body()
 
     # -- the cursors

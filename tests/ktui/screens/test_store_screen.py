@@ -243,13 +243,12 @@ async def test_members_compaction_and_room(show: Show) -> None:
         await driver.sees(f"compacted to rev {now} at", f"kept rev {now} to")
 
 
-async def test_a_narrow_terminal_shows_the_keys_or_the_stream(show: Show) -> None:
+async def test_a_narrow_terminal_shows_keys_and_newest_revisions_or_more_of_the_stream(show: Show) -> None:
     async with show(size=(80, 24)) as driver:
         await driver.press("3")
-        await driver.sees("CREATE")
-        await driver.misses("Revisions")
+        await driver.sees("CREATE", "l shows more", " put ", "l Revisions")
         await driver.press("l")
-        await driver.sees("Revisions", "compare-and-swap")
+        await driver.sees("compare-and-swap", "p holds it")
         await driver.misses("CREATE")
         await driver.press("down", "enter")
         await driver.sees("[ older ]")
