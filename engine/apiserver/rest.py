@@ -11,6 +11,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
 from engine.api.wire import EventStream, Response
+from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -138,6 +139,7 @@ class Rest:
                 return await self._legacy_binding(call, obj, options)
             if call.trail is not None:
                 call.trail.asked_with(copy_object(obj))
+            await admit_create(self.backend, call, obj, options, check=lambda review: self.reviews.check(call, review))
             return Response(201, await self.reviews.answer(call, obj))
         check_place(info, call.info, obj)
         apply_defaults(info, obj)

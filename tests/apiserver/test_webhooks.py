@@ -320,6 +320,25 @@ async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
     }
 
 
+async def test_webhooks_are_asked_about_reviews_too_but_policies_are_not(hooks: Hooks) -> None:
+    rules = [{"operations": ["CREATE"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
+    await hooks.register("Validating", "a", denial(message="no"), rules=rules)
+    policy = {"validations": [{"expression": "false"}], "matchConstraints": {"resourceRules": rules}}
+    for kind, name, spec in (
+        ("Policy", "policies", policy),
+        ("PolicyBinding", "policybindings", {"policyName": "p", "validationActions": ["Deny"]}),
+    ):
+        obj = {"kind": f"ValidatingAdmission{kind}", "metadata": {"name": "p"}, "spec": spec}
+        await hooks.client.create(GVR(GROUP, "v1", f"validatingadmission{name}"), obj)
+    question = {"spec": {"nonResourceAttributes": {"verb": "get", "path": "/version"}}}
+    reviews = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
+    with pytest.raises(ApiError, match="denied the request: no"):
+        await hooks.client.create(reviews, question)
+    await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "a")
+    assert (await hooks.client.create(reviews, question))["status"]["allowed"]
+    assert [request["kind"]["kind"] for _, request in hooks.asked] == ["SelfSubjectAccessReview"]
+
+
 async def test_an_answer_to_another_question_is_none(hooks: Hooks) -> None:
     await hooks.register("Validating", "a", lambda request: {"uid": "other", "allowed": True})
     assert 'received invalid webhook response: expected response.uid="' in (await hooks.refused()).message

@@ -42,7 +42,9 @@ def usage(group_resource: str, obj: Object, now: datetime | None = None) -> Amou
 
 
 def concerns(group_resource: str, name: str) -> bool:
-    """Whether objects of a resource can take of the quota's resource `name`."""
+    """Whether objects of a resource can take of the quota's resource `name`. Events take of none."""
+    if group_resource == "events":
+        return False
     if name == f"count/{group_resource}" or (name == group_resource and name in _COUNTED):
         return True
     if group_resource == "pods":

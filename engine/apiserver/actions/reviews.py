@@ -33,8 +33,19 @@ class Reviews:
         self._authenticator = authenticator
         self._tokens = tokens
 
+    @staticmethod
+    def check(call: Call, review: Object) -> None:
+        """Whether a question is one. Raises ApiError 400, 422."""
+        kind, spec = review["kind"], review.get("spec") or {}
+        if kind == "TokenReview" and not spec.get("token"):
+            raise bad_request("token is required for TokenReview in authentication")
+        if kind == "SelfSubjectRulesReview" and not spec.get("namespace"):
+            raise bad_request("no namespace on request")
+        if kind.endswith("AccessReview") and (causes := access_causes(review, call.info.namespace)):
+            raise invalid(call.gvr_resource.gvk, "", causes)
+
     async def answer(self, call: Call, review: Object) -> Object:
-        """The review with its status filled in. Raises ApiError 422."""
+        """A review that has been checked, with its status filled in."""
         kind = review["kind"]
         review.setdefault("metadata", {})["creationTimestamp"] = None
         spec: dict[str, Any] = review.get("spec") or {}
@@ -49,8 +60,6 @@ class Reviews:
         return review
 
     async def _access(self, call: Call, review: Object, spec: dict[str, Any]) -> Object:
-        if causes := access_causes(review, call.info.namespace):
-            raise invalid(call.gvr_resource.gvk, "", causes)
         user = call.user
         if review["kind"] != "SelfSubjectAccessReview":
             extra = tuple((key, tuple(values)) for key, values in (spec.get("extra") or {}).items())
@@ -64,8 +73,6 @@ class Reviews:
         return status
 
     def _rules(self, user: UserInfo, namespace: str) -> Object:
-        if not namespace:
-            raise bad_request("no namespace on request")
         resources, paths = [], []
         for grant in self._rbac.grants(user, namespace):
             rule = grant.rule
@@ -77,8 +84,6 @@ class Reviews:
         return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
 
     async def _token(self, token: str, audiences: list[str]) -> Object:
-        if not token:
-            raise bad_request("token is required for TokenReview in authentication")
         try:
             user, meant = await self._tokens.examine(token, audiences)
         except TokenError as error:
