@@ -53,11 +53,6 @@ def claims_of(pod: Object) -> set[str]:
     return {name for name in names if name}
 
 
-def trusts_bundles(pod: Object) -> bool:
-    """Whether a ClusterTrustBundle is projected into it."""
-    return any("clusterTrustBundle" in source for source in _sources(pod.get("spec") or {}))
-
-
 def _in_environment(spec: Object, whole: str, key: str) -> Iterator[str | None]:
     for field in _CONTAINERS:
         for container in spec.get(field) or ():

@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, LEASES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.apiserver.admission.node_pods import mirror_pod_refusal
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, config_map, pod
 from tests.apiserver.conftest import account as service_account
@@ -144,8 +145,8 @@ MIRROR_PODS = {
         [{**OWNER, "blockOwnerDeletion": True}], {}, "must not set blockOwnerDeletion on an owner reference"
     ),
     "another uid": ([{**OWNER, "uid": "another"}], {}, "UID mismatch: expected another got"),
-    "a config map": ([OWNER], {"volumes": [SOURCES[1]]}, "can not create pods that reference configmaps"),
-    "a claim": ([OWNER], {"volumes": [SOURCES[3]]}, "can not create pods that reference persistentvolumeclaims"),
+    "a config map": ([OWNER], {"volumes": [SOURCES[1]]}, 'can not create pods that reference "configmaps"'),
+    "a claim": ([OWNER], {"volumes": [SOURCES[3]]}, 'can not create pods that reference "persistentvolumeclaims"'),
 }  # fmt: skip
 
 
@@ -164,6 +165,45 @@ async def test_a_mirror_pod_is_the_nodes_own(
     with pytest.raises(ApiError, match=why):
         await kubelet.create(PODS, mirror("bad", owners, **spec), namespace="default")
     await kubelet.create(PODS, mirror("good", [OWNER]), namespace="default")
+
+
+REFERENCES: dict[str, tuple[Object, str]] = {
+    "an account": ({"serviceAccountName": "a"}, "serviceaccounts"),
+    "a claim on devices": ({"resourceClaims": [{"name": "a", "resourceClaimName": "b"}]}, "resourceclaims"),
+    "a secret of no name": ({"volumes": [{"name": "v", "secret": {}}]}, "secrets (via secret volumes)"),
+    "a driver": ({"volumes": [{"name": "v", "csi": {"driver": "d"}}]}, "csidrivers (via CSI volumes)"),
+    "endpoints": ({"volumes": [{"name": "v", "glusterfs": {}}]}, "endpoints (via glusterFS volumes)"),
+    "a claim of its own": (
+        {"volumes": [{"name": "v", "ephemeral": {}}]}, "persistentvolumeclaims (via ephemeral volumes)"
+    ),
+    "a share": ({"volumes": [{"name": "v", "azureFile": {}}]}, "secrets (via azureFile volumes)"),
+    "a token, after fields of its own": (
+        {"volumes": [{"name": "v", "projected": {"sources": [{"downwardAPI": {}}, {"serviceAccountToken": {}}]}}]},
+        "serviceaccounts (via projected volumes)",
+    ),
+    "a certificate": (
+        {"volumes": [{"name": "v", "projected": {"sources": [{"podCertificate": {}}]}}]}, "podcertificates"
+    ),
+    "a map of no name": ({"volumes": [{"name": "v", "configMap": {}}]}, "configmaps (via configmap volumes)"),
+    "trusted bundles": (
+        {"volumes": [{"name": "v", "projected": {"sources": [{"clusterTrustBundle": {}}]}}]}, "clustertrustbundles"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_mirror_pod_refers_to_nothing(name: str) -> None:
+    spec, what = REFERENCES[name]
+    made = pod("a", nodeName="node-1", **spec)
+    made["metadata"] |= {"annotations": {"kubernetes.io/config.mirror": "hash"}, "ownerReferences": [OWNER]}
+    assert mirror_pod_refusal(made, "node-1") == f'node "node-1" can not create pods that reference "{what}"'
+
+
+@pytest.mark.parametrize("source", ["hostPath", "emptyDir", "downwardAPI", "nfs", "image", "portworxVolume"])
+def test_a_mirror_pod_has_what_is_on_its_node(source: str) -> None:
+    made = pod("a", nodeName="node-1", volumes=[{"name": "v", source: {}}])
+    made["metadata"] |= {"annotations": {"kubernetes.io/config.mirror": "hash"}, "ownerReferences": [OWNER]}
+    assert mirror_pod_refusal(made, "node-1") == ""
 
 
 async def test_a_kubelet_reports_of_a_claim_what_it_sees(kubelet: Client) -> None:

@@ -5,10 +5,27 @@ Source: plugin/pkg/admission/noderestriction/admission.go (admitPodCreate).
 
 from __future__ import annotations
 
-from engine.api.pod_references import config_maps_of, secrets_of, trusts_bundles
+from engine.api.pod_references import config_maps_of, secrets_of
 from engine.api.types import Object
 
 MIRROR = "kubernetes.io/config.mirror"
+# What stands behind the volumes that need the API, in the order in which upstream asks for them.
+_VOLUMES = {
+    "configMap": "configmaps (via configmap volumes)",
+    "secret": "secrets (via secret volumes)",
+    "csi": "csidrivers (via CSI volumes)",
+    "glusterfs": "endpoints (via glusterFS volumes)",
+    "persistentVolumeClaim": "persistentvolumeclaims",
+    "ephemeral": "persistentvolumeclaims (via ephemeral volumes)",
+    "azureFile": "secrets (via azureFile volumes)",
+}
+_PROJECTED = {
+    "configMap": "configmaps (via projected volumes)",
+    "secret": "secrets (via projected volumes)",
+    "serviceAccountToken": "serviceaccounts (via projected volumes)",
+    "clusterTrustBundle": "clustertrustbundles",
+    "podCertificate": "podcertificates",
+}
 
 
 def mirror_pod_refusal(pod: Object, node: str) -> str:
@@ -21,7 +38,7 @@ def mirror_pod_refusal(pod: Object, node: str) -> str:
     if why := _ownership(metadata.get("ownerReferences") or [], node):
         return f'node "{node}" {why}'
     if what := _reference(pod, spec):
-        return f'node "{node}" can not create pods that reference {what}'
+        return f'node "{node}" can not create pods that reference "{what}"'
     return ""
 
 
@@ -41,14 +58,24 @@ def _ownership(owners: list[Object], node: str) -> str:
 
 
 def _reference(pod: Object, spec: Object) -> str:
+    """The kind of object that a Pod refers to (pkg/api/pod util.go, HasAPIObjectReference)."""
     if spec.get("serviceAccountName"):
-        return "a service account"
+        return "serviceaccounts"
     if secrets_of(pod):
         return "secrets"
     if config_maps_of(pod):
         return "configmaps"
-    if trusts_bundles(pod):
-        return "clustertrustbundles"
-    if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
-        return "persistentvolumeclaims"
+    if spec.get("resourceClaims"):
+        return "resourceclaims"
+    return next((what for volume in spec.get("volumes") or () if (what := _of_volume(volume))), "")
+
+
+def _of_volume(volume: Object) -> str:
+    for field, what in _VOLUMES.items():
+        if field in volume:
+            return what
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        for field, what in _PROJECTED.items():
+            if field in source:
+                return what
     return ""
