@@ -207,7 +207,7 @@ class _Run:
     def _range(self, position: int, request: Range) -> RangeResponse:
         if 0 < request.revision < self.revision:
             self.historic.append((position, request))
-            return RangeResponse(0, [], False, 0)
+            return RangeResponse(self._seen, [], False, 0)
         kvs, count = self.draft.range(request)
         return RangeResponse(self._seen, kvs, 0 < request.limit < count, count)
 

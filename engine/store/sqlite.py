@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.clock import Clock
@@ -233,7 +234,8 @@ class SqliteStore:
 
     async def _answer_historic(self, decision: Decision) -> None:
         for position, request in decision.historic:
-            decision.responses[position] = await self.range(request)
+            found = await self.range(request)
+            decision.responses[position] = replace(found, revision=decision.responses[position].revision)
 
     def _check_open(self) -> None:
         if self._closed:

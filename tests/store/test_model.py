@@ -129,13 +129,13 @@ class Model:
                 kv = KeyValue(operation.key, value, created, revision, version + 1, lease)
                 state[operation.key] = kv
                 events.append(Event("PUT", kv, before, cause))
-                answers.append(before if operation.prev_kv else None)
+                answers.append((revision, before if operation.prev_kv else None))
             elif isinstance(operation, DeleteRange):
                 gone = [state.pop(k) for k in sorted(state) if within(k, operation.key, operation.range_end)]
                 events += [Event("DELETE", KeyValue(kv.key, b"", 0, revision, 0), kv, cause) for kv in gone]
-                answers.append((len(gone), gone if operation.prev_kv else []))
+                answers.append((self.revision + bool(events), len(gone), gone if operation.prev_kv else []))
             else:
-                answers.append(self.range(state, operation))
+                answers.append((self.revision + bool(events), *self.range(state, operation)))
         self.commit(state, events, cause)
         return answers
 
@@ -160,13 +160,13 @@ def within(key: bytes, start: bytes, range_end: bytes) -> bool:
 
 
 def plain(response: object) -> Any:
-    """A response as the model gives it."""
+    """A response as the model gives it; first the revision that the operation saw."""
     if isinstance(response, PutResponse):
-        return response.prev_kv
+        return response.revision, response.prev_kv
     if isinstance(response, DeleteRangeResponse):
-        return response.deleted, response.prev_kvs
+        return response.revision, response.deleted, response.prev_kvs
     assert isinstance(response, RangeResponse)
-    return response.kvs, response.more, response.count
+    return response.revision, response.kvs, response.more, response.count
 
 
 class ShownStore(Store, Protocol):
@@ -251,7 +251,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert revision > self.model.revision
         else:
             state = self.model.states[revision or -1]
-            assert plain(response) == self.model.range(state, request)
+            assert plain(response) == (self.model.revision, *self.model.range(state, request))
 
     @precondition(lambda self: self.model.revision > max(self.model.compacted, 1))
     @rule(back=st.integers(0, 6))

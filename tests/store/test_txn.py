@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -189,8 +190,10 @@ async def test_puts_are_checked_before_ranges(store: SqliteStore) -> None:
 
 async def test_a_range_in_a_transaction_may_look_back(store: SqliteStore) -> None:
     await put(store, b"/a", b"1")
-    response = await store.txn([], [Put(b"/a", b"2"), Range(b"/a", revision=2)])
-    assert response.responses[1] == RangeResponse(3, [KeyValue(b"/a", b"1", 2, 2, 1)], False, 1)
+    look = Range(b"/a", revision=2)
+    response = await store.txn([], [look, Put(b"/a", b"2"), look])
+    then = RangeResponse(2, [KeyValue(b"/a", b"1", 2, 2, 1)], False, 1)
+    assert response.responses[::2] == [then, replace(then, revision=3)], "each says what was the newest when it ran"
 
 
 async def test_the_cause_is_kept_with_the_revision(store: SqliteStore) -> None:

@@ -143,9 +143,16 @@ class Branch:
     def decode(self, responses: Sequence[Any], revision: int) -> list[Response]:
         decoded, at = [], 0
         for size, decode in self._decoders:
-            decoded.append(decode(list(responses[at : at + size]), revision))
+            own = responses[at : at + size]
+            decoded.append(decode(list(own), _revision_of(own[-1]) if own else revision))
             at += size
         return decoded
+
+
+def _revision_of(response: Any) -> int:
+    """What an operation saw: it is below the transaction's revision where nothing was written before it."""
+    found: int = getattr(response, response.WhichOneof("response")).header.revision
+    return found
 
 
 def _put_response(responses: list[Any], revision: int) -> PutResponse:
