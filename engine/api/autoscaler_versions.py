@@ -114,6 +114,7 @@ def to_v1(obj: Object) -> Object:
         kept[_BEHAVIOR] = _internal_behavior(behavior)
     if conditions := status.pop("conditions", None):
         kept[_CONDITIONS] = conditions
+    status.setdefault("currentReplicas", 0)  # which v1 does not leave out
     texts = {name: orjson.dumps(value).decode() for name, value in kept.items()}
     return {**obj, "metadata": _annotated(obj["metadata"], texts), "spec": spec, "status": status}
 
@@ -204,6 +205,8 @@ def to_v2(obj: Object) -> Object:
         status["currentMetrics"] = current
     if conditions := _taken(annotations, _CONDITIONS):
         status["conditions"] = conditions
+    if not status.get("currentReplicas"):
+        status.pop("currentReplicas", None)
     if behavior := _json_named(_taken(annotations, _BEHAVIOR) or {}):
         spec["behavior"] = behavior
     return {**obj, "metadata": without_kept(obj["metadata"]), "spec": spec, "status": status}

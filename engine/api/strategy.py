@@ -41,7 +41,7 @@ from engine.api.resource_table import (
 from engine.api.resources import ResourceInfo
 from engine.api.selectable import selectable_fields, unknown_field_text
 from engine.api.service_strategy import prepare_service_for_update
-from engine.api.types import Object
+from engine.api.types import GVK, Object
 from engine.api.volume_strategy import (
     prepare_claim_for_create,
     prepare_claim_for_update,
@@ -110,6 +110,7 @@ _COUNTED_METADATA: Mapping[_Kind, str] = {
     (DISCOVERY, "EndpointSlice"): "labels",
 }
 
+_OLD_AUTOSCALER = GVK("autoscaling", "v1", "HorizontalPodAutoscaler")
 # The status of a new object, where Go's zero value is not the empty object.
 _NEW_STATUS: Mapping[_Kind, Object] = {
     ("", "Namespace"): {"phase": "Active"},
@@ -125,6 +126,7 @@ _NEW_STATUS: Mapping[_Kind, Object] = {
     },
     ("apps", "ReplicaSet"): {"replicas": 0},
     ("apps", "StatefulSet"): {"replicas": 0, "availableReplicas": 0},
+    ("autoscaling", "HorizontalPodAutoscaler"): {"desiredReplicas": 0},
     ("policy", "PodDisruptionBudget"): {
         "disruptionsAllowed": 0,
         "currentHealthy": 0,
@@ -202,6 +204,8 @@ def _new_status(info: ResourceInfo, obj: Object) -> None:
         obj.pop("status", None)
     else:
         obj["status"] = _copied(_NEW_STATUS.get((info.gvr.group, info.kind), {}))
+        if info.gvk == _OLD_AUTOSCALER:
+            obj["status"]["currentReplicas"] = 0  # which only its first version does not leave out
 
 
 def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
@@ -223,6 +227,8 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
     for field in {**old, **new}:
         if field not in ("apiVersion", "kind", "metadata", "status"):
             _keep(new, old, field)
+    for field, value in _NEW_STATUS.get(kind, {}).items():
+        new.setdefault("status", {}).setdefault(field, _copied(value))
     if info.custom or kind in _METADATA_KEPT:
         for field in _RESET_METADATA:
             _keep(new["metadata"], old["metadata"], field)

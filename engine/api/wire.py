@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
+from engine.api.nil_lists import with_nils
 from engine.api.types import Object
 
 JSON = "application/json"
@@ -72,7 +73,7 @@ class WatchEvent:
     def encoded(self) -> bytes:
         """The event as a line of JSON."""
         if self._encoded is None:
-            self._encoded = orjson.dumps({"type": self.type, "object": self.object}) + b"\n"
+            self._encoded = orjson.dumps({"type": self.type, "object": with_nils(self.object)}) + b"\n"
         return self._encoded
 
     def __repr__(self) -> str:

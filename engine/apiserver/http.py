@@ -19,6 +19,7 @@ import yaml
 from aiohttp import web
 
 from engine.api.errors import too_large
+from engine.api.nil_lists import with_nils
 from engine.api.wire import (
     JSON,
     YAML,
@@ -161,14 +162,14 @@ class HttpServer:
         accept = request.headers.get("accept", "")
         if YAML in accept and negotiate(accept).media_type == YAML:
             headers["content-type"] = YAML
-            plain = orjson.loads(orjson.dumps(body))
+            plain = orjson.loads(orjson.dumps(_as_go_has_it(body)))
             return yaml.dump(plain, Dumper=yaml.CSafeDumper, allow_unicode=True).encode()
         headers["content-type"] = JSON
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
             encoded = await self._encoded_list(body, items, typed=not response.untyped)
             return orjson.dumps(orjson.loads(encoded), option=option) if _is_pretty(request) else encoded
-        return orjson.dumps(body, option=option)
+        return orjson.dumps(_as_go_has_it(body), option=option)
 
     async def _encoded_list(self, body: dict[str, Any], items: list[Any], *, typed: bool) -> bytes:
         """A list as Go writes it: the items of a typed list do not repeat their kind. A long one is encoded in parts,
@@ -291,5 +292,16 @@ def _is_pretty(request: Request) -> bool:
 
 def _without_type(item: Any, kind: str | None, version: Any) -> Any:
     if kind is not None and isinstance(item, dict) and item.get("kind") == kind and item.get("apiVersion") == version:
+        item = with_nils(item)
         return {name: value for name, value in item.items() if name not in ("kind", "apiVersion")}
     return item
+
+
+def _as_go_has_it(body: Any) -> Any:
+    """An object, or a list of them, with the fields that Go writes as null."""
+    if not isinstance(body, dict):
+        return body
+    items = body.get("items")
+    if not isinstance(items, list):
+        return with_nils(body)
+    return {**body, "items": [with_nils(item) if isinstance(item, dict) else item for item in items]}

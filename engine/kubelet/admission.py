@@ -43,7 +43,7 @@ def admit(pod: Object, node: Object, others: Sequence[Object]) -> Rejection | No
 
 
 def _operating_system(pod: Object, node: Object) -> Rejection | None:
-    actual = ((node.get("status") or {}).get("nodeInfo") or {}).get("operatingSystem", "linux")
+    actual = ((node.get("status") or {}).get("nodeInfo") or {}).get("operatingSystem") or "linux"
     selected = (pod["spec"].get("nodeSelector") or {}).get(OS_LABEL, actual)
     if selected != actual:
         message = f"Failed to admit pod as the `{OS_LABEL}` label doesn't match node label"

@@ -277,6 +277,11 @@ def test_an_external_name_has_no_traffic_policy() -> None:
     assert "internalTrafficPolicy" not in spec
 
 
+_FACTS = (
+    *("machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"),
+    *("kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"),
+)
+UNKNOWN_NODE = {"daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": dict.fromkeys(_FACTS, "")}
 OTHERS: dict[str, tuple[GVK, Object, Object]] = {
     "a secret's type and plain text": (
         GVK("", "v1", "Secret"),
@@ -291,7 +296,16 @@ OTHERS: dict[str, tuple[GVK, Object, Object]] = {
     "a node's allocatable": (
         GVK("", "v1", "Node"),
         {"status": {"capacity": {"cpu": "4"}}},
-        {"status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}}},
+        {"status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}, **UNKNOWN_NODE}},
+    ),
+    "a node of which nothing is known": (GVK("", "v1", "Node"), {}, {"status": UNKNOWN_NODE}),
+    "a lease": (GVK("coordination.k8s.io", "v1", "Lease"), {}, {"spec": {}}),
+    "a disruption budget": (GVK("policy", "v1", "PodDisruptionBudget"), {}, {"spec": {}}),
+    "a claim of no device": (GVK("resource.k8s.io", "v1", "ResourceClaim"), {}, {"spec": {"devices": {}}}),
+    "a template of one": (
+        GVK("resource.k8s.io", "v1", "ResourceClaimTemplate"),
+        {},
+        {"spec": {"metadata": {}, "spec": {"devices": {}}}},
     ),
     "groups of a role binding": (
         GVK(RBAC, "v1", "RoleBinding"),

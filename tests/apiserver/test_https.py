@@ -33,6 +33,7 @@ from tests.apiserver.conftest import account, config_map
 from tests.apiserver.test_create import deployment
 
 CRON_TABS = GVR(GROUP, "v1", "crontabs")
+ROLES = GVR("rbac.authorization.k8s.io", "v1", "roles")
 
 
 @dataclass
@@ -229,6 +230,23 @@ async def test_items_of_a_list_do_not_repeat_their_kind(served: Served) -> None:
     assert body["kind"] == "ConfigMapList"
     assert "kind" not in body["items"][0]
     assert body["items"][0]["metadata"]["name"] == "a"
+
+
+async def test_a_role_without_rules_has_null_for_them(served: Served) -> None:
+    role = {"apiVersion": ROLES.api_version, "kind": "Role", "metadata": {"name": "a"}}
+    made = await served.client.create(ROLES, role, namespace="default")
+    assert "rules" not in made
+    async with served.session(served.pki.admin) as session:
+        async with session.get(f"{ROLES.path('default')}/a") as response:
+            assert (await response.json())["rules"] is None
+        async with session.get(ROLES.path("default")) as response:
+            assert [item["rules"] for item in (await response.json())["items"]] == [None]
+        async with session.get(ROLES.path("default"), params={"pretty": "true"}) as response:
+            assert [item["rules"] for item in (await response.json())["items"]] == [None]
+        async with session.get(f"{ROLES.path('default')}/a", headers={"accept": "application/yaml"}) as response:
+            assert "\nrules: null\n" in await response.text()
+        async with session.put(f"{ROLES.path('default')}/a", json={**made, "rules": None}) as response:
+            assert ((await response.json())["metadata"]["resourceVersion"]) == made["metadata"]["resourceVersion"]
 
 
 async def test_items_that_have_no_type_of_their_own_say_their_kind(served: Served) -> None:

@@ -10,6 +10,11 @@ from engine.api.types import Object
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _DEFAULT_SHARES = 30
+# What is said of a node's system even where it is not known: strings without omitempty.
+_NODE_FACTS = (
+    *("machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"),
+    *("kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"),
+)
 
 
 def namespace(obj: Object) -> None:
@@ -26,6 +31,10 @@ def node(obj: Object) -> None:
         round_resource_list(status.get(field, {}))
     if "allocatable" not in status and status.get("capacity"):
         status["allocatable"] = dict(status["capacity"])
+    status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {"Port": 0})
+    facts = status.setdefault("nodeInfo", {})
+    for fact in _NODE_FACTS:
+        facts.setdefault(fact, "")
 
 
 def secret(obj: Object) -> None:
@@ -128,8 +137,13 @@ def pod_certificate_request(obj: Object) -> None:
     obj.get("spec", {}).setdefault("maxExpirationSeconds", 86400)
 
 
+def with_spec(obj: Object) -> None:
+    """A kind whose spec is a struct, which Go writes however empty it is."""
+    obj.setdefault("spec", {})
+
+
 def resource_claim(obj: Object) -> None:
-    for request in obj.get("spec", {}).get("devices", {}).get("requests", ()):
+    for request in obj.setdefault("spec", {}).setdefault("devices", {}).get("requests", ()):
         for device in (*([request["exactly"]] if "exactly" in request else []), *request.get("firstAvailable", ())):
             device.setdefault("allocationMode", "ExactCount")
             if device["allocationMode"] == "ExactCount":
@@ -137,4 +151,6 @@ def resource_claim(obj: Object) -> None:
 
 
 def resource_claim_template(obj: Object) -> None:
-    resource_claim(obj.get("spec", {}))
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("metadata", {})
+    resource_claim(spec)

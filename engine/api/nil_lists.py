@@ -1,0 +1,79 @@
+"""Lists and pointers that Go writes as `null` where there is none: the fields of published types without `omitempty`.
+
+To the components of this process what is not there is left out. What goes over a socket says `null`, as upstream does
+(k8s.io/api types.go): a client that was made for the real server may look for the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from engine.api.types import Object
+
+_EACH = "*"
+
+
+class _Nil(NamedTuple):
+    """A field, what it is in, and the fields that stand before it."""
+
+    path: tuple[str, ...]
+    field: str
+    before: tuple[str, ...] = ()
+
+
+_TYPE = ("kind", "apiVersion", "metadata")
+_PATHS = ("spec", "rules", _EACH, "http", "paths", _EACH, "backend", "resource")
+_NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
+    ("rbac.authorization.k8s.io/v1", "Role"): (_Nil((), "rules", _TYPE),),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"): (_Nil((), "rules", _TYPE),),
+    ("discovery.k8s.io/v1", "EndpointSlice"): (
+        _Nil((), "endpoints", (*_TYPE, "addressType")),
+        _Nil((), "ports", (*_TYPE, "addressType", "endpoints")),
+    ),
+    ("v1", "LimitRange"): (_Nil(("spec",), "limits"),),
+    ("v1", "PersistentVolumeClaim"): tuple(
+        _Nil(("spec", field), "apiGroup") for field in ("dataSource", "dataSourceRef")
+    ),
+    ("storage.k8s.io/v1", "CSINode"): (
+        _Nil(("spec",), "drivers"),
+        _Nil(("spec", "drivers", _EACH), "topologyKeys", ("name", "nodeID")),
+    ),
+    ("networking.k8s.io/v1", "Ingress"): (
+        _Nil(("spec", "defaultBackend", "resource"), "apiGroup"),
+        _Nil(_PATHS, "apiGroup"),
+    ),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): (
+        _Nil(
+            ("status",),
+            "currentMetrics",
+            ("observedGeneration", "lastScaleTime", "currentReplicas", "desiredReplicas"),
+        ),
+    ),
+}
+
+
+def with_nils(obj: Object) -> Object:
+    """An object as Go writes it; the same one where nothing is missing."""
+    for nil in _NILS.get((obj.get("apiVersion", ""), obj.get("kind", "")), ()):
+        obj = _with(obj, nil.path, nil)
+    return obj
+
+
+def _with(value: Any, path: tuple[str, ...], nil: _Nil) -> Any:
+    if not path:
+        return value if nil.field in value else _inserted(value, nil)
+    step, rest = path[0], path[1:]
+    if step == _EACH:
+        changed: list[Any] = [_with(each, rest, nil) for each in value]
+        return changed if any(new is not old for new, old in zip(changed, value, strict=True)) else value
+    inside = value.get(step)
+    if inside is None:
+        return value
+    filled = _with(inside, rest, nil)
+    return value if filled is inside else {**value, step: filled}
+
+
+def _inserted(value: Object, nil: _Nil) -> Object:
+    first = {field: value[field] for field in value if field in nil.before}
+    return {**first, nil.field: None, **{field: value[field] for field in value if field not in nil.before}}

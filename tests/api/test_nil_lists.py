@@ -1,0 +1,72 @@
+"""What Go writes as null, and where it stands."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from engine.api.nil_lists import with_nils
+from engine.api.types import Object
+from engine.api.wire import WatchEvent
+
+RBAC, NETWORKING = "rbac.authorization.k8s.io/v1", "networking.k8s.io/v1"
+BACKEND = {"resource": {"kind": "Bucket", "name": "b"}}
+NAMELESS = {"resource": {"apiGroup": None, "kind": "Bucket", "name": "b"}}
+ROWS: dict[str, tuple[str, Object, Object]] = {
+    "a role without rules": (f"{RBAC}/Role", {"metadata": {}}, {"metadata": {}, "rules": None}),
+    "an aggregated role": (
+        f"{RBAC}/ClusterRole",
+        {"metadata": {}, "aggregationRule": {}},
+        {"metadata": {}, "rules": None, "aggregationRule": {}},
+    ),
+    "a role with rules": (f"{RBAC}/Role", {"rules": [{"verbs": ["get"]}]}, {"rules": [{"verbs": ["get"]}]}),
+    "a slice of no endpoints": (
+        "discovery.k8s.io/v1/EndpointSlice",
+        {"metadata": {}, "addressType": "IPv4"},
+        {"metadata": {}, "addressType": "IPv4", "endpoints": None, "ports": None},
+    ),
+    "a slice without ports": (
+        "discovery.k8s.io/v1/EndpointSlice",
+        {"addressType": "IPv4", "endpoints": []},
+        {"addressType": "IPv4", "endpoints": [], "ports": None},
+    ),
+    "limits of nothing": ("v1/LimitRange", {"spec": {}}, {"spec": {"limits": None}}),
+    "a node without drivers": ("storage.k8s.io/v1/CSINode", {"spec": {}}, {"spec": {"drivers": None}}),
+    "a driver without topology": (
+        "storage.k8s.io/v1/CSINode",
+        {"spec": {"drivers": [{"name": "a", "nodeID": "n", "allocatable": {}}]}},
+        {"spec": {"drivers": [{"name": "a", "nodeID": "n", "topologyKeys": None, "allocatable": {}}]}},
+    ),
+    "a claim of another": (
+        "v1/PersistentVolumeClaim",
+        {"spec": {"dataSource": {"kind": "PersistentVolumeClaim", "name": "a"}, "volumeMode": "Block"}},
+        {
+            "spec": {
+                "dataSource": {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "a"},
+                "volumeMode": "Block",
+            }
+        },
+    ),
+    "an ingress to resources": (
+        f"{NETWORKING}/Ingress",
+        {"spec": {"defaultBackend": BACKEND, "rules": [{"host": "a"}, {"http": {"paths": [{"backend": BACKEND}]}}]}},
+        {"spec": {"defaultBackend": NAMELESS, "rules": [{"host": "a"}, {"http": {"paths": [{"backend": NAMELESS}]}}]}},
+    ),
+    "an autoscaler that has seen nothing": (
+        "autoscaling/v2/HorizontalPodAutoscaler",
+        {"status": {"desiredReplicas": 0, "conditions": []}},
+        {"status": {"desiredReplicas": 0, "currentMetrics": None, "conditions": []}},
+    ),
+    "a custom resource of the same kind": ("example.com/v1/Role", {"spec": {}}, {"spec": {}}),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
+def test_what_is_not_there_is_null(row: tuple[str, Object, Object]) -> None:
+    named, value, expected = row
+    version, _, kind = named.rpartition("/")
+    typed = {"kind": kind, "apiVersion": version}
+    shown = orjson.dumps(with_nils({**typed, **value}))
+    assert shown == orjson.dumps({**typed, **expected})
+    event = orjson.loads(WatchEvent("ADDED", {**typed, **value}).encoded)
+    assert event["object"] == {**typed, **expected}
