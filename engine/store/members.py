@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from engine.store.types import StoreStatus
+
 
 class Identity(NamedTuple):
     """What every answer of etcd says of where it comes from (etcdserverpb ResponseHeader)."""
@@ -52,6 +54,24 @@ class Registered:
 def registered(member: Member) -> Registered:
     """A member that is only told of: of a simulated quorum, or the one that there is."""
     return Registered(member.id, member.name, (member.endpoint,), (member.endpoint,))
+
+
+def sole_member(identity: Identity, status: StoreStatus) -> Member:
+    """The one member of a store that is alone, which leads and has applied all there is."""
+    file = status.details["file"]
+    return Member(
+        name="default",
+        endpoint=f"sqlite://{file}" if file else "memory://",
+        id=identity.member_id,
+        version=status.version,
+        leader_id=identity.member_id,
+        raft_term=identity.raft_term,
+        raft_index=status.revision,
+        applied_index=status.revision,
+        db_size=status.db_size,
+        db_size_in_use=status.db_size_in_use,
+        errors=tuple(status.alarms),
+    )
 
 
 class Alarm(NamedTuple):

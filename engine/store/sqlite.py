@@ -18,16 +18,15 @@ from engine.rng import Rng
 from engine.store import log, log_compaction, snapshot
 from engine.store.committer import Committer, Proposal
 from engine.store.draft import Draft
-from engine.store.evaluation import Decision, check_range, check_revision, decide, delete_keys
+from engine.store.evaluation import Decision, decide, delete_keys
 from engine.store.hashing import hash_of
-from engine.store.index import Index, Revision, arrange, bounds
+from engine.store.index import Index, Revision
 from engine.store.inspection import (
     LogEntry,
     RecentTxn,
     Recorder,
     WatcherInfo,
     commit_figures,
-    entries,
     shown,
     watcher_info,
 )
@@ -42,14 +41,15 @@ from engine.store.members import (
     Registered,
     hashed_id,
     registered,
+    sole_member,
 )
 from engine.store.quieting import QuietHistory, quiet_revisions
+from engine.store.reading import Reader
 from engine.store.retention import Retention
 from engine.store.types import (
     CompactedError,
     Compare,
     FutureRevisionError,
-    KeyValue,
     LeaseNotFoundError,
     NoSpaceError,
     Operation,
@@ -66,7 +66,6 @@ from engine.store.watch import StoreWatcher, WatchHub
 from engine.tasks import Supervisor
 
 QUOTA = 2 << 30  # etcd --quota-backend-bytes
-_READ_AHEAD = 1000  # revisions that an unsynced watcher reads at once
 
 
 class SqliteStore:
@@ -85,8 +84,9 @@ class SqliteStore:
         self._index = Index(loaded.revision)
         self._index.load(loaded.kvs)
         self._draft = Draft(self._index)
-        self._hub = WatchHub(loaded.revision, loaded.compact_revision, self._read_revisions)
         self._quiet = QuietHistory(quiet_revisions(loaded.meta))
+        self._reader = Reader(self._index, journal, self._quiet, compacted=lambda: self.compact_revision)
+        self._hub = WatchHub(loaded.revision, loaded.compact_revision, self._reader.revisions)
         self._lessor = Lessor(clock, self._expire)
         self._recorder = Recorder()
         self._committer = Committer(journal, self._tasks, apply=self._apply, refuse=self._refuse)
@@ -140,56 +140,10 @@ class SqliteStore:
     # -- reading
 
     async def range(self, request: Range) -> RangeResponse:
-        check_range(request)
-        revision = request.revision
-        if revision > 0:
-            check_revision(revision, newest=self._index.revision, compacted=self.compact_revision)
-            self._quiet.check_state(bounds(request.key, request.range_end), revision)
-        if revision <= 0 or revision >= self._index.floor or self._journal is None:
-            kvs, count = self._index.range(request)
-        else:
-            kvs, count = arrange(await self._history(request), request)
-        return RangeResponse(self._index.revision, kvs, 0 < request.limit < count, count)
-
-    async def _history(self, request: Range) -> list[KeyValue]:
-        assert self._journal is not None
-        path, interval = self._journal.path, bounds(request.key, request.range_end)
-        kvs = await self._journal.read(
-            lambda connection: log.range_at(connection, path, interval=interval, revision=request.revision)
-        )
-        if request.revision < self.compact_revision:  # compacted while it was read
-            raise CompactedError(self.compact_revision)
-        self._quiet.check_state(interval, request.revision)
-        return kvs
+        return await self._reader.range(request)
 
     async def cause(self, revision: int) -> str:
-        record = self._index.revision_record(revision)
-        if record is not None:
-            return record.cause
-        if self._journal is None or not 1 < revision <= self._index.revision:
-            return ""
-        return await self._journal.read(lambda connection: log.cause(connection, revision))
-
-    async def _read_revisions(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
-        """What a watcher that is behind reads: up to `_READ_AHEAD` revisions, from memory or from the log."""
-        self._quiet.check_changes(interval, first)
-        found = await self._read_kept(first, interval)
-        self._quiet.check_changes(interval, first)  # not let go of while it was read
-        return found
-
-    async def _read_kept(self, first: int, interval: tuple[bytes, bytes | None]) -> tuple[int, list[Revision]]:
-        """As `_read_revisions`, of quiet keys what there still is."""
-        index = self._index
-        last = min(first + _READ_AHEAD - 1, index.revision)
-        if first >= index.oldest or self._journal is None:
-            return last, index.revisions(first, _READ_AHEAD)
-        last = min(last, index.oldest - 1)
-        path = self._journal.path
-        found = await self._journal.read(
-            lambda connection: log.revisions(connection, path, first=first, last=last, interval=interval)
-        )
-        self._hub.check_kept(first)  # not compacted while it was read
-        return last, found
+        return await self._reader.cause(revision)
 
     async def watch(
         self,
@@ -393,21 +347,7 @@ class SqliteStore:
 
     async def members(self) -> list[Member]:
         """The one there is: this store."""
-        identity, status = self.identity(), await self.status()
-        member = Member(
-            name="default",
-            endpoint=f"sqlite://{status.details['file']}" if self._journal is not None else "memory://",
-            id=identity.member_id,
-            version=status.version,
-            leader_id=identity.member_id,
-            raft_term=identity.raft_term,
-            raft_index=status.revision,
-            applied_index=status.revision,
-            db_size=status.db_size,
-            db_size_in_use=status.db_size_in_use,
-            errors=tuple(status.alarms),
-        )
-        return [member]
+        return [sole_member(self.identity(), await self.status())]
 
     async def member_list(self) -> list[Registered]:
         return [registered(member) for member in await self.members()]
@@ -435,19 +375,8 @@ class SqliteStore:
         return [watcher_info(watcher) for watcher in self._hub.watchers()]
 
     async def log(self, after: int = 0, limit: int = 500) -> list[LogEntry]:
-        """The log's rows of up to `limit` revisions after one, oldest first; from the compacted revision on.
-
-        Of quiet keys those that there still are.
-        """
-        first = max(after + 1, self.compact_revision, 2)
-        if first > self._index.revision:
-            return []
-        found: list[Revision] = []
-        while first <= self._index.revision and len(found) < limit:
-            last, revisions = await self._read_kept(first, (b"", None))
-            found += revisions
-            first = last + 1
-        return entries(found[:limit])
+        """The log's rows of up to `limit` revisions after one, oldest first."""
+        return await self._reader.log(after, limit)
 
     def recent_txns(self) -> list[RecentTxn]:
         """The last transactions that were decided, oldest first, those that changed nothing included."""
