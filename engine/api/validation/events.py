@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.go_values import internal
 from engine.api.validation.problems import IMMUTABLE, Problems
 
 _DOES_NOT_MATCH = "does not match event.namespace"
@@ -24,6 +26,12 @@ _IMMUTABLE = (
     *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason", "type"),
     *("eventTime", "action", "related", "reportingController", "reportingInstance"),
 )
+_STRUCTS: Mapping[str, str] = {"involvedObject": "ObjectReference", "source": "EventSource"}
+# What an error shows for a field that is gone: no pointer, so no null. Times are.
+_ZERO: Mapping[str, object] = {
+    **dict.fromkeys(("reason", "message", "type", "action", "reportingController", "reportingInstance"), ""),
+    "count": 0,
+}
 
 
 def event(obj: Object, problems: Problems) -> None:
@@ -54,7 +62,15 @@ def new_event_update(new: Object, old: Object, problems: Problems) -> None:
     for field in _IMMUTABLE:
         name = _NEW_NAMES.get(field, field)
         if (new.get(name) or None) != (old.get(name) or None):
-            problems.invalid(field, new.get(name), IMMUTABLE)
+            problems.invalid(field, _shown(field, new.get(name)), IMMUTABLE)
+
+
+def _shown(field: str, value: Any) -> Any:
+    if field in _STRUCTS:
+        return internal(_STRUCTS[field], value or {})
+    if field == "related":
+        return internal("ObjectReference", value) if value else None
+    return _ZERO.get(field) if value is None else value
 
 
 def _series(obj: Object, problems: Problems) -> None:

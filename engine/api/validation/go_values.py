@@ -97,6 +97,16 @@ _STRUCTS: Mapping[str, tuple[_Field, ...]] = {
         _Field("Optional", "optional"),
         _Field("Path", "path", ""),
     ),
+    "ObjectReference": (
+        _Field("Kind", "kind", ""),
+        _Field("Namespace", "namespace", ""),
+        _Field("Name", "name", ""),
+        _Field("UID", "uid", ""),
+        _Field("APIVersion", "apiVersion", ""),
+        _Field("ResourceVersion", "resourceVersion", ""),
+        _Field("FieldPath", "fieldPath", ""),
+    ),
+    "EventSource": (_Field("Component", "component", ""), _Field("Host", "host", "")),
     "NodeAddress": (_Field("Type", "type", ""), _Field("Address", "address", "")),
     "Toleration": (
         _Field("Key", "key", ""),

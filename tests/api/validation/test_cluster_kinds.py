@@ -542,6 +542,23 @@ def _in_zone(zone: str) -> Object:
     return {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
 
 
+def _tell_of_another(obj: Object) -> None:
+    obj["regarding"] |= {"kind": "Pod", "name": "a"}
+    for field in ("note", "deprecatedCount", "deprecatedSource"):
+        del obj[field]
+
+
+KEPT = "field is immutable"
+HAPPENED: Object = {
+    "regarding": {"apiVersion": "v1", "kind": "Node", "namespace": "default"},
+    "eventTime": "2026-01-01T00:00:00.000000Z",
+    "note": "Something",
+    "reason": "Because",
+    "action": "Do",
+    "type": "Normal",
+    "reportingController": "c",
+    "reportingInstance": "i",
+}
 BOUND: Object = {"status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
 IMMUTABLE = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"
@@ -641,6 +658,18 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
         [
             'spec.drivers: Invalid value: {"Name":"a.io","NodeID":"m","TopologyKeys":null,"Allocatable":null}: '
             "field is immutable"
+        ],
+    ),
+    "an event tells of something else": (
+        NEW_EVENT,
+        {**HAPPENED, "deprecatedCount": 2, "deprecatedSource": {"component": "c"}},
+        _tell_of_another,
+        [
+            'involvedObject: Invalid value: {"Kind":"Pod","Namespace":"default","Name":"a","UID":"","APIVersion":"v1",'
+            f'"ResourceVersion":"","FieldPath":""}}: {KEPT}',
+            f'message: Invalid value: "": {KEPT}',
+            f'source: Invalid value: {{"Component":"","Host":""}}: {KEPT}',
+            f"count: Invalid value: 0: {KEPT}",
         ],
     ),
     "a node keeps its provider": (
