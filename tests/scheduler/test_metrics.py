@@ -78,6 +78,12 @@ async def test_pods_that_are_bound_and_pods_that_fit_nowhere(stage: Stage) -> No
         f'scheduler_plugin_evaluation_total{{extension_point="Filter",plugin="NodeResourcesFit",{PROFILE}}}': 4,
         f'scheduler_plugin_evaluation_total{{extension_point="PreFilter",plugin="NodePorts",{PROFILE}}}': None,
         f'scheduler_plugin_evaluation_total{{extension_point="Score",plugin="ImageLocality",{PROFILE}}}': 2,
+        f'scheduler_framework_extension_point_duration_seconds_count{{extension_point="PreEnqueue",{PROFILE},'
+        'status="Success"}': 2,
+        f'scheduler_framework_extension_point_duration_seconds_count{{extension_point="PreEnqueue",{PROFILE},'
+        'status="UnschedulableAndUnresolvable"}': 1,
+        'scheduler_plugin_execution_duration_seconds_count{extension_point="PreEnqueue",plugin="SchedulingGates",'
+        'status="Success"}': 1,
         f'scheduler_framework_extension_point_duration_seconds_count{{extension_point="Filter",{PROFILE},'
         'status="Success"}': 2,
         f'scheduler_framework_extension_point_duration_seconds_count{{extension_point="PostFilter",{PROFILE},'

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.client import Origin
-from engine.clock import Clock, Timer
+from engine.clock import Clock, Timer, wall
 from engine.scheduler.framework.events import (
     BACKOFF_COMPLETE,
     FORCE_ACTIVATE,
@@ -277,21 +277,30 @@ class SchedulingQueue:
 
     def _passes_gates(self, queued: QueuedPod, event: str) -> bool:
         """Run PreEnqueue; a pod that is turned away rests in the pool until its gate opens."""
-        plugins = self._pre_enqueue.get(queued.pod.scheduler_name, [])
+        profile = queued.pod.scheduler_name
+        plugins = self._pre_enqueue.get(profile, [])
+        asked, started = list[tuple[str, str, float]](), wall()
+        turned_away = ""
         # The plugin that turned it away before is asked first.
         for plugin in sorted(plugins, key=lambda p: p.name != queued.gating_plugin):
+            began = wall()
             status = plugin.pre_enqueue(queued.pod)
+            asked.append((plugin.name, status.code.label, wall() - began))
             if not status.ok:
-                if plugin.name not in queued.rejectors:
-                    self._metrics.rejected([plugin.name], queued.pod.scheduler_name)
-                queued.unschedulable_plugins[plugin.name] = None
-                queued.flushed = False
-                queued.gating_plugin = plugin.name
-                queued.gating_events = self._hints.events_of(plugin.name, queued.pod.scheduler_name)
-                self._gate(queued, event)
-                return False
-        queued.gating_plugin, queued.gating_events = "", []
-        return True
+                turned_away = plugin.name
+                break
+        self._metrics.gated(asked, profile, wall() - started)
+        if not turned_away:
+            queued.gating_plugin, queued.gating_events = "", []
+            return True
+        if turned_away not in queued.rejectors:
+            self._metrics.rejected([turned_away], profile)
+        queued.unschedulable_plugins[turned_away] = None
+        queued.flushed = False
+        queued.gating_plugin = turned_away
+        queued.gating_events = self._hints.events_of(turned_away, profile)
+        self._gate(queued, event)
+        return False
 
     def _gate(self, queued: QueuedPod, event: str) -> None:
         """Put a pod that was turned away into the pool, unless it waits elsewhere already."""
