@@ -8,6 +8,7 @@ another in hop and begin where the one before ended.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -30,6 +31,11 @@ def started(span: Span) -> float:
 
 def ended(span: Span) -> float:
     return started(span) + (float(span["wall_ms"]) + float(span["model_ms"])) / 1000
+
+
+def is_dry_run(links: Iterable[Span]) -> bool:
+    """Whether a link of a request's chain, the mutating admission, tells that it was one."""
+    return any(link["detail"].get("dryRun") for link in links)
 
 
 @dataclass(slots=True)
@@ -65,6 +71,11 @@ class Exchange:
     @property
     def subresource(self) -> str:
         return str(self.links[0]["detail"].get("subresource", "")) if self.links else ""
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether it was only to be tried: nothing of it is stored."""
+        return is_dry_run(self.links)
 
     @property
     def is_over(self) -> bool:

@@ -16,6 +16,7 @@ from ktui.models.flow_rows import (
     FlowRow,
     Kind,
     chain_text,
+    dry_run_note,
     method_label,
     request_block,
     response_row,
@@ -209,6 +210,8 @@ class FlowModel:
             self._store(block, exchange, span)
             return
         self._chain(block, exchange, span)
+        if exchange.is_dry_run:
+            request.note = dry_run_note(exchange)
         if block.from_client:
             request.spans.append(span["id"])
             request.hops = [1]

@@ -132,6 +132,11 @@ def request_block(exchange: Exchange, noise: str, fold_key: tuple[Any, ...]) -> 
     return Block(exchange.at, fold_key, [row], noise, request=row, from_client=source == CLIENT)
 
 
+def dry_run_note(exchange: Exchange) -> str:
+    """What stands behind the arrow of a request that is only tried."""
+    return "dry run" if exchange.source == CLIENT else f"{exchange.who}, dry run"
+
+
 def method_label(exchange: Exchange) -> str:
     if exchange.is_binding:
         return "POST bindings"

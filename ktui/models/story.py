@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.latency import REALISTIC
-from ktui.models.exchange import Span, ended, started
+from ktui.models.exchange import Span, ended, is_dry_run, started
 from ktui.models.words import SOFT, kind_of, name_of
 
 HOP_NAMES = (
@@ -81,6 +81,7 @@ class Tally:
         self._seen: dict[int, _Seen] = {}
         self._links_took = {"model_ms": 0.0, "wall_ms": 0.0}
         self._is_refused = False
+        self._is_dry_run = False
         self._end = 0.0
         self._has_model_time = False
 
@@ -110,6 +111,7 @@ class Tally:
                 self._links_took[field] += span[field]
             self._user = self._user or span["detail"].get("user", "")
             self._is_refused |= span["outcome"] != "ok"
+            self._is_dry_run |= is_dry_run([span])
             if hop == LAST_LINK:
                 self._stores.add(span["id"])
         elif hop == WATCH and span["parent"] not in self._stores:
@@ -121,6 +123,8 @@ class Tally:
         if root is None:
             return None
         what = f"{root['component']} {root['verb']} {kind_of(root['object'])}/{name_of(root['object'])}"
+        if self._is_dry_run:
+            what += " (dry run)"
         title = f"{what} · by {self._user}" if self._user else what
         took = (self._end - started(root)) * 1000
         return Story(title, tuple(self._lamps(root)), took, self._has_model_time)

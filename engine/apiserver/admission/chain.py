@@ -20,6 +20,8 @@ class AdmissionChain:
         """Raises the ApiError of the first plugin that refuses; the span shows each plugin's verdict."""
         verdicts: list[dict[str, Any]] = []
         span.detail["plugins"] = verdicts
+        if attributes.dry_run:
+            span.detail["dryRun"] = True
         await self._mutate(attributes, verdicts)
         if attributes.wants_reinvocation:
             attributes.reinvoked = True

@@ -51,6 +51,18 @@ async def test_a_request_of_another_client_appears_as_it_happens(show: Show, clu
         await driver.sees("├─POST cm/mine", "◄─201─")
 
 
+async def test_what_is_only_tried_says_so(show: Show) -> None:
+    async with show(size=(200, 50)) as driver:
+        for line in ("create configmap tried --dry-run=server", "delete service kubernetes --dry-run=server"):
+            await driver.command(line)
+            await driver.sees("server dry run)", "✓ done")
+            await driver.press("escape")
+        tried = ("POST configmaps/tried", "DELETE services/kubernetes")
+        flow = driver.app.flow
+        await driver.until(lambda: [row.note for row in flow.rows if row.text in tried] == ["dry run"] * 2)
+        await driver.sees("delete service/kubernetes (dry run) · by kubernetes-admin")
+
+
 async def test_a_refusal_is_red_in_words_too(show: Show, cluster: Cluster) -> None:
     async with show() as driver:
         nobody = cluster.client(ClientCertificate("nobody"), user_agent="curl")
