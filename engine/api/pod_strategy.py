@@ -20,7 +20,8 @@ def prepare_pod_for_create(pod: Object) -> None:
     status: Object = {"phase": "Pending", "qosClass": qos_class(pod)}
     if spec.get("schedulingGates"):
         condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": _GATED}
-        status["conditions"] = [{**condition, "lastProbeTime": None, "lastTransitionTime": None}]
+        now = pod["metadata"].get("creationTimestamp")  # it is gated from the start (#122164)
+        status["conditions"] = [{**condition, "lastProbeTime": None, "lastTransitionTime": now}]
     pod["status"] = status
     _merge_affinity_keys(pod)
     sync_profiles(pod)

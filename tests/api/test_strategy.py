@@ -142,11 +142,12 @@ def test_quality_of_service(name: str) -> None:
     assert prepared(POD, container(resources=resources))["status"]["qosClass"] == expected
 
 
-def test_a_gated_pod_says_so() -> None:
-    conditions = prepared(POD, pod(schedulingGates=[{"name": "example.com/wait"}]))["status"]["conditions"]
-    assert [(each["type"], each["status"], each["reason"]) for each in conditions] == [
-        ("PodScheduled", "False", "SchedulingGated")
-    ]
+def test_a_gated_pod_says_so_since_it_was_created() -> None:
+    gated = pod(schedulingGates=[{"name": "example.com/wait"}])
+    gated["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    (condition,) = prepared(POD, gated)["status"]["conditions"]
+    expected = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+    assert condition.items() >= {**expected, "lastTransitionTime": "2026-01-01T00:00:00Z"}.items()
 
 
 def test_match_label_keys_become_part_of_the_selector() -> None:
