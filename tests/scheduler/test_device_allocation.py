@@ -240,6 +240,12 @@ def test_partitions_of_one_device(count: int, taken: list[str], expected: Any) -
         ('"model" in device.attributes["gpu.example.com"]', True),
         ('has(device.attributes["nowhere.org"].model)', False),
         ('"model" in device.attributes["nowhere.org"]', False),
+        ('"other.org" in device.attributes', True),
+        ('"nowhere.org" in device.attributes', False),
+        ('"gpu.example.com" in device.capacity && !("nowhere.org" in device.capacity)', True),
+        ('device.attributes["gpu.example.com"].ways.exists(w, w.startsWith("nv"))', True),
+        ('device.attributes["gpu.example.com"].versions.all(v, v.isGreaterThan(semver("1.0.0")))', False),
+        ('1 in device.attributes["gpu.example.com"].places', True),
         ('device.attributes["gpu.example.com"].count > 3', True),
         ('device.attributes["gpu.example.com"].version.isGreaterThan(semver("1.2.0"))', True),
         ('device.attributes["gpu.example.com"].version.major() == 2', False),
@@ -255,6 +261,9 @@ def test_selectors(expression: str, expected: bool) -> None:
         "other.org/shared": {"bool": True},
         "count": {"int": 4},
         "version": {"version": "1.2.3"},
+        "ways": {"strings": ["pci", "nvlink"]},
+        "versions": {"versions": ["1.0.0", "2.0.0"]},
+        "places": {"ints": [0, 1]},
     }
     slices = [published(device("a", capacity={"memory": "80Gi"}, attributes=attributes))]
     found = chosen(allocate([claim("x", wants("r", expression))], slices))

@@ -17,7 +17,7 @@ from engine.api.cel.library.optionals import optional_field
 from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
-from engine.api.cel.values import CostExceeded, EvaluationError, Optional, Struct, accepts
+from engine.api.cel.values import CostExceeded, EvaluationError, Optional, Struct, accepts, go_type
 
 _OVERLOAD = "no such overload"
 
@@ -351,4 +351,4 @@ def _pairs(items: Any, *, two: bool) -> list[tuple[Any, Any]]:
         return list(enumerate(items)) if two else [(item, None) for item in items]
     if isinstance(items, dict):
         return list(items.items())
-    raise EvaluationError("got 'non-iterable', expected iterable type")
+    raise EvaluationError(f"got '{go_type(items)}', expected iterable type")

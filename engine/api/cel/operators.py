@@ -209,7 +209,8 @@ def _has_key(mapping: dict[Any, Any], key: Any) -> bool:
         looked_up(mapping, key)
     except EvaluationError:
         return False
-    return True
+    # A device's domains answer for every key, but have only those that they have.
+    return dict.__contains__(mapping, key)
 
 
 def _inserted(mapping: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:

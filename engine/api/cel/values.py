@@ -112,6 +112,16 @@ def type_of(value: Any) -> Type:
     raise TypeError(type(value).__name__)
 
 
+def go_type(value: Any) -> str:
+    """What Go calls the type of a value, as messages of cel-go show it."""
+    found = type_of(value)
+    if found.is_optional:
+        return "*types.Optional"
+    if found.kind == "opaque":
+        return "cel." + found.name.rpartition(".")[2]
+    return ("*types." if found.kind == "type" else "types.") + found.kind.capitalize()
+
+
 def accepts(wanted: Type, value: Any) -> bool:
     """Whether a value may be given where a parameter of this type stands."""
     if wanted.kind in ("dyn", "any", "param"):

@@ -20,18 +20,25 @@ class SelectorError(Exception):
 
 
 def _value(attribute: Object) -> Any:
-    from engine.api.cel.library.numbers import version
-    from engine.api.cel.values import EvaluationError
-
-    for name in ("int", "bool", "string"):
+    """Lists are read whether or not their gate (DRAListTypeAttributes) lets new ones in."""
+    for name in ("int", "bool", "string", "ints", "bools", "strings"):
         if name in attribute:
             return attribute[name]
     if "version" in attribute:
-        try:
-            return version(attribute["version"])
-        except EvaluationError as error:
-            raise SelectorError(f"CEL runtime error: parse semantic version: {error}") from None
+        return _version(attribute["version"])
+    if "versions" in attribute:
+        return [_version(text) for text in attribute["versions"]]
     raise SelectorError("CEL runtime error: unsupported attribute value")
+
+
+def _version(text: str) -> Any:
+    from engine.api.cel.library.numbers import version
+    from engine.api.cel.values import EvaluationError
+
+    try:
+        return version(text)
+    except EvaluationError as error:
+        raise SelectorError(f"CEL runtime error: parse semantic version: {error}") from None
 
 
 def _by_domain(named: dict[str, Any], driver: str) -> dict[str, Any]:
