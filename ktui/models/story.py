@@ -19,7 +19,9 @@ HOP_LATENCIES = (
 )  # fmt: skip
 DONE, WAITING, AHEAD, FAILED, SKIPPED = "●", "◐", "○", "✖", "·"
 LAST_LINK, WATCH = 7, 8
+KUBELET = 11
 EARLY_MOST = 200
+QUIET_SECONDS = 30.0  # of the model: nothing happens for so long once Pods run
 SLOW_FACTOR = 1.5  # above the range by so much
 COMES_WITH_AUTHENTICATION = 3  # for system:masters hop 2 decides hop 3 as well
 
@@ -86,6 +88,8 @@ class Tally:
         self._has_model_time = False
 
     def add(self, span: Span) -> None:
+        if self._is_over(span):
+            return
         self.spans += 1
         self._end = max(self._end, ended(span))
         self._has_model_time |= bool(span["model_ms"])
@@ -99,6 +103,12 @@ class Tally:
                 self._early.append(span)
         else:
             self._own(span)
+
+    def _is_over(self, span: Span) -> bool:
+        """Whether the story had come to its end: what begins long after (another engine that lists all there is, a
+        probe, a container that starts again) is not of it, though its trace goes on."""
+        reached = max(self._seen, default=1)
+        return reached >= KUBELET and started(span) > self._end + QUIET_SECONDS
 
     def _own(self, span: Span) -> None:
         """Count a span of the root's request, of the event that it made, or of what that set off."""
