@@ -55,10 +55,10 @@ def test_a_conflict_that_a_controller_tries_again_is_no_failure() -> None:
 def test_what_comes_long_after_the_pods_ran_is_not_of_the_story() -> None:
     """Another engine lists all objects: what it does about them carries the traces of their last writes."""
     apply = [*request("a", parent="root"), span("root", 1), span("sync", 11, start=2)]
-    later = [span("again", 11, start=900), span("r", 9, start=901), *request("b", parent="r", start=901)]
+    later = [span("again", 11, start=50), span("r", 9, start=51), *request("b", parent="r", start=51)]
     assert story_of(*apply, *later) == story_of(*apply)
     pending = apply[:-1]
-    assert story_of(*pending, span("late", 10, start=900)).milliseconds > 900_000  # it was waited for
+    assert story_of(*pending, span("late", 10, start=50)).milliseconds > 50_000  # it was waited for
 
 
 def test_a_hop_that_takes_longer_than_is_usual_is_the_slow_one() -> None:
