@@ -183,7 +183,7 @@ RULES: dict[str, tuple[list[Object], Object, list[str] | None]] = {
     "a driver": ([rule({"driver": DRIVER})], wants(), None),
     "another driver": ([rule({"driver": "other"})], wants(), ["a=-"]),
     "all of them": ([rule({})], wants(), None),
-    "without a selector": ([rule(None)], wants(), ["a=-"]),
+    "without a selector": ([rule(None)], wants(), None),
     "without an effect": ([rule({}, "None")], wants(), ["a=-"]),
     "two": ([rule({"device": "a"}), rule({"device": "b"}, "NoExecute", "more")], wants(), None),
 }

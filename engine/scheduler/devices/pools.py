@@ -96,10 +96,12 @@ def _with_taints(each: Object, rules: list[Object]) -> Object:
 
 
 def _is_meant(spec: Object, device: str | None, rule: Object) -> bool:
-    """Whether a rule selects a device of a slice, or with None may select one. Without a selector it selects none."""
-    selector = rule["spec"].get("deviceSelector")
-    if selector is None:
-        return False
+    """Whether a rule selects a device of a slice, or with None may select one.
+
+    The API's documentation says that a rule without a selector selects nothing. Upstream's scheduler has it select all,
+    and so do the tests of its tracker.
+    """
+    selector = rule["spec"].get("deviceSelector") or {}
     found = {"driver": spec["driver"], "pool": spec["pool"]["name"], "device": device}
     return all(selector.get(name) in (None, value) for name, value in found.items() if value is not None)
 
