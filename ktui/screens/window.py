@@ -139,7 +139,8 @@ class Window(Guarded, Screen[None]):
         self._say_titles()
 
     def _say_titles(self) -> None:
-        self.set_class(self._halves[-1].shown.newest_is_last, "newest-last")
+        # A class of the window itself would have all that there is on the screen styled anew.
+        self.query_children("ToastRack").set_class(self._halves[-1].shown.newest_is_last, "newest-last")
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)
