@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -428,6 +429,58 @@ def test_a_projected_certificate_gets_its_life_with_the_request() -> None:
 def test_only_a_volume_of_no_source_is_an_empty_folder(volume: Object) -> None:
     (found,) = defaulted(POD, pod(volumes=[volume]))["spec"]["volumes"]
     assert ("emptyDir" in found) == (not volume.keys() - {"name"})
+
+
+_FINE = {"cpu": "3.000023m", "memory": "0.0005", "storage": "100m"}
+_ROUNDED = {"cpu": "4m", "memory": "1m", "storage": "100m"}
+_BOTH = {"limits": _FINE, "requests": _FINE}
+_CLAIM = {"spec": {"resources": _BOTH}}
+AMOUNTS: dict[str, tuple[GVK, Object]] = {
+    "a container's, a Pod's and its overhead's": (
+        POD,
+        pod(containers=[{"name": "a", "resources": _BOTH}], resources={"limits": _FINE}, overhead=_FINE),
+    ),
+    "what a Pod is told to have": (
+        POD,
+        {
+            **pod(),
+            "status": {
+                "allocatedResources": _FINE,
+                "resources": _BOTH,
+                **{
+                    field: [{"name": "a", "allocatedResources": _FINE, "resources": _BOTH}]
+                    for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+                },
+            },
+        },
+    ),
+    "a claim made for a Pod": (POD, pod(volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": _CLAIM}}])),
+    "a claim": (
+        GVK("", "v1", "PersistentVolumeClaim"),
+        {**_CLAIM, "status": {"capacity": _FINE, "allocatedResources": _FINE}},
+    ),
+    "what a runtime takes": (GVK("node.k8s.io", "v1", "RuntimeClass"), {"overhead": {"podFixed": _FINE}}),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_amounts_are_kept_in_thousandths(name: str) -> None:
+    gvk, value = AMOUNTS[name]
+    found = list(resource_lists(defaulted(gvk, {"metadata": {"name": "a"}, **value})))
+    assert found == [_ROUNDED] * len(found)
+    assert len(found) >= len(list(resource_lists(value)))
+
+
+def resource_lists(value: object) -> Iterator[Object]:
+    """Those of CPU, memory and storage, anywhere below."""
+    if isinstance(value, dict):
+        if "cpu" in value and "storage" in value:
+            yield value
+        for item in value.values():
+            yield from resource_lists(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from resource_lists(item)
 
 
 def test_jobs_of_an_older_release_lack_what_it_lacks() -> None:

@@ -85,6 +85,10 @@ def resource_quota(obj: Object) -> None:
         round_resource_list(obj.get("status", {}).get(field, {}))
 
 
+def runtime_class(obj: Object) -> None:
+    round_resource_list((obj.get("overhead") or {}).get("podFixed", {}))
+
+
 def priority_class(obj: Object) -> None:
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
     obj.setdefault("value", 0)

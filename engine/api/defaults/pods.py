@@ -58,6 +58,13 @@ def pod_only(spec: Object) -> None:
                     port["hostPort"] = port["containerPort"]
 
 
+def pod_status(status: Object) -> None:
+    _told_resources(status)
+    for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(field, ()):
+            _told_resources(container)
+
+
 def mirror_service_account(spec: Object) -> None:
     """`serviceAccount` is the old name of `serviceAccountName` and always says the same."""
     name = spec.get("serviceAccountName") or spec.get("serviceAccount")
@@ -141,10 +148,17 @@ def _resources(resources: Object) -> None:
             round_resource_list(resources[field])
 
 
+def _told_resources(status: Object) -> None:
+    if "allocatedResources" in status:
+        round_resource_list(status["allocatedResources"])
+    if "resources" in status:
+        _resources(status["resources"])
+
+
 def round_resource_list(resources: Object) -> None:
     """Amounts are kept in thousandths, rounded up."""
     for name, amount in resources.items():
-        if amount[-1:] in ("n", "u") or "e-" in amount:
+        if amount[-1:] in ("n", "u") or "e-" in amount or "." in amount[:-1]:
             resources[name] = str(Quantity.parse(amount).rounded_up(_MILLI))
 
 
@@ -256,7 +270,9 @@ def volume_source(source: str, value: Object) -> None:
             value.setdefault("storageMode", "ThinProvisioned")
             value.setdefault("fsType", "xfs")
         case "ephemeral":
-            value.get("volumeClaimTemplate", {}).get("spec", {}).setdefault("volumeMode", "Filesystem")
+            claim = value.get("volumeClaimTemplate", {}).get("spec", {})
+            claim.setdefault("volumeMode", "Filesystem")
+            _resources(claim.get("resources", {}))
 
 
 def _projections(sources: list[Object]) -> None:

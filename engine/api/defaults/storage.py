@@ -19,7 +19,10 @@ def persistent_volume(obj: Object) -> None:
 
 
 def persistent_volume_claim(obj: Object) -> None:
-    obj.setdefault("status", {}).setdefault("phase", "Pending")
+    status = obj.setdefault("status", {})
+    status.setdefault("phase", "Pending")
+    for field in ("capacity", "allocatedResources"):
+        round_resource_list(status.get(field, {}))
     condition_times(obj)
     claim_spec(obj.setdefault("spec", {}))
 

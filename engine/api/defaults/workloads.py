@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api.daemon_generation import fill_template_generation
-from engine.api.defaults.pods import condition_times, pod_only, pod_spec
+from engine.api.defaults.pods import condition_times, pod_only, pod_spec, pod_status
 from engine.api.defaults.storage import claim_spec
 from engine.api.defaults.twins import drop_init_annotations, pod_addresses
 from engine.api.types import Object
@@ -19,7 +19,9 @@ def fill(obj: Object, field: str, value: object) -> None:
 
 def pod(obj: Object) -> None:
     drop_init_annotations(obj.get("metadata", {}))
-    pod_addresses(obj.get("status", {}))
+    status = obj.get("status", {})
+    pod_addresses(status)
+    pod_status(status)
     condition_times(obj)
     spec = obj.setdefault("spec", {})
     pod_spec(spec)
