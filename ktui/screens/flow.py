@@ -114,6 +114,11 @@ class FlowScreen(FrameScreen):
     def focus_body(self) -> None:
         self.canvas.focus()
 
+    def redraw(self) -> None:
+        super().redraw()
+        self._told = ()
+        self.inspect(None if self.canvas.following else self.canvas.current)
+
     # -- one row
 
     def on_flow_canvas_selected(self, message: FlowCanvas.Selected) -> None:

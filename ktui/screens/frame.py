@@ -21,6 +21,7 @@ In return it gets, without a line of its own:
   `DetailPane` (`show(parts, links=...)`) are followed in the same way; `self.ktui.go_to(link)` does it from anywhere.
 * Backspace: back to where one came from, cursor included. What else makes the place up is in `place` and `return_to`.
 * Esc: closes, in this order, the filter and what `close_one` closes.
+* `redraw`, called when the theme has changed, for text that keeps the colours that it was made with.
 * `show_summary`, called four times a second with the cluster's summary, whose `now` is the model's time.
 
 Draw at most twenty times a second: let a feed only change the model, and draw what changed from `set_interval`.
@@ -94,6 +95,11 @@ class FrameScreen(Guarded, Container):
 
     def show_summary(self, summary: ClusterSummary) -> None:
         """For screens that show something of the cluster as a whole, such as its time."""
+
+    def redraw(self) -> None:
+        """The theme is another: what was drawn in the colours of the last one is drawn again."""
+        for pane in self.query(TablePane):
+            pane.say()
 
     def namespace_changed(self) -> None:
         """For screens that show the objects of one namespace: it is another one now."""

@@ -96,6 +96,11 @@ class ObjectsScreen(ObjectActions):
         if self.objects.view.filter(self.table.titles).fields != self._fields:
             self.follow()
 
+    def redraw(self) -> None:
+        super().redraw()
+        if self.detail.display:
+            self.action_yaml()
+
     def place(self) -> object:
         return self.table.resource, self.table.namespaced, self.grid.key
 

@@ -114,6 +114,10 @@ class PolledScreen(FrameScreen):
             poll.hurry()
         self.mark(at_once=True)
 
+    def redraw(self) -> None:
+        super().redraw()
+        self.mark(at_once=True)
+
     # -- frames
 
     def mark(self, *, at_once: bool = False) -> None:

@@ -141,6 +141,11 @@ class StoreScreen(FrameScreen):
         super().resume()
         self.refresh_keys()
 
+    def redraw(self) -> None:
+        super().redraw()
+        self.value.redraw()
+        self._show_stream()
+
     @work(exclusive=True, group="keys", exit_on_error=False)
     async def refresh_keys(self) -> None:
         try:

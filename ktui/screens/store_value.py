@@ -55,6 +55,11 @@ class KeyValue(Guarded, VerticalScroll):
         value = shown.found or shown.against if shown is not None else None
         return Link.of_object(value["value"]) if value is not None else None
 
+    def redraw(self) -> None:
+        """In the colours of another theme."""
+        if self.shown is not None:
+            self._show(self.shown)
+
     def say(self, words: str) -> None:
         """Show no key but a sentence."""
         self._key, self.shown = "", None

@@ -13,6 +13,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -164,6 +165,13 @@ class Window(Guarded, Screen[None]):
 
     def on_mount(self) -> None:
         self._say_titles()
+        self.app.theme_changed_signal.subscribe(self, self._theme_changed)
+
+    def _theme_changed(self, _: Theme) -> None:
+        self.show_summary(self.ktui.summary)
+        for screen in self.screens:
+            if screen.is_mounted:
+                screen.redraw()
 
     def on_resize(self) -> None:
         width, height = self.app.size

@@ -1,0 +1,39 @@
+"""Another theme is on all that is seen at once, also on text that was made in the colours of the last one."""
+
+from __future__ import annotations
+
+import io
+
+from ktui.widgets.ink import inks
+from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import WEB, Driver
+
+PLACES = {  # keys that lead there, and what is seen there
+    "flow": (("1", "up"), "began"),
+    "objects": (("2", "y"), "kind: Pod"),
+    "store": (("3", "down"), "the newest"),
+}
+
+
+def colours(driver: Driver) -> set[str]:
+    """Those of the characters on the terminal."""
+    strips = driver.app.screen._compositor.render_strips()
+    inked = [piece.style for strip in strips for piece in strip if piece.text.strip() and piece.style is not None]
+    return {style.color.name for style in inked if style.color is not None}
+
+
+async def test_no_colour_of_the_last_theme_is_left(show: Show) -> None:
+    async with show(size=(120, 40)) as driver:
+        app = driver.app
+        await app._kubectl(("apply", "-f", str(WEB)), io.StringIO(), io.StringIO())
+        await driver.until(lambda: app.summary.pods.get("ready") == 3)
+        for name, (keys, seen) in PLACES.items():
+            app.use_theme("dark")
+            dark = set(inks(app).values())
+            await driver.press(*keys)
+            await driver.sees(seen)
+            await driver.until(lambda dark=dark: colours(driver) & dark)
+            app.use_theme("light")
+            stale = dark - set(inks(app).values())
+            await driver.until(lambda stale=stale: not colours(driver) & stale)
+            assert name == app.shown.mode
