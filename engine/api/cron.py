@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engine.api.go_integer import parse_int
+
 
 class ScheduleError(ValueError):
     """Not a schedule; the message is that of robfig/cron."""
@@ -135,9 +137,11 @@ def _number(text: str, bounds: _Bounds) -> int:
 
 
 def _integer(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):
-        raise ScheduleError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    value = int(text)
+    try:
+        value = parse_int(text)
+    except ValueError as error:
+        problem = str(error).replace("ParseInt", "Atoi", 1)
+        raise ScheduleError(f"failed to parse int from {text}: {problem}") from None
     if value < 0:
         raise ScheduleError(f"negative number ({value}) not allowed: {text}")
     return value

@@ -6,6 +6,7 @@ pkg/registry/apps/daemonset/strategy.go (it is the server's to count).
 
 from __future__ import annotations
 
+from engine.api.go_integer import parse_int
 from engine.api.types import Object
 
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
@@ -26,7 +27,10 @@ def count_template_generation(new: Object, old: Object) -> None:
 
 def _get(obj: Object) -> int:
     text = ((obj.get("metadata") or {}).get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
-    return int(text) if text.removeprefix("-").isdecimal() else 0
+    try:
+        return parse_int(text)
+    except ValueError:
+        return 0
 
 
 def _set(obj: Object, generation: int) -> None:

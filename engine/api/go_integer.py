@@ -6,6 +6,7 @@ import re
 
 import orjson
 
+MAX_INT64 = (1 << 63) - 1
 _DIGITS = {10: re.compile("[0-9]+"), 16: re.compile("[0-9a-fA-F]+")}
 _MOST_DIGITS = 20  # of 64 bits, in any base; Python would convert far longer ones, and then refuse to
 
@@ -15,7 +16,7 @@ def parse_int(text: str, *, base: int = 10) -> int:
     sign = text[:1] if text[:1] in ("+", "-") else ""
     number = _magnitude("ParseInt", text, text[len(sign) :], base)
     number = -number if sign == "-" else number
-    if not -(1 << 63) <= number < 1 << 63:
+    if not -MAX_INT64 - 1 <= number <= MAX_INT64:
         raise _error("ParseInt", text, "value out of range")
     return number
 

@@ -10,7 +10,6 @@ from engine.api.types import Object
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.jobs import job_spec
 from engine.api.validation.problems import Problems
-from engine.api.validation.text import too_long_text
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _MAX_NAME = 52
@@ -21,7 +20,7 @@ def cron_job(obj: Object, problems: Problems) -> None:
     _spec(obj.get("spec", {}), problems)
     name = obj.get("metadata", {}).get("name", "")
     if len(name.encode()) > _MAX_NAME:
-        problems.invalid("metadata.name", name, too_long_text(_MAX_NAME))
+        problems.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters")
 
 
 def cron_job_update(new: Object, old: Object, problems: Problems) -> None:

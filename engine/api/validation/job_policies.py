@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.errors import OMITTED
+from engine.api.go_integer import parse_int
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
@@ -129,11 +130,13 @@ def _interval(fragment: str, completions: int) -> tuple[int, int, str]:
         return 0, 0, f'the fragment "{fragment}" violates the requirement that {what}'
     numbers: list[int] = []
     for part in parts:
-        if not part.removeprefix("+").isdecimal() or int(part) >= 2**63:
+        try:
+            number = parse_int(part)
+        except ValueError:
             return 0, 0, f'cannot convert string to integer for index: "{part}"'
-        if int(part) >= completions:
+        if number >= completions:
             return 0, 0, f'too large index: "{part}"'
-        numbers.append(int(part))
+        numbers.append(number)
     if len(numbers) == 2 and numbers[0] >= numbers[1]:
         return 0, 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
     return numbers[0], numbers[-1], ""

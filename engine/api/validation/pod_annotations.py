@@ -64,7 +64,7 @@ def known_annotations(annotations: Annotations, spec: Object, path: str, problem
 
 def _is_int32(value: str) -> bool:
     """A leading plus sign or zero is an error, for the value is sorted as it is written."""
-    return _INT32.fullmatch(value) is not None and -(2**31) <= int(value) < 2**31
+    return len(value) < 12 and _INT32.fullmatch(value) is not None and -(2**31) <= int(value) < 2**31
 
 
 def _tolerations(value: str, path: str, problems: Problems) -> None:

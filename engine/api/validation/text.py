@@ -55,6 +55,7 @@ _C_IDENTIFIER_TEXT = (
 )
 
 _IP_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_PREFIX_LENGTH = re.compile("0{0,99}[0-9]{1,3}")
 _CIDR_TEXT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _INTERFACE_TEXT = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 
@@ -269,7 +270,7 @@ def interface_address(value: str) -> tuple[str, ...]:
     """An address with the length of its network's prefix, in its only form (IsValidInterfaceAddress)."""
     address, _, length = value.partition("/")
     found = _address(_without_zeros(address))
-    if found is None or not length.isdecimal() or int(length) > found.max_prefixlen:
+    if found is None or not _PREFIX_LENGTH.fullmatch(length) or int(length) > found.max_prefixlen:
         return (_INTERFACE_TEXT,)
     canonical = f"{found}/{int(length)}"
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:

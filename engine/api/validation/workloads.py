@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.errors import ApiError
+from engine.api.go_integer import MAX_INT64, parse_int
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
@@ -124,14 +125,17 @@ def count_or_percent(value: Any, path: str, problems: Problems) -> None:
 
 
 def at_most_all(value: Any, path: str, problems: Problems) -> None:
-    if isinstance(value, str) and not text.percent(value) and int(value[:-1]) > 100:
+    if isinstance(value, str) and not text.percent(value) and _amount(value) > 100:
         problems.invalid(path, value, "must not be greater than 100%")
 
 
 def _amount(value: Any) -> int:
-    if isinstance(value, str):
-        return int(value[:-1]) if not text.percent(value) else 0
-    return int(value)
+    if not isinstance(value, str):
+        return int(value)
+    try:
+        return parse_int(value[:-1]) if not text.percent(value) else 0
+    except ValueError:
+        return MAX_INT64  # what Go makes of more
 
 
 def replica_set(obj: Object, problems: Problems) -> None:

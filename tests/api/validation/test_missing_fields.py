@@ -1,4 +1,4 @@
-"""Objects that leave out what is never left out are answered as any other: found by random objects of every kind."""
+"""Objects that no client means to send are answered as any other: with fields missing, or with endless digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from engine.api.crd.naming import find_condition, is_true
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_status_update, validate_update
-from tests.api.objects import DEPLOYMENT, JOB, deployment, info, pod, prepared
+from engine.api.validation.text import interface_address
+from tests.api.objects import DEPLOYMENT, JOB, POD, deployment, info, pod, prepared, problems
 
 CONTROLLER = GVK("", "v1", "ReplicationController")
 TOO_MANY = "Invalid value: 0: cannot be greater than status.replicas"
@@ -84,3 +85,66 @@ def test_a_condition_without_a_type_says_nothing_of_a_definition() -> None:
     definition = {"status": {"conditions": [{"status": "True"}, {"type": "Established"}]}}
     assert find_condition(definition, "NamesAccepted") is None
     assert not is_true(definition, "Established")
+
+
+DIGITS = "9" * 5000  # more than Python converts
+BUDGET, CRON_JOB = GVK("policy", "v1", "PodDisruptionBudget"), GVK("batch", "v1", "CronJob")
+INDEXED: Object = {"completionMode": "Indexed", "completions": 3}
+COST = "controller.kubernetes.io/pod-deletion-cost"
+NOT_ALL = f'"{DIGITS}%": must not be greater than 100%'
+
+
+def named(**fields: object) -> Object:
+    return {"metadata": {"name": "a", "namespace": "default"}, **fields}
+
+
+ENDLESS: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a percentage of a Deployment": (
+        DEPLOYMENT,
+        deployment(strategy={"rollingUpdate": {"maxUnavailable": f"{DIGITS}%"}}),
+        [f"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: {NOT_ALL}"],
+    ),
+    "a percentage of a disruption budget": (
+        BUDGET,
+        named(spec={"minAvailable": f"{DIGITS}%"}),
+        [f"spec.minAvailable: Invalid value: {NOT_ALL}"],
+    ),
+    "a minute of a schedule": (
+        CRON_JOB,
+        named(spec={"schedule": f"{DIGITS} * * * *", "jobTemplate": {"spec": job()["spec"]}}),
+        [
+            f'spec.schedule: Invalid value: "{DIGITS} * * * *": failed to parse int from {DIGITS}: strconv.Atoi: '
+            f'parsing "{DIGITS}": value out of range'
+        ],
+    ),
+    "an index that is to succeed": (
+        JOB,
+        {
+            **job(),
+            "spec": {**job()["spec"], **INDEXED, "successPolicy": {"rules": [{"succeededIndexes": f"0,{DIGITS}"}]}},
+        },
+        [
+            f'spec.successPolicy.rules[0].succeededIndexes: Invalid value: "0,{DIGITS}": error parsing '
+            f'succeededIndexes: cannot convert string to integer for index: "{DIGITS}"'
+        ],
+    ),
+    "the cost of a deletion": (
+        POD,
+        {**pod(), "metadata": {"name": "a", "namespace": "default", "annotations": {COST: DIGITS}}},
+        [f'metadata.annotations[{COST}]: Invalid value: "{DIGITS}": must be a 32bit integer'],
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ENDLESS.values(), ids=ENDLESS.keys())
+def test_a_number_may_have_any_number_of_digits(row: tuple[GVK, Object, list[str]]) -> None:
+    kind, value, expected = row
+    assert problems(kind, value) == expected
+
+
+def test_a_prefix_may_have_any_number_of_digits() -> None:
+    for length in (DIGITS, "\u0662\u0664", "0" * 5000):
+        assert interface_address(f"10.0.0.1/{length}") == (
+            "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)",
+        )
+    assert interface_address("10.0.0.1/024") == ('must be in canonical form ("10.0.0.1/24")',)
