@@ -122,9 +122,8 @@ def _gated(masked: Object, before: Object, problems: Problems) -> None:
         _narrowed_affinity(affinity.get("nodeAffinity"), old_affinity.get("nodeAffinity"), problems)
         _put_back(affinity, old_affinity, "nodeAffinity")
         masked["affinity"] = affinity
-        if not affinity:
-            masked.pop("affinity", None)
-            _put_back(masked, before, "affinity")
+        if not affinity and "affinity" not in before:
+            del masked["affinity"]
 
 
 def _narrowed_affinity(new: Object | None, old: Object | None, problems: Problems) -> None:

@@ -199,6 +199,7 @@ def affinity(*terms: Object) -> Object:
     return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": list(terms)}}}
 
 
+_NEAR: Object = {"podAffinity": {_REQUIRED: [{"topologyKey": "zone", "labelSelector": {}}]}}
 NARROWED: dict[str, tuple[Object | None, Object, list[str]]] = {
     "what had none may get some": (None, affinity(term("a")), []),
     "a term may demand more": (affinity(term("a")), affinity(term("a", "b")), []),
@@ -208,6 +209,22 @@ NARROWED: dict[str, tuple[Object | None, Object, list[str]]] = {
         [f"{_TERMS}[0]: Invalid value"],
     ),
     "no more terms": (affinity(term("a")), affinity(term("a"), term("b")), [f"{_TERMS}: Invalid value"]),
+    "none of all": (affinity(term("a")), {"nodeAffinity": {}}, [f"{_TERMS}: Invalid value: null"]),
+    "what it says of other Pods stays": (
+        {**_NEAR, **affinity(term("a"))},
+        affinity(term("a", "b")),
+        ["spec: Forbidden: pod updates may not change fields other than"],
+    ),
+    "beside that, too, a term may demand more": (
+        {**_NEAR, **affinity(term("a"))},
+        {**_NEAR, **affinity(term("a", "b"))},
+        [],
+    ),
+    "and stays if there was nothing else": (
+        _NEAR,
+        affinity(term("a")),
+        ["spec: Forbidden: pod updates may not change fields other than"],
+    ),
 }
 
 
