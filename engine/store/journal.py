@@ -33,6 +33,7 @@ _FEW_PAGES = 100  # as many of them as are synced within a few milliseconds
 # Pages in the WAL: less than log.prepare's journal_size_limit, so that no commit has to cut the file shorter.
 _WAL_AT_MOST = 7_500
 _WAL_INDEX = 32 * 1024  # bytes that SQLite's index of the WAL takes at least
+_NO_TEXT = "Could not decode to UTF-8"  # what the sqlite3 module says of a damaged text, without a code
 
 
 class Database(Protocol):
@@ -101,6 +102,8 @@ def unreadable(path: Path, error: sqlite3.Error) -> StoreError:
         return StoreError(f"cannot open {path}: the disk is full; make room, and start again")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreError(f"{path} is damaged ({error}). {log.way_out(path)}")
+    if str(error).startswith(_NO_TEXT):
+        return StoreError(f"{path} is damaged: a text in it is no UTF-8. {log.way_out(path)}")
     return StoreError(f"cannot open {path}: {error}")
 
 
@@ -154,6 +157,7 @@ class Journal:
             raise
 
     async def _load(self, new_id: int) -> log.Loaded:
+        self._check_not_emptied()
         self._writer = await self._connect()
         await self._writer.run(lambda connection: log.prepare(connection, self.path, store_id=new_id))
         loaded = await self._writer.run(lambda connection: log.load(connection, self.path))
@@ -168,6 +172,15 @@ class Journal:
         self._lock.claim(loaded.store_id, loaded.revision)
         self.sizes = await self._writer.run(_measure)
         return loaded
+
+    def _check_not_emptied(self) -> None:
+        """A file of no length would be taken for a new one. Raises StoreError."""
+        lost = self._lock.last
+        if lost > 1 and self.path.exists() and not _size_of(self.path):
+            raise StoreError(
+                f"{self.path} is damaged: it is empty, but revision {lost} was acknowledged ({self._lock.path} says "
+                f"so). {log.way_out(self.path)}"
+            )
 
     async def _connect(self) -> Database:
         if self.inline:

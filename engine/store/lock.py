@@ -43,6 +43,11 @@ class StoreLock:
             return 0, 0, 0
         return holder, store_id, acknowledged
 
+    @property
+    def last(self) -> int:
+        """The last revision that was acknowledged by whichever store was here."""
+        return self._read()[2]
+
     def acknowledged(self, store_id: int) -> int:
         """The last revision that was acknowledged by the store of this id; 0 if the file is about another one."""
         _, known_id, revision = self._read()

@@ -74,6 +74,9 @@ async def test_reopening_restores_everything(virtual_clock: VirtualClock, path: 
         pytest.param("UPDATE log SET key = '/k1' WHERE revision = 3", "does not match its checksum", id="type"),
         pytest.param("UPDATE log SET lease = 5 WHERE revision = 3", "does not match its checksum", id="lease"),
         pytest.param("UPDATE log SET cause = 'x' WHERE revision = 3", "does not match its checksum", id="cause"),
+        pytest.param(
+            "UPDATE log SET cause = CAST(x'ff' AS TEXT) WHERE revision = 3", "a text in it is no UTF-8", id="no text"
+        ),
         pytest.param("DELETE FROM log WHERE revision = 3", "revision 3 is missing from the revision log", id="gap"),
         pytest.param(
             "DELETE FROM log WHERE revision > 7",
@@ -90,6 +93,25 @@ async def test_damage_is_reported_at_open(virtual_clock: VirtualClock, path: Pat
     sql(path, statement)
     with pytest.raises(StoreError, match=rf"store.db is damaged: .*{text}.*ktui store snapshot restore"):
         await SqliteStore.open(path, clock=virtual_clock)
+
+
+def test_an_emptied_file_is_not_taken_for_a_new_one(path: Path) -> None:
+    async def used(*keys: bytes) -> int:
+        store = await SqliteStore.open(path, clock=Clock())
+        for key in keys:
+            await put(store, key)
+        await store.close()
+        return store.revision
+
+    assert asyncio.run(used(b"/k")) == 2
+    path.write_bytes(b"")
+    damaged = r"is damaged: it is empty, but revision 2 was acknowledged \(.*lock says so\)"
+    with pytest.raises(StoreError, match=damaged):
+        asyncio.run(used())
+    path.unlink()  # set aside, as the message proposes
+    assert asyncio.run(used()) == 1
+    path.write_bytes(b"")
+    assert asyncio.run(used()) == 1, "nothing was acknowledged"
 
 
 async def test_a_damaged_old_row_is_never_served(virtual_clock: VirtualClock, path: Path) -> None:
