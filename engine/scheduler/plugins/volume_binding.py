@@ -270,11 +270,13 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         kept = state.get(self.name, VolumeState)
-        if kept is None or kept.chosen is None:
-            return
-        for volume, _ in kept.chosen.bindings:
+        if kept is not None and kept.chosen is not None:
+            self._assume_no_more(kept.chosen)
+
+    def _assume_no_more(self, chosen: PodVolumes) -> None:
+        for volume, _ in chosen.bindings:
             self._volumes.restore(volume)
-        for claim in kept.chosen.provisions:
+        for claim in chosen.provisions:
             self._claims.restore(claim)
 
     def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
@@ -290,6 +292,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         except (ApiError, ConnectionError, BindingError) as failure:
             self.handle.metrics.volume_errors.add("bind")
             return error(str(failure))
+        # The listers have what was bound, and nobody may ask for it again: what was assumed would stay for ever.
+        self._assume_no_more(kept.chosen)
         return SUCCESS
 
     # -- queueing hints
