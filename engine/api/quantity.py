@@ -28,6 +28,7 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _INT64_DIGITS = 18
 # Beyond this a decimal exponent is refused: the number alone would fill the memory.
+_MOST_DIGITS = 4000  # upstream takes any number; Python refuses to convert more than 4,300
 _MAX_EXPONENT = 512
 
 
@@ -170,6 +171,8 @@ def _parse(text: str) -> Quantity:
     base, exponent, form = _interpret(suffix)
     if not number and not fraction and not _no_digits_is_zero(base, exponent):
         raise QuantityError(NUMBER_WRONG)
+    if len(number) + len(fraction) > _MOST_DIGITS:
+        raise QuantityError(NUMBER_WRONG)
     unscaled = int(f"{number}{fraction}" or "0")
     places = len(fraction)
     if base == 2:
@@ -218,6 +221,6 @@ def _interpret(suffix: str) -> tuple[int, int, Format]:
     if suffix in _BINARY:
         return 2, _BINARY[suffix], Format.BINARY_SI
     match = _EXPONENT.fullmatch(suffix)
-    if match is None or abs(int(match[1])) > _MAX_EXPONENT:
+    if match is None or len(match[1]) > _MOST_DIGITS or abs(int(match[1])) > _MAX_EXPONENT:
         raise QuantityError(SUFFIX_WRONG)
     return 10, int(match[1]), Format.DECIMAL_EXPONENT

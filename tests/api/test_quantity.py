@@ -74,6 +74,8 @@ def test_binary_amounts_end_at_the_largest_int64() -> None:
         ("1ki", SUFFIX_WRONG),
         ("1K", SUFFIX_WRONG),
         ("1e999999999", SUFFIX_WRONG),
+        pytest.param("1e" + "9" * 5000, SUFFIX_WRONG, id="an endless exponent"),
+        pytest.param("9" * 5000, NUMBER_WRONG, id="endless digits"),
         (True, FORMAT_WRONG),
     ],
 )

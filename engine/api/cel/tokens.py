@@ -28,6 +28,7 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))"
 )
+_ENOUGH = 100  # digits of a number
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -57,6 +58,12 @@ def tokens(source: str) -> list[Token]:
     return [*found, Token("end", "", len(source))]
 
 
+def _whole(text: str) -> int:
+    """However long: from some length on, any number is one that 64 bits do not hold."""
+    base, digits = (16, text[2:]) if text.startswith("0x") else (10, text)
+    return int(digits.lstrip("0")[:_ENOUGH] or "0", base)
+
+
 def _token(match: re.Match[str]) -> Token:
     text, kind, offset = match[0], match.lastgroup or "", match.start()
     match kind:
@@ -67,9 +74,9 @@ def _token(match: re.Match[str]) -> Token:
         case "quoted":
             return Token(kind, text[1:-1], offset)
         case "int":
-            return Token(kind, text, offset, int(text, 16 if text.startswith("0x") else 10))
+            return Token(kind, text, offset, _whole(text))
         case "uint":
-            return Token(kind, text, offset, UInt(int(text[:-1], 16 if text.startswith("0x") else 10)))
+            return Token(kind, text, offset, UInt(_whole(text[:-1])))
         case "float":
             return Token(kind, text, offset, float(text))
         case "string":

@@ -148,3 +148,10 @@ def test_a_prefix_may_have_any_number_of_digits() -> None:
             "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)",
         )
     assert interface_address("10.0.0.1/024") == ('must be in canonical form ("10.0.0.1/24")',)
+
+
+def test_a_literal_of_an_expression_may_have_any_number_of_digits() -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": f"{DIGITS} == 1"}]}
+    (found,) = problems(GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy"), named(spec=spec))
+    assert "compilation failed: ERROR: <input>:1:1: invalid int literal" in found
