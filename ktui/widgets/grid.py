@@ -104,7 +104,7 @@ class Grid(Guarded, ScrollView, can_focus=True):
         return self._whole_with(self._gap)
 
     def _whole_with(self, gap: int) -> int:
-        return sum(self._fitted) + gap * len(self._fitted) + 1
+        return sum(self._fitted) + gap * max(0, len(self._fitted) - 1) + 1
 
     def _widen(self, rows: Sequence[GridRow]) -> None:
         """Columns only grow while the columns stay, so that live changes do not make them dance."""
