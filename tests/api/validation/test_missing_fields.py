@@ -153,5 +153,6 @@ def test_a_prefix_may_have_any_number_of_digits() -> None:
 def test_a_literal_of_an_expression_may_have_any_number_of_digits() -> None:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": f"{DIGITS} == 1"}]}
-    (found,) = problems(GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy"), named(spec=spec))
+    policy = {"metadata": {"name": "a"}, "spec": spec}
+    (found,) = problems(GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy"), policy)
     assert "compilation failed: ERROR: <input>:1:1: invalid int literal" in found
