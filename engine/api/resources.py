@@ -136,18 +136,12 @@ class ResourceRegistry:
 @lru_cache(maxsize=4)
 def _builtin_registry(version: str) -> ResourceRegistry:
     definitions = load_definitions(version)
-    number = _minor(version)
     infos = []
     for gvk in definitions.kinds:
         facts = FACTS.get((gvk.group, gvk.kind))
         if facts is not None and _served(gvk):
-            infos.append(_resource(gvk, facts, definitions=definitions, number=number))
+            infos.append(_resource(gvk, facts, definitions=definitions))
     return ResourceRegistry(version, infos)
-
-
-def _minor(version: str) -> tuple[int, int]:
-    major, minor = version.split(".")[:2]
-    return int(major), int(minor)
 
 
 def _served(gvk: GVK) -> bool:
@@ -155,12 +149,12 @@ def _served(gvk: GVK) -> bool:
     return match is not None and (match[2] is None or (gvk.group, gvk.version) in SERVED_BETAS)
 
 
-def _resource(gvk: GVK, facts: Facts, *, definitions: Definitions, number: tuple[int, int]) -> ResourceInfo:
+def _resource(gvk: GVK, facts: Facts, *, definitions: Definitions) -> ResourceInfo:
     resource = plural(gvk.kind)
     subresources = {
         name: Subresource(name, sub.verbs, sub.kind or gvk)
         for name, sub in sorted(facts.subresources.items())
-        if number >= sub.since
+        if definitions.release >= sub.since
     }
     return ResourceInfo(
         gvr=GVR(gvk.group, gvk.version, resource),
@@ -174,7 +168,7 @@ def _resource(gvk: GVK, facts: Facts, *, definitions: Definitions, number: tuple
         categories=facts.categories,
         verbs=facts.verbs,
         subresources=subresources,
-        release=number,
+        release=definitions.release,
     )
 
 

@@ -51,6 +51,11 @@ class Schema:
         self.raw = raw
         self.definition = definition
 
+    @property
+    def release(self) -> tuple[int, int]:
+        """The Kubernetes version that it is of, for what differs between them."""
+        return self._definitions.release
+
     def __repr__(self) -> str:
         return f"<Schema {self.definition or self.type or 'any'}>"
 
@@ -143,6 +148,11 @@ class Definitions(Mapping[str, Schema]):
         self.version = version
         self.raw = raw
         self._nodes: dict[str, Schema] = {}
+
+    @cached_property
+    def release(self) -> tuple[int, int]:
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
 
     @property
     def root(self) -> Definitions:

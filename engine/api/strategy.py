@@ -138,11 +138,12 @@ _NEW_STATUS: Mapping[_Kind, Object] = {
 }
 # Kinds whose status whoever creates them may set, though they have a status subresource.
 _STATUS_KEPT: frozenset[_Kind] = frozenset({("", "Node")})
+# Since which release writes to an object leave its status alone, where they once did not.
+_STATUS_APART_SINCE: Mapping[_Kind, tuple[int, int]] = {(NETWORKING, "ServiceCIDR"): (1, 36)}
 # Kinds whose metadata a status update leaves alone (metav1.ResetObjectMetaForStatus).
 _METADATA_KEPT: frozenset[_Kind] = frozenset(
     {
         (ADMISSION, "ValidatingAdmissionPolicy"),
-        (APIEXTENSIONS, "CustomResourceDefinition"),
         (APIREGISTRATION, "APIService"),
         (CERTIFICATES, "PodCertificateRequest"),
         (FLOWCONTROL, "FlowSchema"),
@@ -189,7 +190,7 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
         metadata.pop(field, None)
     if has_generation(info):
         metadata["generation"] = 1
-    if "status" in info.subresources and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
+    if _status_apart(info) and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
         _new_status(info, obj)
     drop_disabled_fields(info, obj)
     special = _CREATE.get(kind)
@@ -197,6 +198,11 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
         special(obj)
     if kind == ("", "Pod") and info.release >= _SPREAD_KEYS_MERGED:
         merge_spread_keys(obj)
+
+
+def _status_apart(info: ResourceInfo) -> bool:
+    since = _STATUS_APART_SINCE.get((info.gvr.group, info.kind))
+    return "status" in info.subresources and (since is None or info.release >= since)
 
 
 def _new_status(info: ResourceInfo, obj: Object) -> None:
@@ -211,7 +217,7 @@ def _new_status(info: ResourceInfo, obj: Object) -> None:
 def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     """Keeps what an update may not change, the status above all, and counts the generation."""
     _keep_metadata(new, old)
-    if "status" in info.subresources:
+    if _status_apart(info):
         _keep(new, old, "status")
     drop_disabled_fields(info, new, old)
     special = _UPDATE.get((info.gvr.group, info.kind))

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engine.api.apply.reset_fields import reset_fields, without
+from engine.api.resources import ResourceInfo, ResourceRegistry
+from engine.api.schema import load_definitions
 from engine.api.strategy import prepare_for_approval, prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
 from tests.api.objects import REGISTRY, info
@@ -98,20 +100,73 @@ def test_what_the_server_serves_itself_is_available_at_once() -> None:
     assert remote["status"] == {}
 
 
-@pytest.mark.parametrize(
-    ("group", "kind"),
-    [
-        ("networking.k8s.io", "ServiceCIDR"),
-        ("resource.k8s.io", "ResourceClaim"),
-        ("storage.k8s.io", "VolumeAttachment"),
-        ("storagemigration.k8s.io", "StorageVersionMigration"),
-    ],
-)
-def test_a_status_does_not_change_the_metadata_and_nobody_owns_it(group: str, kind: str) -> None:
-    (found,) = (each for each in REGISTRY if each.kind == kind and each.gvr.group == group and each.stored)
-    old: Object = {"metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {}, "status": {}}
-    new = {**old, "metadata": {"name": "a", "labels": {"c": "d"}}}
+# What a status may change of the metadata.
+_FREE = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
+_WITH_STATUS = [each for each in REGISTRY if "status" in each.subresources and each.stored]
+_METADATA_FREE = {
+    ("", "Namespace"): _FREE,
+    ("", "Node"): _FREE,
+    ("", "PersistentVolume"): _FREE,
+    ("", "PersistentVolumeClaim"): _FREE,
+    ("", "Pod"): _FREE - {"ownerReferences"},
+    ("", "ReplicationController"): _FREE,
+    ("", "ResourceQuota"): _FREE,
+    ("", "Service"): _FREE,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _FREE,
+    ("apps", "DaemonSet"): _FREE,
+    ("apps", "Deployment"): _FREE - {"labels"},
+    ("apps", "ReplicaSet"): _FREE,
+    ("apps", "StatefulSet"): _FREE,
+    ("autoscaling", "HorizontalPodAutoscaler"): _FREE,
+    ("batch", "CronJob"): _FREE,
+    ("batch", "Job"): _FREE,
+    ("certificates.k8s.io", "CertificateSigningRequest"): _FREE,
+    ("networking.k8s.io", "Ingress"): _FREE,
+    ("policy", "PodDisruptionBudget"): _FREE,
+}
+
+
+def written(mark: str) -> Object:
+    return {
+        "metadata": {
+            "name": "a",
+            "labels": {"a": mark},
+            "annotations": {"a": mark},
+            "finalizers": [f"a.com/{mark}"],
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": mark}],
+        },
+        "spec": {"mark": mark},
+        "status": {"mark": mark},
+    }
+
+
+@pytest.mark.parametrize("found", _WITH_STATUS, ids=lambda each: each.kind)
+def test_what_a_status_does_not_change_nobody_owns(found: ResourceInfo) -> None:
+    old, new = written("old"), written("new")
     prepare_for_status_update(found, new, old, now=NOW)
-    assert new["metadata"]["labels"] == {"a": "b"}
-    owned = without(new, reset_fields(found.gvk.api_version, kind, "status", status_apart=True))
-    assert owned == {"status": new["status"]}
+    changed = {field for field in _FREE if new["metadata"][field] != old["metadata"][field]}
+    assert changed == _METADATA_FREE.get((found.gvr.group, found.kind), set())
+    assert new["spec"] == old["spec"]
+    owned = without(new, reset_fields(found.gvk.api_version, found.kind, "status"))
+    assert set(owned.get("metadata", {})) & _FREE == changed
+    assert "spec" not in owned
+    assert owned["status"] == new["status"]
+
+
+@pytest.mark.parametrize("found", _WITH_STATUS, ids=lambda each: each.kind)
+def test_the_status_that_an_update_does_not_change_nobody_owns(found: ResourceInfo) -> None:
+    old, new = written("old"), written("new")
+    prepare_for_update(found, new, old)
+    assert new["status"] == old["status"]
+    assert "status" not in without(new, reset_fields(found.gvk.api_version, found.kind, ""))
+
+
+def test_before_1_36_any_write_changed_the_status_of_a_service_cidr() -> None:
+    found = ResourceRegistry.for_version("1.35").by_kind(GVK("networking.k8s.io", "v1", "ServiceCIDR"))
+    schema = load_definitions("1.35").kind(GVK("networking.k8s.io", "v1", "ServiceCIDR"))
+    assert found is not None
+    old, new = written("old"), written("new")
+    prepare_for_update(found, new, old)
+    assert new["status"] == {"mark": "new"}
+    for subresource in ("", "status"):
+        assert without(new, reset_fields("networking.k8s.io/v1", "ServiceCIDR", subresource, schema)) == new

@@ -150,13 +150,15 @@ async def test_the_status_is_owned_apart(client: Client) -> None:
     await define(client, PORTS, subresources={"status": {}})
     made = await apply(client, {**cron_tab(replicas=1), "status": {"x": 1}})
     assert (made.get("status"), owners(made)) == (None, {"applier": {"f:spec": {"f:replicas": {}}}})
+    report = {**cron_tab(replicas=9), "status": {}}
     reported = await client.patch(
         CRON_TABS,
         NAME,
-        {**cron_tab(replicas=9), "status": {}},
+        {**report, "metadata": {**report["metadata"], "labels": {"a": "b"}}},
         namespace="default",
         content_type=APPLY_PATCH,
         field_manager="reporter",
         subresource="status",
     )
     assert (reported["spec"], owners(reported)["reporter"]) == ({"replicas": 1}, {"f:status": {}})
+    assert "labels" not in reported["metadata"]

@@ -288,6 +288,27 @@ async def test_a_definition_takes_its_objects_with_it(client: Client) -> None:
         await client.list(CRON_TABS)
 
 
+async def test_the_status_of_a_definition_takes_its_metadata_along(client: Client) -> None:
+    await _define(client)
+    changed = await client.patch(
+        DEFINITIONS,
+        NAME,
+        {"metadata": {"labels": {"a": "b"}, "finalizers": ["example.com/hold"]}, "spec": {"scope": "Cluster"}},
+        content_type=MERGE_PATCH,
+        field_manager="reporter",
+        subresource="status",
+    )
+    assert (changed["metadata"]["labels"], changed["spec"]["scope"]) == ({"a": "b"}, "Namespaced")
+    (owned,) = (each for each in changed["metadata"]["managedFields"] if each["manager"] == "reporter")
+    assert owned["fieldsV1"].keys() == {"f:metadata"}
+    await client.delete(DEFINITIONS, NAME)
+    await client.patch(
+        DEFINITIONS, NAME, {"metadata": {"finalizers": None}}, content_type=MERGE_PATCH, subresource="status"
+    )
+    with pytest.raises(ApiError, match="not found"):
+        await client.get(DEFINITIONS, NAME)
+
+
 async def test_a_name_that_is_taken_keeps_a_definition_from_being_served(client: Client) -> None:
     await _define(client)
     other = _definition()

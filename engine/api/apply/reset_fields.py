@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.apply.field_sets import MEMBER, SELF, FieldSet
+from engine.api.schema import Schema
 from engine.api.types import Object
 
 # Field names, each with what of it is reset: None for all of it.
@@ -25,12 +26,12 @@ _OTHERWISE: dict[tuple[str, str, str], Reset] = {
     ("", "Namespace", "finalize"): _STATUS,
     ("", "Pod", "status"): {"spec": None, "metadata": {"deletionTimestamp": None, "ownerReferences": None}},
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", "status"): _SPEC_AND_METADATA,
-    ("apiextensions.k8s.io", "CustomResourceDefinition", "status"): _SPEC_AND_METADATA,
     ("apiregistration.k8s.io", "APIService", "status"): _SPEC_AND_METADATA,
     ("apps", "Deployment", "status"): {"spec": None, "metadata": {"labels": None}},
     ("certificates.k8s.io", "CertificateSigningRequest", ""): {"spec": None, "status": None},
     ("certificates.k8s.io", "CertificateSigningRequest", "approval"): {"spec": None, "status": {"certificate": None}},
     ("certificates.k8s.io", "CertificateSigningRequest", "status"): {"spec": None, "status": {"conditions": None}},
+    ("certificates.k8s.io", "PodCertificateRequest", "status"): _SPEC_AND_METADATA,
     ("flowcontrol.apiserver.k8s.io", "FlowSchema", "status"): _SPEC_AND_METADATA,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", "status"): _SPEC_AND_METADATA,
     ("networking.k8s.io", "ServiceCIDR", "status"): _SPEC_AND_METADATA,
@@ -40,6 +41,13 @@ _OTHERWISE: dict[tuple[str, str, str], Reset] = {
     ("storagemigration.k8s.io", "StorageVersionMigration", "status"): _SPEC_AND_METADATA,
 }
 _USUAL: dict[str, Reset] = {"": _STATUS, "status": _SPEC}
+# What it was before this release, whatever the write really left alone: upstream said the one, and did the other.
+_ONCE: dict[tuple[str, str, str], Reset] = {
+    ("apiextensions.k8s.io", "CustomResourceDefinition", "status"): _SPEC_AND_METADATA,
+    ("networking.k8s.io", "ServiceCIDR", ""): _NOTHING,
+    ("networking.k8s.io", "ServiceCIDR", "status"): _NOTHING,
+}
+_AS_DONE = (1, 36)
 
 _RESIZED: Kept = {"*": {"f:resources": None, "f:resizePolicy": None}}
 _ONLY: dict[tuple[str, str], Kept] = {
@@ -48,12 +56,16 @@ _ONLY: dict[tuple[str, str], Kept] = {
 }
 
 
-def reset_fields(api_version: str, kind: str, subresource: str, *, status_apart: bool) -> Reset:
-    """`status_apart`: whether the kind has a status subresource, if it is one that can lack it."""
-    if not subresource and not status_apart:
+def reset_fields(api_version: str, kind: str, subresource: str, schema: Schema | None = None) -> Reset:
+    """Without a schema: of a built-in kind of the newest release."""
+    custom = schema is not None and not schema.fixed
+    if schema is not None and not subresource and not schema.status_apart:
         return _NOTHING
-    group = api_version.rpartition("/")[0]
-    found = _OTHERWISE.get((group, kind, subresource))
+    as_done = schema is None or schema.release >= _AS_DONE
+    if custom and subresource == "status":
+        return _SPEC_AND_METADATA if as_done else _SPEC
+    which = (api_version.rpartition("/")[0], kind, subresource)
+    found = _OTHERWISE.get(which) if as_done else _ONCE.get(which, _OTHERWISE.get(which))
     return found if found is not None else _USUAL.get(subresource, _NOTHING)
 
 

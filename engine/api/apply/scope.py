@@ -43,8 +43,7 @@ class Scope:
         self.api_version = api_version
         self.subresource = subresource
         self._name = name
-        apart = kind.schema is None or kind.schema.status_apart
-        self.reset: Reset = reset_fields(api_version, name, subresource, status_apart=apart)
+        self.reset: Reset = reset_fields(api_version, name, subresource, kind.schema)
 
     def changes(self, old: Object | None, new: Object) -> Changes:
         """What can be owned of the fields that were added or changed, and of those that were removed."""
