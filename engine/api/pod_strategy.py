@@ -8,6 +8,8 @@ from engine.api.qos import qos_class
 from engine.api.types import Object
 
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
+# What is told for a feature that no release has on by default (DRANodeAllocatableResources).
+_OFF = "nodeAllocatableResourceClaimStatuses"
 _AFFINITY_TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution", ""),
     ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
@@ -51,6 +53,8 @@ def prepare_pod_for_status_update(new: Object, old: Object) -> None:
     for field in ("qosClass", "observedGeneration"):
         if not status.get(field) and field in old_status:
             status[field] = old_status[field]
+    if not old_status.get(_OFF):
+        status.pop(_OFF, None)
     _keep_observed_generations(status, old_status)
 
 

@@ -160,6 +160,15 @@ def test_match_label_keys_become_part_of_the_selector() -> None:
     assert selector["matchExpressions"] == [{"key": "hash", "operator": "In", "values": ["abc"]}]
 
 
+def test_what_claims_take_of_a_node_is_not_told_unless_it_was() -> None:
+    told = {"nodeAllocatableResourceClaimStatuses": [{"resourceClaimName": "a"}]}
+    plain = prepared(POD, pod())
+    for before, expected in (({}, {}), (told, told)):
+        old, new = ({**plain, "status": {**plain["status"], **status}} for status in (before, told))
+        prepare_for_status_update(info(POD), new, old, now="2026-01-01T00:00:00Z")
+        assert new["status"] == {**plain["status"], **expected}
+
+
 def test_a_namespace_gets_its_finalizer_and_keeps_it() -> None:
     obj = prepared(NAMESPACE, {"metadata": {"name": "a"}})
     assert obj["spec"]["finalizers"] == ["kubernetes"]
