@@ -188,7 +188,7 @@ def endpoint_row(endpoint: Document) -> list[str]:
         f"{member:x}",
         status["version"],
         human_size(status["dbSize"]),
-        _boolean(member == status["leader"]),
+        _boolean(bool(member) and member == status["leader"]),  # of one that does not answer nothing is known
         "false",
         str(status["raftTerm"]),
         str(status["raftIndex"]),

@@ -13,7 +13,7 @@ from typing import Any
 from engine.api.errors import ApiError, Cause, bad_request, field_invalid, invalid
 from engine.api.types import GVK, Object
 from engine.api.wire import Request, Response
-from engine.apiserver.registry.options import flag
+from engine.apiserver.registry.options import flag, integer
 from engine.world import World
 
 _TEXT = "text/plain"
@@ -21,6 +21,7 @@ _OPTIONS = GVK("", "v1", "PodLogOptions")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 # How often a log that is followed is looked at, in model seconds (kubelet logs.go, blockForNewLogs without fsnotify).
 _FOLLOW_PERIOD = 0.25
+_LONGEST = 9_223_372_036  # seconds of a time.Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class LogOptions:
     @classmethod
     def of(cls, request: Request, now: datetime) -> LogOptions:
         """Raises ApiError 400 or 422."""
-        tail, limit = _integer(request, "tailLines"), _integer(request, "limitBytes")
-        seconds = _integer(request, "sinceSeconds")
+        tail, limit = integer(request, "tailLines"), integer(request, "limitBytes")
+        seconds = integer(request, "sinceSeconds")
         since_time = request.parameter("sinceTime")
         causes: list[Cause] = []
         if tail is not None and tail < 0:
@@ -48,7 +49,7 @@ class LogOptions:
             causes.append(field_invalid("sinceSeconds", seconds, "must be greater than 0"))
         if causes:
             raise invalid(_OPTIONS, "", causes)
-        since = now - timedelta(seconds=seconds) if seconds is not None else None
+        since = now - timedelta(seconds=min(seconds, _LONGEST)) if seconds is not None else None
         if since_time:
             since = _moment(since_time)
         return cls(
@@ -60,16 +61,6 @@ class LogOptions:
             tail=tail,
             limit=limit,
         )
-
-
-def _integer(request: Request, name: str) -> int | None:
-    text = request.parameter(name)
-    if not text:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
 def _moment(text: str) -> datetime:

@@ -209,3 +209,67 @@ async def test_a_token_that_is_asked_for_is_hidden(client: Client, world: World)
     span = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"][-1]
     shown = await get(client, "payloads", span=span.detail["payload"])
     assert shown["response"]["body"]["status"] == {**answer["status"], "token": "(hidden)"}
+
+
+ENDLESS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "body", "message"),
+    [
+        pytest.param(
+            "GET",
+            "store/keys",
+            {"limit": "9223372036854775808"},
+            None,
+            'limit: strconv.ParseInt: parsing "9223372036854775808": value out of range',
+            id="more than 64 bits",
+        ),
+        pytest.param(
+            "GET",
+            "store/log",
+            {"after": ENDLESS},
+            None,
+            f'after: strconv.ParseInt: parsing "{ENDLESS}": value out of range',
+            id="digits without end",
+        ),
+        pytest.param(
+            "GET",
+            "store/log",
+            {"limit": "-1"},
+            None,
+            "limit: must be greater than or equal to 0",
+            id="less than nothing",
+        ),
+        pytest.param(
+            "GET",
+            "store/range",
+            {"key": "/a", "revision": "²"},
+            None,
+            'revision: strconv.ParseInt: parsing "²": invalid syntax',
+            id="a digit that is none",
+        ),
+        pytest.param(
+            "POST",
+            "store/txn",
+            {},
+            {"compare": [{"result": {}, "target": []}]},
+            "there is no compare of [] with {}",
+            id="a compare of the wrong type",
+        ),
+        pytest.param(
+            "POST",
+            "store/txn",
+            {},
+            {"success": [{"request_range": {"key": "L2E=", "sort_target": 1}}]},
+            "bad sort target 1",
+            id="a target of the wrong type",
+        ),
+    ],
+)
+async def test_what_the_store_is_not_asked_so(
+    client: Client, method: str, path: str, query: dict[str, str], body: Any, message: str
+) -> None:
+    named = {name: [value] for name, value in query.items()}
+    response = await client.send(method, f"{PREFIX}/{path}", query=named, body=body)
+    assert (response.status, response.body["message"]) == (400, message)

@@ -87,3 +87,11 @@ async def test_parameters_that_make_no_sense(client: Client, log: Log) -> None:
         assert response.status == 422, query
     with pytest.raises(ApiError, match="invalid syntax"):
         await client.request("GET", PATH, query={"tailLines": ["x"]})
+
+
+async def test_numbers_of_a_log_are_read_as_go_does(client: Client, log: Log) -> None:
+    for text, problem in (("", "invalid syntax"), ("1_0", "invalid syntax"), ("9" * 5000, "value out of range")):
+        response = await client.send("GET", PATH, query={"tailLines": [text]})
+        expected = f'strconv.ParseInt: parsing "{text}": {problem}'
+        assert (response.status, response.body["message"]) == (400, expected)
+    assert await read(client, sinceSeconds="9223372036854775807", tailLines="1") == b"line 2\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ktui.store_printers import ENDPOINT_HEADERS
+from ktui.store_printers import ENDPOINT_HEADERS, endpoint_row
 from tests.engine_process import TIMEOUT, Home
 from tests.ktui.here import Here, runner
 
@@ -352,6 +352,13 @@ def test_status_as_etcdctl_endpoint_status(home: Home) -> None:
     assert rule == last
     assert {len(header), len(row)} == {len(rule)}
     assert [cell.strip() for cell in header.strip("|").split("|")] == list(ENDPOINT_HEADERS)
+
+
+def test_a_member_that_does_not_answer_leads_nobody() -> None:
+    names = ("leader", "dbSize", "raftTerm", "raftIndex", "raftAppliedIndex")
+    status = {**dict.fromkeys(names, 0), "header": {"member_id": 0}, "version": "", "errors": ["connection refused"]}
+    row = endpoint_row({"Endpoint": "http://127.0.0.1:2379", "Status": status})
+    assert (row[4], row[-1]) == ("false", "connection refused")
 
 
 def test_a_snapshot_becomes_a_new_cluster(home: Home, tmp_path: Path) -> None:

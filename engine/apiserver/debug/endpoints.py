@@ -25,6 +25,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.census import Census
 from engine.apiserver.debug.node_map import NodeMap
+from engine.apiserver.debug.parameters import count
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.debug.stepping import step
 from engine.apiserver.debug.store import StoreEndpoints
@@ -92,7 +93,7 @@ class DebugEndpoints:
 
     def _trace(self, request: Request) -> Response:
         tracer = self._backend.world.tracer
-        after = _integer(request, "after")
+        after = count(request, "after")
         if request.parameter("follow") in ("true", "1"):
             return Response(200, headers={"content-type": NDJSON}, stream=SpanStream(tracer, after=after))
         spans = [span.to_json() for span in tracer.recent if span.sequence > after]
@@ -226,12 +227,3 @@ def _body(request: Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise bad_request("the body must be an object")
     return body
-
-
-def _integer(request: Request, name: str) -> int:
-    text = request.parameter(name)
-    if not text:
-        return 0
-    if not text.isascii() or not text.isdigit():
-        raise bad_request(f'{name}: "{text}" is no number')
-    return int(text)

@@ -35,11 +35,11 @@ from weakref import WeakValueDictionary
 import orjson
 
 from engine.api.errors import ApiError, bad_request, expired
-from engine.api.go_integer import parse_int
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd_json import range_json, sorting
 from engine.apiserver.debug.etcd_streams import SnapshotStream, WatchStream
 from engine.apiserver.debug.etcd_txn import compare_of, operation_of, txn_json
+from engine.apiserver.debug.parameters import number
 from engine.clock import Clock
 from engine.store.members import Alarm, Clustered, HashedMember, Member, Registered
 from engine.store.types import (
@@ -115,8 +115,8 @@ class EtcdEndpoints:
             Range(
                 request.parameter("key").encode(),
                 request.parameter("range_end").encode(),
-                revision=_number(request, "revision"),
-                limit=_number(request, "limit"),
+                revision=number(request, "revision"),
+                limit=number(request, "limit"),
                 keys_only=_flag(request, "keys_only"),
                 count_only=_flag(request, "count_only"),
                 sort_target=target,
@@ -126,7 +126,7 @@ class EtcdEndpoints:
         return range_json(response, self.header(response.revision))
 
     async def _watch(self, request: Request) -> Response:
-        start = _number(request, "start_revision")
+        start = number(request, "start_revision")
         try:
             watcher = await self._store.watch(
                 request.parameter("key").encode() or b"\0",  # as etcd's watch server does
@@ -137,7 +137,7 @@ class EtcdEndpoints:
         except CompactedError as error:
             return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, None, error))
         stream = WatchStream(self, watcher)
-        if id := _number(request, "watch_id"):
+        if id := number(request, "watch_id"):
             self._watches[id] = stream
         if _flag(request, "progress_notify"):
             stream.notify_progress()
@@ -159,7 +159,7 @@ class EtcdEndpoints:
         return txn_json(response, self.header(response.revision))
 
     async def _hash_kv(self, request: Request) -> list[dict[str, Any]]:
-        found = await self._clustered().hash_kv(_number(request, "revision"))
+        found = await self._clustered().hash_kv(number(request, "revision"))
         return [self._hash_json(each) for each in found]
 
     def _hash_json(self, found: HashedMember) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class EtcdEndpoints:
         return {**self.header(self._store.revision), "leases": [{"id": id} for id in await self._clustered().leases()]}
 
     async def _lease(self, request: Request) -> dict[str, Any]:
-        id = _number(request, "id")
+        id = number(request, "id")
         remaining, granted, keys = await self._store.lease_time_to_live(id)
         shown = [b64encode(key).decode() for key in keys] if _flag(request, "keys") and keys else None
         lease = {"id": id, "ttl": remaining, "granted-ttl": granted, "keys": shown}
@@ -314,11 +314,3 @@ def _list(body: dict[str, Any], name: str) -> list[Any]:
 
 def _flag(request: Request, name: str) -> bool:
     return request.parameter(name) in ("true", "1")
-
-
-def _number(request: Request, name: str) -> int:
-    """Raises ApiError 400."""
-    try:
-        return parse_int(request.parameter(name) or "0")
-    except ValueError as error:
-        raise bad_request(f"{name}: {error}") from None

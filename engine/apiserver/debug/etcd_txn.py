@@ -37,7 +37,7 @@ def compare_of(wanted: Any) -> Compare:
     """Raises ApiError 400."""
     fields = _object(wanted, "compare")
     result, target = fields.get("result", "EQUAL"), fields.get("target", "VERSION")
-    if result not in _RESULTS or target not in _TARGETS:
+    if str(result) not in _RESULTS or str(target) not in _TARGETS:
         raise bad_request(f"there is no compare of {target} with {result}")
     name, field = _TARGETS[target]
     value = _bytes(fields, field) if name == "value" else _number(fields, field)
@@ -69,7 +69,7 @@ def _delete(fields: dict[str, Any]) -> Operation:
 
 
 def _range(fields: dict[str, Any]) -> Operation:
-    target, order = sorting(fields.get("sort_target", ""), fields.get("sort_order", ""))
+    target, order = sorting(str(fields.get("sort_target", "")), str(fields.get("sort_order", "")))
     return Range(
         _bytes(fields, "key"),
         _bytes(fields, "range_end"),

@@ -22,6 +22,7 @@ from engine.api.errors import ApiError, bad_request, expired, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd import EtcdEndpoints
 from engine.apiserver.debug.members import MemberEndpoints
+from engine.apiserver.debug.parameters import count
 from engine.clock import Clock
 from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
@@ -62,7 +63,7 @@ class StoreEndpoints:
                 case "value":
                     return Response(200, await self._value(request))
                 case "transactions":
-                    return Response(200, self._transactions(_number(request, "limit")))
+                    return Response(200, self._transactions(count(request, "limit")))
                 case "log":
                     return Response(200, await self._log(request))
         except CompactedError as error:
@@ -75,8 +76,8 @@ class StoreEndpoints:
         prefix = (request.parameter("prefix") or "/").encode()
         after = request.parameter("after").encode()
         start = after + b"\0" if after else prefix
-        limit = _number(request, "limit") or _LIMIT
-        revision = _number(request, "revision")
+        limit = count(request, "limit") or _LIMIT
+        revision = count(request, "revision")
         response = await self._store.range(Range(start, prefix_end(prefix), revision=revision, limit=limit))
         return {
             "revision": response.revision,
@@ -89,7 +90,7 @@ class StoreEndpoints:
         key = request.parameter("key")
         if not key:
             raise bad_request("give a key")
-        response = await self._store.range(Range(key.encode(), revision=_number(request, "revision")))
+        response = await self._store.range(Range(key.encode(), revision=count(request, "revision")))
         if not response.kvs:
             raise ApiError(404, "NotFound", f'key "{key}" not found', details={"kind": "keys", "name": key})
         kv = response.kvs[0]
@@ -99,7 +100,7 @@ class StoreEndpoints:
         if not isinstance(self._store, Inspectable):
             raise ApiError(501, "NotImplemented", "this store's backend keeps no log that can be read", details={})
         prefix = request.parameter("prefix")
-        found = await self._store.log(_number(request, "after"), _number(request, "limit") or _LIMIT)
+        found = await self._store.log(count(request, "after"), count(request, "limit") or _LIMIT)
         return {
             "revision": self._store.revision,
             "entries": [_entry(entry) for entry in found if entry.key.startswith(prefix)],
@@ -158,10 +159,3 @@ def _json(value: bytes) -> Any:
         return orjson.loads(value)
     except ValueError:
         return value.decode(errors="replace")
-
-
-def _number(request: Request, name: str) -> int:
-    text = request.parameter(name)
-    if text and not (text.isascii() and text.isdigit()):
-        raise bad_request(f'{name}: "{text}" is no number')
-    return int(text or 0)
