@@ -52,7 +52,7 @@ class SchedulerMetrics:
         )
         self.preemption_victims = Histogram(
             "scheduler_preemption_victims",
-            "[STABLE] Number of selected preemption victims",
+            "[STABLE] Number of selected preemption victims for preemption initiated by a single pod",
             buckets=exponential_buckets(1, 2, 7),
         )
         self.preemption_attempts = Counter(
@@ -77,10 +77,21 @@ class SchedulerMetrics:
         self.pending = Gauge(
             "scheduler_pending_pods",
             "[STABLE] Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' "
-            "means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulablePods that the "
+            "means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulableEntities that the "
             "scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the "
-            "scheduler never attempted to schedule because they are gated.",
+            "scheduler never attempted to schedule because they are gated; 'incomplete' means number of pods in "
+            "incompletePodGroupPods; 'pending' means number of pods in pendingPodGroupPods.",
             "queue",
+        )
+        self.queued_entities = Gauge(
+            "scheduler_queued_entities",
+            "[ALPHA] Number of queued scheduling entities ('pod' or 'podgroup'; 'pod' stands for individual pods that "
+            "are not members of any podgroup) by the queue type. 'active' means number of entities in activeQ; "
+            "'backoff' means number of entities in backoffQ; 'unschedulable' means number of entities in "
+            "unschedulableEntities that the scheduler attempted to schedule and failed; 'gated' is the number of "
+            "unschedulable entities that the scheduler never attempted to schedule because they are gated.",
+            "queue",
+            "type",
         )
         self.binding = Gauge(
             "scheduler_goroutines",
@@ -126,6 +137,14 @@ class SchedulerMetrics:
             "[STABLE] Number of pods added to scheduling queues by event and queue type.",
             "queue",
             "event",
+        )
+        self.incoming_entities = Counter(
+            "scheduler_queue_incoming_entities_total",
+            "[ALPHA] Number of scheduling entities added to scheduling queues by event, queue type, and entity type. "
+            "Entity types are either 'pod' (for individual pods that are not members of any podgroup) or 'podgroup'.",
+            "queue",
+            "event",
+            "type",
         )
         self.permit_wait = Histogram(
             "scheduler_permit_wait_duration_seconds",
@@ -196,6 +215,11 @@ class SchedulerMetrics:
         if self._gating == 1:
             for plugin, said, took in plugins:
                 self.plugin_duration.observe(took, plugin, "PreEnqueue", said)
+
+    def came_in(self, queue: str, event: str) -> None:
+        """A pod has come to a part of the queue. Pods are all that there is there: no podgroups are scheduled."""
+        self.incoming.add(queue, event)
+        self.incoming_entities.add(queue, event, "pod")
 
     def attempted(self, result: str, profile: str, seconds: float) -> None:
         self.attempts.add(result, profile)

@@ -5,13 +5,10 @@ Source: upstream's pkg/api/v1/pod/util.go (UpdatePodCondition) and pkg/scheduler
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError
 from engine.api.types import PODS, Object
 from engine.client import Client
 from engine.clock import Clock
-
-RETRIABLE = ("InternalError", "ServiceUnavailable")
-PAUSES = (0.01, 0.05, 0.25)  # between tries (client-go retry.DefaultBackoff)
+from engine.scheduler.trying import tried_again
 
 
 def with_condition(pod: Object, condition: Object, clock: Clock) -> Object:
@@ -50,11 +47,8 @@ async def patch_pod_status(client: Client, pod: Object, status: Object, clock: C
     if not patch:
         return
     name, namespace = pod["metadata"]["name"], pod["metadata"].get("namespace")
-    for pause in (*PAUSES, None):
-        try:
-            await client.patch(PODS, name, {"status": patch}, namespace=namespace, subresource="status")
-            return
-        except (ApiError, ConnectionRefusedError) as failure:
-            if pause is None or (isinstance(failure, ApiError) and failure.reason not in RETRIABLE):
-                raise
-        await clock.sleep(pause)
+
+    async def write() -> None:
+        await client.patch(PODS, name, {"status": patch}, namespace=namespace, subresource="status")
+
+    await tried_again(write, clock)

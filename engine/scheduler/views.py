@@ -66,9 +66,10 @@ class SchedulerViews:
         """What /metrics tells: what is kept, and sizes as they are now."""
         scheduler = self._scheduler
         metrics, cache, counts = scheduler.metrics, scheduler.cache, scheduler.queue.counts()
-        for place in ("active", "backoff", "gated"):
-            metrics.pending.set(place, to=counts[place])
-        metrics.pending.set("unschedulable", to=counts["unschedulable"] - counts["gated"])
+        counts["unschedulable"] -= counts["gated"]
+        for place, count in counts.items():
+            metrics.pending.set(place, to=count)
+            metrics.queued_entities.set(place, "pod", to=count)
         sizes = {"assumed_pods": len(cache.assumed_pods), "nodes": len(cache.nodes), "pods": len(cache)}
         for kind, size in sizes.items():
             metrics.cache_size.set(kind, to=size)

@@ -9,25 +9,30 @@ from typing import Any
 from engine.api.types import EVENTS, NODES, PODS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import JSON_PATCH, ClientCertificate
 from engine.apiserver.server import ApiServer
-from engine.client import Client, InProcessTransport
+from engine.client import Client, InProcessTransport, Transport
 from engine.scheduler import Scheduler
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.scheduler.objects import node, pod
 
+Over = Callable[[InProcessTransport], Transport]
+
 
 class Stage:
     """An API server, the scheduler, and a client of each."""
 
-    def __init__(self, world: World, api: ApiServer, store: SqliteStore, **scheduler: Any) -> None:
-        def client(name: str, *groups: str) -> Client:
-            return Client(InProcessTransport(api, ClientCertificate(name, groups)), user_agent=name)
+    def __init__(
+        self, world: World, api: ApiServer, store: SqliteStore, *, over: Over = lambda plain: plain, **scheduler: Any
+    ) -> None:
+        """The scheduler's requests go `over` another transport, if one is given."""
 
         self.world = world
         self.store = store
-        self.admin = client("kubernetes-admin", "system:masters")
         self.admin_transport = InProcessTransport(api, ClientCertificate("kubernetes-admin", ("system:masters",)))
-        self.scheduler = Scheduler(client("system:kube-scheduler"), world, **scheduler)
+        self.admin = Client(self.admin_transport, user_agent="kubernetes-admin")
+        name = "system:kube-scheduler"
+        transport = over(InProcessTransport(api, ClientCertificate(name)))
+        self.scheduler = Scheduler(Client(transport, user_agent=name), world, **scheduler)
 
     async def add_node(self, name: str, **fields: Any) -> None:
         """A node that is ready: without the taint that admission gives a new one."""

@@ -39,7 +39,7 @@ def test_reasons_are_counted_and_sorted() -> None:
     nodes = [node("a", cpu="1"), node("b", taints=[taint("k")]), node("c", taints=[taint("k")])]
     assert Bench(nodes, [pod("x", node_name="a", cpu="1")]).message(pod("p", cpu="1")) == (
         "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s). "
-        "no new claims to deallocate, preemption: 0/3 nodes are available: "
+        "preemption: 0/3 nodes are available: "
         "1 No preemption victims found for incoming pod, "
         "2 Preemption is not helpful for scheduling."
     )

@@ -169,7 +169,7 @@ async def test_an_extended_resource_that_devices_stand_behind(stage: Stage) -> N
     await stage.add_pod("q", **with_gpus(1))
     message = (await stage.condition("q"))["message"]
     assert message == (
-        "0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, "
+        "0/2 nodes are available: 2 cannot allocate all claims. "
         "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     )
     assert len(await own_claims(stage)) == 1

@@ -76,7 +76,7 @@ async def test_why_a_pod_fits_nowhere(stage: Stage) -> None:
     await stage.add_pod("p", cpu="2")
     message = (
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). "
-        "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     )
     assert (await stage.condition("p"))["message"] == message
     assert await stage.events("p") == [("Warning", "FailedScheduling", message)]
@@ -152,6 +152,10 @@ async def test_a_higher_priority_takes_the_place_of_a_lower(stage: Stage) -> Non
     await stage.add_pod("high", cpu="1", priorityClassName="system-node-critical")
     # The victim ends gracefully: its kubelet, here the test, takes it away.
     victim = await stage.until(lambda p: p["metadata"].get("deletionTimestamp"), "low")
+    assert (await stage.condition("high"))["message"] == (
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node n1, "
+        "preempting 1 victims"
+    )
     condition = next(c for c in victim["status"]["conditions"] if c["type"] == "DisruptionTarget")
     assert condition["reason"] == "PreemptionByScheduler"
     assert condition["message"] == "default-scheduler: preempting to accommodate a higher priority pod"

@@ -162,7 +162,7 @@ def test_nodes_that_a_prefilter_leaves_out_are_counted() -> None:
     message = bench.message(pod("p", cpu="2", **required(term)))
     assert message == (
         "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. "
-        "no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+        "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
     )
 
 

@@ -110,7 +110,7 @@ def says(**args: Any) -> dict[str, Any]:
 
 UNSCHEDULABLE, UNRESOLVABLE, ERROR = Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.ERROR
 HELPLESS = (
-    " no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+    " preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 )
 
 # What single plugins say; the code of the attempt, its message, and who counts as having rejected the pod.
@@ -123,7 +123,7 @@ ROWS: dict[str, tuple[dict[str, dict[str, Any]], Code, str, list[str]]] = {
     ),
     "of two that reject the last is told": (
         {"First": says(status=NO), "Second": says(status=unschedulable("no either"))},
-        UNSCHEDULABLE, "0/2 nodes are available: no either. no new claims to deallocate, preemption: "
+        UNSCHEDULABLE, "0/2 nodes are available: no either. preemption: "
         "0/2 nodes are available: 2 No preemption victims found for incoming pod.", ["Second"],
     ),
     "one that nothing can help ends it": (

@@ -92,9 +92,15 @@ async def test_the_record_of_an_attempt_says_what_became_of_it_after_the_node_wa
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("1.33.0", "preemption: "), ("1.34.0", "no new claims to deallocate, ")]
+    ("version", "words"),
+    [
+        ("1.33.0", "preemption: "),
+        ("1.34.0", "no new claims to deallocate, "),
+        ("1.36.0", "no new claims to deallocate, "),
+        ("1.37.0", "preemption: "),
+    ],
 )
-async def test_releases_with_dynamic_resources_say_so(world: World, version: str, words: str) -> None:
+async def test_which_releases_say_that_there_are_no_claims_to_give_up(world: World, version: str, words: str) -> None:
     async with open_stage(world, kubernetes_version=version) as made:
         await made.add_node("n1", cpu="1")
         await made.add_pod("p", cpu="2")
@@ -166,7 +172,7 @@ async def test_devices_are_allocated_to_the_claims_of_pods(world: World) -> None
         assert [user["name"] for user in written["status"]["reservedFor"]] == ["p1"]
         condition = await made.condition("p2")
         assert condition["message"] == (
-            "0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, "
+            "0/2 nodes are available: 2 cannot allocate all claims. "
             "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
         )
         # A further device lets the Pod fit at once, and a third Pod may use what the second one uses.

@@ -61,6 +61,7 @@ MATCH, OTHER = {"service": "scan"}, {"aaa": "a"}
 NEAR = pod("p", affinity=affinity(near=[near("zone", MATCH)]))
 NEAR_BOTH = pod("p", affinity=affinity(near=[near("host", {"aaa": "a"}), near("host", {"bbb": "b"})]))
 FAR = pod("p", affinity=affinity(far=[near("zone", MATCH)]))
+FAR_BOTH = pod("p", affinity=affinity(far=[near("zone", {"aaa": "a"}), near("host", {"bbb": "b"})]))
 KEEPS_OFF = {"affinity": affinity(far=[near("zone", MATCH)])}
 
 
@@ -80,6 +81,13 @@ KEEPS_OFF = {"affinity": affinity(far=[near("zone", MATCH)])}
         pytest.param(pod("p"), pod("p", labels={"foo": "a"}), pod("p", labels={"foo": "b"}), True, id="itself"),
         pytest.param(FAR, there(MATCH), there(OTHER), True, id="one is no longer in the way"),
         pytest.param(FAR, there(OTHER), there(MATCH), False, id="one comes into the way"),
+        pytest.param(FAR_BOTH, there({"aaa": "a"}), None, True, id="one in the way of one term goes"),
+        pytest.param(
+            FAR_BOTH, there({"aaa": "a", "bbb": "b"}), there({"bbb": "b"}), True, id="one of two terms is met"
+        ),
+        pytest.param(
+            FAR_BOTH, there({"bbb": "b"}), there({"aaa": "a", "bbb": "b"}), False, id="both terms are not met"
+        ),
         pytest.param(FAR, there(OTHER), None, False, id="another goes"),
         pytest.param(FAR, there(MATCH), None, True, id="one in the way goes"),
         pytest.param(FAR, there(MATCH, on=""), None, False, id="one in the way goes that waited itself"),

@@ -54,7 +54,7 @@ def test_nodes_that_can_what_a_pod_needs(spec: dict[str, Any], fits: set[str]) -
 def test_what_is_said_of_it() -> None:
     bench = Bench([declaring("n")])
     assert bench.message(pod("p", containers=[restarting("RestartAllContainers")])) == (
-        f"0/1 nodes are available: 1 {WHY}. no new claims to deallocate, preemption: 0/1 nodes are available: "
+        f"0/1 nodes are available: 1 {WHY}. preemption: 0/1 nodes are available: "
         "1 Preemption is not helpful for scheduling."
     )
 

@@ -145,7 +145,7 @@ def test_messages(wanted: Object, expected: str) -> None:
     ]
     bench = Bench([node("n1", cpu="2"), node("n2", cpu="2")], there)
     reason = "0/2 nodes are available: 2 Insufficient cpu."
-    assert bench.message(wanted) == f"{reason} no new claims to deallocate, preemption: {expected}"
+    assert bench.message(wanted) == f"{reason} preemption: {expected}"
 
 
 def test_a_pod_whose_victims_are_going_waits() -> None:

@@ -397,6 +397,16 @@ async def test_nominations_follow_the_pod(queue: SchedulingQueue) -> None:
     assert queue.nominator.nominated_on("n2") == []
 
 
+async def test_a_pod_that_is_turned_away_keeps_its_nomination(queue: SchedulingQueue) -> None:
+    """Others are to leave it its place until its gate opens."""
+    gated = waiting("p", status={"nominatedNodeName": "n1"}, schedulingGates=[{"name": "wait"}])
+    queue.add(gated)
+    assert queue.counts()["gated"] == 1
+    assert [p.name for p in queue.nominator.nominated_on("n1")] == ["p"]
+    queue.delete(gated)
+    assert queue.nominator.nominated_on("n1") == []
+
+
 async def test_a_nomination_that_the_status_does_not_show_yet_is_kept(queue: SchedulingQueue) -> None:
     queue.add(waiting("p"))
     queue.nominator.add(waiting("p"), "n1")

@@ -46,14 +46,17 @@ class FailureHandler:
             # What became of the one before is nothing that the new pod should tell of.
             self._queue.done(queued.pod.uid)
             return
-        if current is None or current["spec"].get("nodeName"):
+        bound = current is not None and bool(current["spec"].get("nodeName"))
+        if current is None or bound:
             self._queue.done(queued.pod.uid)
         else:
             queued.pod = PodInfo(current)
             self._put_back(queued, placement)
         pod = queued.pod.pod
         self._recorder.event(pod, WARNING, "FailedScheduling", "Scheduling", truncated(status.message))
-        await self._write_condition(pod, status, placement.nominated)
+        if not bound:
+            # One that is on a node after all (its binding came through, only the answer did not) is scheduled.
+            await self._write_condition(pod, status, placement.nominated)
 
     def _put_back(self, queued: QueuedPod, placement: Placement) -> None:
         try:

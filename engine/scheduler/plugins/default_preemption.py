@@ -50,6 +50,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self._rng = handle.rng.stream("preemption")
         # From 1.36 on a victim that is not bound yet is tried again, and not rejected or deleted.
         self._calls_off = at_least(handle.version, 36)
+        # From 1.37 on the preemptor is told of what was found.
+        self._tells = at_least(handle.version, 37)
         self._memo: Memo = {}
         self._nominated = NominatedKinds()
         # Pods whose victims are being deleted, with the last victim once its turn has come.
@@ -108,7 +110,13 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self.handle.note("candidates", lambda: [candidate.to_json() for candidate in candidates.listed()])
         self.handle.note("preemption", best.to_json())
         self._start(best, pod)
-        return PostFilterResult(SUCCESS, best.node)
+        return PostFilterResult(self._found(best), best.node)
+
+    def _found(self, best: Candidate) -> Status:
+        if not self._tells:
+            return SUCCESS
+        text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
+        return Status(Code.SUCCESS, text)
 
     def _not_eligible(self, pod: PodInfo, statuses: NodeToStatus) -> str:
         """Why the pod may not preempt others now; "" if it may."""

@@ -224,14 +224,19 @@ class DynamicResources(
             # that all it has to say of preemption is this.
             return PostFilterResult(error("not found"))
         if kept.empty:
-            return PostFilterResult(unschedulable("no new claims to deallocate"))
+            return self._nothing_done("no new claims to deallocate")
         try:
-            return PostFilterResult(unschedulable(await self._give_up_one(kept, pod)))
+            done = await self._give_up_one(kept, pod)
         except (ApiError, ConnectionError) as failure:
             return PostFilterResult(error(str(failure)))
+        return PostFilterResult(unschedulable(done)) if done else self._nothing_done("still not schedulable")
+
+    def _nothing_done(self, why: str) -> PostFilterResult:
+        """Since 1.37 nobody is told of that: it helps nobody."""
+        return PostFilterResult(unschedulable() if at_least(self.handle.version, 37) else unschedulable(why))
 
     async def _give_up_one(self, kept: ClaimState, pod: PodInfo) -> str:
-        """Says what was done. Raises what a request raises."""
+        """Says what was done, "" for nothing. Raises what a request raises."""
         for claim in kept.unavailable.values():
             users = users_of(claim)
             if not users or (len(users) == 1 and is_reserved(claim, pod)):
@@ -240,7 +245,7 @@ class DynamicResources(
         if kept.own is not None and kept.own["metadata"]["name"] != IN_MEMORY:
             await self._writer.delete(kept.own)
             return "deletion of ResourceClaim completed"
-        return "still not schedulable"
+        return ""
 
     # -- scoring
 

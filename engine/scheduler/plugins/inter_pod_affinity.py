@@ -228,14 +228,15 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         answered = old is not None and self._matches_all(pod.required_affinity, old)
         if new is not None and not answered and self._matches_all(pod.required_affinity, new):
             return QueueingHint.QUEUE
-        if old is not None and self._in_the_way(pod, old) and not (new is not None and self._in_the_way(pod, new)):
-            return QueueingHint.QUEUE
-        return QueueingHint.SKIP
+        left = self._in_the_way(pod, old) if old is not None else set()
+        if new is not None:
+            left -= self._in_the_way(pod, new)
+        return QueueingHint.QUEUE if left else QueueingHint.SKIP
 
-    def _in_the_way(self, pod: PodInfo, other: PodInfo) -> bool:
-        return any(self.matches(term, other) for term in pod.required_anti_affinity) or any(
-            self.matches(term, pod) for term in other.required_anti_affinity
-        )
+    def _in_the_way(self, pod: PodInfo, other: PodInfo) -> set[AffinityTerm]:
+        """By which terms the other keeps the pod out. That one of them no longer does may open other domains."""
+        own = {term for term in pod.required_anti_affinity if self.matches(term, other)}
+        return own | {term for term in other.required_anti_affinity if self.matches(term, pod)}
 
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object) -> QueueingHint:
         """A node that has come into a domain of the affinity, or has left one of the anti-affinity."""

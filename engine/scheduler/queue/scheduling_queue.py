@@ -245,6 +245,9 @@ class SchedulingQueue:
         return self._to_active(queued, event, plugin)
 
     def _to_active(self, queued: QueuedPod, event: str, plugin: str = "") -> str:
+        if event in (UNSCHEDULED_POD_ADD.label, UNSCHEDULED_POD_UPDATE.label):
+            # Also of one that is turned away: others are to leave it its place.
+            self.nominator.add(queued.pod)
         if not self._passes_gates(queued, event):
             return UNSCHEDULABLE
         return self._into_active(queued, event, plugin)
@@ -255,8 +258,6 @@ class SchedulingQueue:
         self.unschedulable.remove(queued.pod.key)
         self.backoff.remove(queued.pod.key)
         self.active.add(queued.pod.key, queued)
-        if event in (UNSCHEDULED_POD_ADD.label, UNSCHEDULED_POD_UPDATE.label):
-            self.nominator.add(queued.pod)
         self._moved(queued, event, ACTIVE, plugin)
         self._wake.set()
         return ACTIVE
@@ -313,7 +314,7 @@ class SchedulingQueue:
 
     def _moved(self, queued: QueuedPod, event: str, to: str, plugin: str = "") -> None:
         queued.moves.append(Move(self._clock.micro_timestamp(), event, to, plugin))
-        self._metrics.incoming.add(to, event)
+        self._metrics.came_in(to, event)
 
     # -- what time does
 
