@@ -179,6 +179,7 @@ def storage_os(source: Object, path: str, problems: Problems) -> None:
 def csi_driver_name(name: str, path: str, problems: Problems) -> None:
     if not name:
         problems.required(path)
+        return
     if len(name) > _DRIVER_LENGTH:
         problems.too_long(path, _DRIVER_LENGTH)
     problems.all_invalid(path, name, text.dns_subdomain(name.lower()))

@@ -211,7 +211,6 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         spec(attacher="", nodeName="n", source={"persistentVolumeName": "A"}),
         [
             "spec.attacher: Required value",
-            f'spec.attacher: Invalid value: "": {_SUBDOMAIN}',
             f'spec.source.persistentVolumeName: Invalid value: "A": {_SUBDOMAIN}',
         ],
     ),

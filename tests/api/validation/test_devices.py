@@ -84,6 +84,11 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         claim(exactly(), config=[{"requests": ["one"]}]),
         ["spec.devices.config[0].opaque: Required value"],
     ),
+    "a configuration for no driver": (
+        CLAIM,
+        claim(exactly(), config=[{"opaque": {"driver": "", "parameters": {"a": 1}}}]),
+        ["spec.devices.config[0].opaque.driver: Required value"],
+    ),
     "a template": (
         TEMPLATE,
         {"metadata": {"name": "a", "namespace": "default"}, "spec": {"spec": claim({"name": "one"})["spec"]}},
