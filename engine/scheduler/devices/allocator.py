@@ -7,12 +7,12 @@ after the last. Upstream gives up after ten seconds of one Filter, we after so m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 
 from engine.api.types import Object
+from engine.scheduler.devices.candidates import Candidates
 from engine.scheduler.devices.counters import Counters
 from engine.scheduler.devices.pools import Device, DeviceId, Pool, Slices
 from engine.scheduler.devices.requests import (
@@ -212,7 +212,9 @@ class _Search:
             raise _TooManyError
         return False
 
-    def _device(self, index: int, number: int, request: Request, had: int, start: int = 0) -> bool:
+    def _device(
+        self, index: int, number: int, request: Request, had: int, among: Candidates | None = None, start: int = 0
+    ) -> bool:
         """Find the request's devices from the one after `had`, at the place `start` or behind it, and all that comes
         behind."""
         self._steps_left -= 1
@@ -232,29 +234,20 @@ class _Search:
                 lambda: self._device(index, number, request, had + 1),
                 must=True,
             )
-        for place in range(start, len(self._devices)):
-            device = self._devices[place]
-            if not self._is_candidate(index, request, device):
-                continue
-            further = partial(self._device, index, number, request, had + 1, place + 1)
-            if self._with(index, request, device, further):
+        if among is None:
+            among = Candidates(self._candidates(index, request))
+        wanted, place = request.count - had, start
+        while among.has(wanted, place) and (device := among.at(place)) is not None:
+            place += 1
+            if self._with(index, request, device, partial(self._device, index, number, request, had + 1, among, place)):
                 return True
-            if not self._may_be_enough(index, request, place + 1, request.count - had):
-                return False
         return False
 
-    def _is_candidate(self, index: int, request: Request, device: Device) -> bool:
-        if self._in_use(device, index, request):
-            return False
-        return self._is_selectable(self._claims[index].claim, request, device)
-
-    def _may_be_enough(self, index: int, request: Request, start: int, count: int) -> bool:
-        """Whether so many devices are left; to learn of a selector that breaks is left to the search."""
-        try:
-            left = (device for device in self._devices[start:] if self._is_candidate(index, request, device))
-            return sum(1 for _ in islice(left, count)) == count
-        except AllocationError:
-            return True
+    def _candidates(self, index: int, request: Request) -> Iterator[Device]:
+        claim = self._claims[index].claim
+        for device in self._devices:
+            if not self._in_use(device, index, request) and self._is_selectable(claim, request, device):
+                yield device
 
     def _with(
         self, index: int, request: Request, device: Device, further: Callable[[], bool], *, must: bool = False
