@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.api.errors import ApiError, Cause, bad_request, field_invalid, invalid
+from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, field_invalid, invalid
 from engine.api.types import GVK, Object
+from engine.api.validation.problems import NO_FIELD
 from engine.api.wire import Request, Response
 from engine.apiserver.registry.options import flag, integer
 from engine.world import World
 
 _TEXT = "text/plain"
 _OPTIONS = GVK("", "v1", "PodLogOptions")
-_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 # How often a log that is followed is looked at, in model seconds (kubelet logs.go, blockForNewLogs without fsnotify).
 _FOLLOW_PERIOD = 0.25
 _LONGEST = 9_223_372_036  # seconds of a time.Duration
@@ -35,8 +36,8 @@ class LogOptions:
     limit: int | None = None
 
     @classmethod
-    def of(cls, request: Request, now: datetime) -> LogOptions:
-        """Raises ApiError 400 or 422."""
+    def of(cls, request: Request, now: datetime, name: str) -> LogOptions:
+        """Of the log of the Pod with this name. Raises ApiError 400 or 422."""
         tail, limit = integer(request, "tailLines"), integer(request, "limitBytes")
         seconds = integer(request, "sinceSeconds")
         since_time = request.parameter("sinceTime")
@@ -45,10 +46,14 @@ class LogOptions:
             causes.append(field_invalid("tailLines", tail, "must be greater than or equal to 0"))
         if limit is not None and limit < 1:
             causes.append(field_invalid("limitBytes", limit, "must be greater than 0"))
-        if seconds is not None and seconds < 1:
+        if seconds is not None and since_time:
+            causes.append(field_forbidden(NO_FIELD, "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+        elif seconds is not None and seconds < 1:
             causes.append(field_invalid("sinceSeconds", seconds, "must be greater than 0"))
+        if "stream" in request.query:  # PodLogsQuerySplitStreams is off
+            causes.append(field_forbidden("stream", "may not be specified"))
         if causes:
-            raise invalid(_OPTIONS, "", causes)
+            raise invalid(_OPTIONS, name, causes)
         since = now - timedelta(seconds=min(seconds, _LONGEST)) if seconds is not None else None
         if since_time:
             since = _moment(since_time)
@@ -78,7 +83,7 @@ class PodLogs:
 
     def answer(self, request: Request, pod: Object) -> Response:
         """Raises ApiError 400 in the kubelet's words, 500 where the node does not answer."""
-        options = LogOptions.of(request, self._world.clock.now())
+        options = LogOptions.of(request, self._world.clock.now(), pod["metadata"]["name"])
         container = container_named(pod, options.container)
         node = (pod.get("spec") or {}).get("nodeName")
         headers = {"content-type": _TEXT}
@@ -99,14 +104,10 @@ def container_named(pod: Object, wanted: str) -> str:
         if wanted not in names:
             raise bad_request(f"container {wanted} is not valid for pod {pod['metadata']['name']}")
         return wanted
-    containers = [container["name"] for container in spec["containers"]]
-    if len(containers) == 1:
-        return str(containers[0])
+    if len(spec["containers"]) == 1:
+        return str(spec["containers"][0]["name"])
     name = pod["metadata"]["name"]
-    text = f"a container name must be specified for pod {name}, choose one of: [{' '.join(containers)}]"
-    if init := [container["name"] for container in spec.get("initContainers") or ()]:
-        text += f" or one of the init containers: [{' '.join(init)}]"
-    raise bad_request(text)
+    raise bad_request(f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]")
 
 
 class _Source:

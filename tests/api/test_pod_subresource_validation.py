@@ -75,9 +75,9 @@ def test_memory_may_shrink_whether_or_not_the_container_restarts_for_it(policy: 
 def test_a_static_pod_is_as_its_file_says() -> None:
     old = stored(pod())
     old["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
-    assert [str(cause) for cause in validate_resize(old, old)] == [": Forbidden: static pods cannot be resized"]
+    assert [str(cause) for cause in validate_resize(old, old)] == ["[]: Forbidden: static pods cannot be resized"]
     assert [str(cause) for cause in validate_ephemeral_containers(old, old)] == [
-        ": Forbidden: static pods do not support ephemeral containers"
+        "[]: Forbidden: static pods do not support ephemeral containers"
     ]
 
 

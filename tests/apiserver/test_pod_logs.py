@@ -72,19 +72,23 @@ async def test_the_kubelet_may_have_none(client: Client, log: Log, world: World)
 
 
 async def test_which_container(client: Client, world: World, default_account: Object) -> None:
-    two = pod(containers=[{"name": "a", "image": "x"}, {"name": "b", "image": "x"}])
+    two = pod(containers=[{"name": name, "image": "x"} for name in "ab"], initContainers=[{"name": "i", "image": "x"}])
     await client.create(PODS, two, namespace="default")
     response = await client.send("GET", PATH)
-    assert response.body["message"] == "a container name must be specified for pod web, choose one of: [a b]"
+    assert response.body["message"] == "a container name must be specified for pod web, choose one of: [i a b]"
     response = await client.send("GET", PATH, query={"container": ["c"]})
     assert response.body["message"] == "container c is not valid for pod web"
     assert await read(client, container="a") == b""  # the Pod is on no node yet
 
 
 async def test_parameters_that_make_no_sense(client: Client, log: Log) -> None:
-    for query in ({"tailLines": "-1"}, {"limitBytes": "0"}, {"sinceSeconds": "0"}):
-        response = await client.send("GET", PATH, query={name: [value] for name, value in query.items()})
-        assert response.status == 422, query
+    for name, value in {"tailLines": "-1", "limitBytes": "0", "sinceSeconds": "0"}.items():
+        response = await client.send("GET", PATH, query={name: [value]})
+        assert response.status == 422, name
+        assert response.body["message"].startswith(f'PodLogOptions "web" is invalid: {name}: Invalid value: {value}: ')
+    since = {"sinceSeconds": ["1"], "sinceTime": ["2026-01-01T00:00:02Z"], "stream": ["Stdout"]}
+    response = await client.send("GET", PATH, query=since)
+    assert [cause["field"] for cause in response.body["details"]["causes"]] == ["[]", "stream"]
     with pytest.raises(ApiError, match="invalid syntax"):
         await client.request("GET", PATH, query={"tailLines": ["x"]})
 

@@ -10,7 +10,7 @@ from engine.api.validation.differences import difference
 from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.metadata import object_meta_update
 from engine.api.validation.pods import pod_as_before
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import NO_FIELD, Problems
 
 _MIRROR = "kubernetes.io/config.mirror"
 _CONTAINERS = ("initContainers", "containers")
@@ -115,7 +115,7 @@ def _is_static(pod: Object) -> bool:
 
 def _only(detail: str) -> Problems:
     problems = Problems()
-    problems.forbidden("", detail)
+    problems.forbidden(NO_FIELD, detail)
     return problems
 
 

@@ -9,7 +9,7 @@ from engine.api.validation.environment import file_volumes
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import annotation_map, label_map
 from engine.api.validation.pod_resources import pod_resources
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import NO_FIELD, Problems
 from engine.api.validation.resources import requirements
 from engine.api.validation.security import pod_security_context
 from engine.api.validation.volumes import VolumeOwner, volumes
@@ -172,7 +172,7 @@ def _resource_claims(spec: Object, path: str, problems: Problems, *, owner: Volu
     names: set[str] = set()
     for index, claim in enumerate(spec.get("resourceClaims", ())):
         if owner.is_static:
-            problems.forbidden("", "static pods do not support resource claims")
+            problems.forbidden(NO_FIELD, "static pods do not support resource claims")
             names.add(claim.get("name", ""))
             continue
         at, name = f"{path}[{index}]", claim.get("name", "")

@@ -15,6 +15,8 @@ from engine.api.validation.text import domain_prefixed_path
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
+# How upstream shows the path of no field, a root without a name.
+NO_FIELD = "[]"
 
 
 class Problems(list[Cause]):

@@ -146,7 +146,7 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     ),
     "a static Pod with claims": (
         annotated({"kubernetes.io/config.mirror": "x"}, nodeName="n", resourceClaims=[{"name": "A"}, {"name": "b"}]),
-        [": Forbidden: static pods do not support resource claims"] * 2,
+        ["[]: Forbidden: static pods do not support resource claims"] * 2,
     ),
     "a mirror of no node": (
         annotated({"kubernetes.io/config.mirror": "x"}),
