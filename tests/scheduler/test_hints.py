@@ -63,6 +63,7 @@ NEAR_BOTH = pod("p", affinity=affinity(near=[near("host", {"aaa": "a"}), near("h
 FAR = pod("p", affinity=affinity(far=[near("zone", MATCH)]))
 FAR_BOTH = pod("p", affinity=affinity(far=[near("zone", {"aaa": "a"}), near("host", {"bbb": "b"})]))
 KEEPS_OFF = {"affinity": affinity(far=[near("zone", MATCH)])}
+NOMINATED: dict[str, Any] = {"on": "", "status": {"nominatedNodeName": "n"}}
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,11 @@ KEEPS_OFF = {"affinity": affinity(far=[near("zone", MATCH)])}
         pytest.param(FAR, there(OTHER), None, False, id="another goes"),
         pytest.param(FAR, there(MATCH), None, True, id="one in the way goes"),
         pytest.param(FAR, there(MATCH, on=""), None, False, id="one in the way goes that waited itself"),
+        pytest.param(NEAR, None, there(MATCH, **NOMINATED), True, id="one that is wanted is nominated"),
+        pytest.param(NEAR, None, there(OTHER, **NOMINATED), False, id="another is nominated"),
+        pytest.param(NEAR, there(OTHER, **NOMINATED), there(MATCH, **NOMINATED), True, id="a nominated one is wanted"),
+        pytest.param(FAR, there(MATCH, **NOMINATED), None, True, id="one in the way goes that was nominated"),
+        pytest.param(FAR, there(OTHER, **NOMINATED), None, False, id="one goes that was nominated"),
         pytest.param(pod("p", labels=MATCH), there({}, **KEEPS_OFF), None, True, id="one goes that kept it off"),
         pytest.param(pod("p", labels=OTHER), there({}, **KEEPS_OFF), None, False, id="one goes that kept others off"),
     ],
@@ -139,6 +145,9 @@ HONORS = pod("p", labels=FOO, topologySpreadConstraints=[spread("zone", FOO, nod
         pytest.param(ONE, None, there(FOO, on=""), Action.ADD, False, id="a match waits itself"),
         pytest.param(ONE, there(BAR, on=""), there(FOO, on=""), Action.UPDATE_POD_LABEL, False, id="one that waits"),
         pytest.param(ONE, there(FOO, on=""), None, Action.DELETE, False, id="a match goes that waited itself"),
+        pytest.param(ONE, None, there(FOO, **NOMINATED), Action.ADD, True, id="a match is nominated"),
+        pytest.param(ONE, None, there(BAR, **NOMINATED), Action.ADD, False, id="no match is nominated"),
+        pytest.param(ONE, there(FOO, **NOMINATED), None, Action.DELETE, True, id="a nominated match goes"),
         pytest.param(ONE, None, there(FOO, namespace="x"), Action.ADD, False, id="in another namespace"),
         pytest.param(ONE, None, there(BAR), Action.ADD, False, id="no match comes"),
         pytest.param(ONE, there(FOO), None, Action.DELETE, True, id="a match goes"),
@@ -182,6 +191,13 @@ def test_spread_after_pods(
 ) -> None:
     before, after, event = pod_event(old, new, action)
     assert helps(PodTopologySpread, event, waiting, before, after) is expected
+
+
+def test_older_versions_count_no_nominated_pods() -> None:
+    bench = Bench(version="v1.35.0")
+    before, after, event = pod_event(None, there({**MATCH, **FOO}, **NOMINATED), Action.ADD)
+    assert not helps(InterPodAffinity, event, NEAR, before, after, bench=bench)
+    assert not helps(PodTopologySpread, event, ONE, before, after, bench=bench)
 
 
 def tainted(found: Object, *taints: Object) -> Object:

@@ -28,7 +28,7 @@ from engine.scheduler.framework.plugin import (
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.topology import DomainCounts
+from engine.scheduler.plugins.topology import DomainCounts, has_a_place
 from engine.scheduler.pod_info import AffinityTerm, LabelGroup, PodInfo
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> QueueingHint:
         """Queue if a pod on a node has begun to answer the affinity, or has ceased to stand in the way."""
-        if any(other is not None and not other.node_name for other in (old, new)):
+        if any(other is not None and not has_a_place(other, self.handle.version) for other in (old, new)):
             return QueueingHint.SKIP
         answered = old is not None and self._matches_all(pod.required_affinity, old)
         if new is not None and not answered and self._matches_all(pod.required_affinity, new):

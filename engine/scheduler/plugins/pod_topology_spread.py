@@ -38,7 +38,7 @@ from engine.scheduler.plugins.spread_constraints import (
     default_constraints,
     parse,
 )
-from engine.scheduler.plugins.topology import by_domain
+from engine.scheduler.plugins.topology import by_domain, has_a_place
 from engine.scheduler.pod_info import PodInfo
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> QueueingHint:
         """A change in the number of matching pods shifts the skew."""
-        if any(other is not None and not _counts_for(pod, other) for other in (old, new)):
+        if any(other is not None and not self._counts_for(pod, other) for other in (old, new)):
             return QueueingHint.SKIP
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if _tolerates_others(pod, old, new) and any(constraint.honor_taints for constraint in constraints):
@@ -247,17 +247,16 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
                 return QueueingHint.QUEUE
         return QueueingHint.SKIP
 
+    def _counts_for(self, pod: PodInfo, other: PodInfo) -> bool:
+        """Whether another pod has a part in the pod's spread: as itself, or on a node and in its namespace."""
+        return other.uid == pod.uid or (other.namespace == pod.namespace and has_a_place(other, self.handle.version))
+
     def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> QueueingHint:
         """A node that is, was or has become one of the spread, unless nothing of it changes that matters to it."""
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         before, after = _values(old, constraints), _values(new, constraints)
         tainted = old is not None and new is not None and after is not None and _taints(old) != _taints(new)
         return QueueingHint.QUEUE if before != after or tainted else QueueingHint.SKIP
-
-
-def _counts_for(pod: PodInfo, other: PodInfo) -> bool:
-    """Whether another pod has a part in the pod's spread: as itself, or on a node and in its namespace."""
-    return other.uid == pod.uid or (bool(other.node_name) and other.namespace == pod.namespace)
 
 
 def _tolerates_others(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> bool:

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.scheduler.cache.snapshot import Rows, Snapshot
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.node_info import NodeInfo
+from engine.scheduler.pod_info import PodInfo
 
 Counts = NDArray[np.int64]
 
@@ -78,3 +80,8 @@ class DomainCounts:
         twin = DomainCounts(self._snapshot)
         twin._counts = {key: counts.copy() for key, counts in self._counts.items()}
         return twin
+
+
+def has_a_place(pod: PodInfo, version: str) -> bool:
+    """Whether what becomes of a pod shifts counts: it is on a node or, since 1.36, nominated to one."""
+    return bool(pod.node_name or (pod.nominated_node_name and at_least(version, 36)))
