@@ -52,6 +52,24 @@ def many(count: int, **fields: Any) -> list[Object]:
         pytest.param([claim("x", wants(count=9))], many(8), None, id="one more than there are"),
         pytest.param([claim("x", wants(count=21))], many(20), None, id="one more than there are of many"),
         pytest.param(
+            [claim("x", wants(count=17), constraints=[{"matchAttribute": NUMA}])],
+            [device(f"d{i}", numa=i % 2) for i in range(32)],
+            None,
+            id="one more than are alike",
+        ),
+        pytest.param(
+            [claim("x", wants(count=15), constraints=[{"distinctAttribute": NUMA}])],
+            [device(f"d{i}", numa=i // 3) for i in range(40)],
+            None,
+            id="one more than are different",
+        ),
+        pytest.param(
+            [claim("x", wants("r"), wants("s", count=16), constraints=[{"requests": ["s"], "matchAttribute": NUMA}])],
+            [device(f"d{i}", numa=i % 2) for i in range(32)],
+            [["r=d0", *(f"s=d{i}" for i in range(1, 32, 2))]],
+            id="as many as are alike",
+        ),
+        pytest.param(
             [claim("x", wants(count=4)), claim("y", wants(count=5))], many(8), None, id="one more for two claims"
         ),
         pytest.param(
@@ -95,10 +113,11 @@ def test_what_is_found(claims: list[Object], devices: list[Object], expected: li
 
 
 def test_a_search_without_end_is_given_up() -> None:
-    devices = [device(f"d{i}", numa=i // 3) for i in range(40)]
-    different = [{"requests": [], "distinctAttribute": NUMA}]
+    devices = [device(f"d{i}", numa=i % 2, slot=i % 2 * 100 + i // 6) for i in range(60)]
+    one_node = {"requests": [], "matchAttribute": NUMA}
+    each_its_slot = {"requests": [], "distinctAttribute": f"{DRIVER}/slot"}
     with pytest.raises(SearchTimeoutError, match="timed out trying to allocate devices"):
-        search([claim("x", wants(count=20), constraints=different)], *devices)
+        search([claim("x", wants(count=11), constraints=[one_node, each_its_slot])], *devices)
 
 
 USER = pod("p", resourceClaims=[{"name": "d", "resourceClaimName": "c"}])

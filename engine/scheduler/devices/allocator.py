@@ -238,15 +238,25 @@ class _Search:
             among = Candidates(self._candidates(index, request))
         wanted, place = request.count - had, start
         while among.has(wanted, place) and (device := among.at(place)) is not None:
-            place += 1
+            place, before = place + 1, self._steps_left
             if self._with(index, request, device, partial(self._device, index, number, request, had + 1, among, place)):
                 return True
+            if self._steps_left < before and not self._may_agree(index, request, among, place, wanted):
+                return False
         return False
+
+    def _may_agree(self, index: int, request: Request, among: Candidates, start: int, count: int) -> bool:
+        """Whether the claim's constraints let so many be chosen from a place on, if that can be told."""
+        constraints = self._claims[index].constraints
+        devices = among.after(start) if constraints else None
+        return devices is None or all(constraint.may_take(request, devices, count) for constraint in constraints)
 
     def _candidates(self, index: int, request: Request) -> Iterator[Device]:
         claim = self._claims[index].claim
         for device in self._devices:
-            if not self._in_use(device, index, request) and self._is_selectable(claim, request, device):
+            if self._in_use(device, index, request) or not self._is_selectable(claim, request, device):
+                continue
+            if not tainted(device, request):
                 yield device
 
     def _with(
@@ -292,7 +302,7 @@ class _Search:
 
     def _choose(self, index: int, request: Request, device: Device, *, must: bool) -> bool:
         each = self._claims[index]
-        if self._in_use(device, index, request) or tainted(device, request):
+        if must and (self._in_use(device, index, request) or tainted(device, request)):
             return False
         share = self._share(index, request, device)
         if share is None:

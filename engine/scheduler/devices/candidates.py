@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from engine.scheduler.devices.pools import Device
 from engine.scheduler.devices.requests import AllocationError
@@ -32,16 +33,18 @@ class Candidates:
         """Whether there may be so many from a place on: one that breaks is left to who comes to it."""
         return start + count <= len(self._known) or self._find(start + count) or self._failure is not None
 
-    def _find(self, count: int) -> bool:
+    def after(self, start: int) -> list[Device] | None:
+        """All from a place on; None if one of them breaks."""
+        self._find(inf)
+        return self._known[start:] if self._failure is None else None
+
+    def _find(self, count: float) -> bool:
         """Whether there are so many in all."""
-        if self._failure is not None:
-            return False
         try:
-            while len(self._known) < count:
+            while self._failure is None and len(self._known) < count:
                 self._known.append(next(self._found))
         except StopIteration:
-            return False
+            pass
         except AllocationError as failure:
             self._failure = failure
-            return False
-        return True
+        return len(self._known) >= count

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,19 +138,34 @@ class Constraint:
     attribute: str
     distinct: bool
     values: list[tuple[str, Any]] = field(default_factory=list)
+    _known: dict[int, tuple[str, Any] | None] = field(default_factory=dict)  # by the identity of the device
 
     def add(self, request: Request, device: Device) -> bool:
         """Whether the device may join; it has then."""
         if not request.applies(self.requests):
             return True
-        attribute = attribute_of(device, self.attribute)
-        value = _typed(attribute) if attribute is not None else None
+        value = self._value(device)
         if value is None:
             return False
         if self.values and (value in self.values) == self.distinct:
             return False
         self.values.append(value)
         return True
+
+    def may_take(self, request: Request, devices: Iterable[Device], count: int) -> bool:
+        """Whether so many of the devices may join together."""
+        if not request.applies(self.requests):
+            return True
+        found = [value for device in devices if (value := self._value(device)) is not None]
+        if self.distinct:
+            return len(set(found).difference(self.values)) >= count
+        return (found.count(self.values[0]) if self.values else max(Counter(found).values(), default=0)) >= count
+
+    def _value(self, device: Device) -> tuple[str, Any] | None:
+        if (key := id(device)) not in self._known:
+            attribute = attribute_of(device, self.attribute)
+            self._known[key] = _typed(attribute) if attribute is not None else None
+        return self._known[key]
 
     def remove(self, request: Request) -> None:
         """Take back the last one that joined."""
