@@ -29,6 +29,7 @@ from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.nonresource import NonResource
+from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, parse
 from engine.apiserver.request_metrics import RequestMetrics
@@ -66,6 +67,7 @@ class Chain:
         audit_ids: Rng,
         levels: PriorityLevels,
         deadlines: Deadlines,
+        protobuf: ProtobufAnswers,
         auditor: Auditor | None = None,
     ) -> None:
         self._world = world
@@ -79,6 +81,7 @@ class Chain:
         self._audit_ids = audit_ids
         self._levels = levels
         self._deadlines = deadlines
+        self._protobuf = protobuf
         self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
@@ -102,6 +105,7 @@ class Chain:
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
+        await self._protobuf.convert(request, response)
         return response
 
     async def _timely(self, call: Call) -> Response:

@@ -160,7 +160,7 @@ class HttpServer:
         if "content-type" in headers:
             return orjson.dumps(body, option=option)
         accept = request.headers.get("accept", "")
-        if YAML in accept and negotiate(accept).media_type == YAML:
+        if YAML in accept and negotiate(accept, typed=False).media_type == YAML:
             headers["content-type"] = YAML
             plain = orjson.loads(orjson.dumps(_as_go_has_it(body)))
             return yaml.dump(plain, Dumper=yaml.CSafeDumper, allow_unicode=True).encode()

@@ -97,7 +97,8 @@ class Rest:
         """Run the verb of a resource request. Raises ApiError."""
         info, request = call.gvr_resource, call.info
         accept = call.request.headers.get("accept", "")
-        form = negotiate_stream(accept) if request.watching else negotiate(accept)
+        typed = not info.custom or request.subresource == "scale"
+        form = negotiate_stream(accept, typed=typed) if request.watching else negotiate(accept, typed=typed)
         if request.subresource:
             return await self._subresource(call, info, form)
         match request.verb:
@@ -209,7 +210,8 @@ class Rest:
                     include=include,
                 ),
             )
-        return Response(200, headers={"content-type": "application/json"}, events=events)
+        untyped = info.custom and not form.kind
+        return Response(200, headers={"content-type": "application/json"}, events=events, untyped=untyped)
 
     # -- subresources
 

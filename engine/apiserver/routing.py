@@ -18,7 +18,7 @@ from engine.api.errors import (
     path_not_found,
 )
 from engine.api.resources import ResourceInfo, ResourceRegistry
-from engine.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
+from engine.api.wire import PROTOBUF
 from engine.apiserver.request_info import RequestInfo
 
 PAGE_NOT_FOUND = "404 page not found"

@@ -61,6 +61,8 @@ from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
+from engine.apiserver.protobuf import Encoder
+from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.registry.patch import Patcher
@@ -164,13 +166,14 @@ class ApiServer:
         )
         writer = Writer(self.backend)
         deleter = Deleter(self.backend, writer)
+        encoder = Encoder(self.backend.definitions)
         rest = Rest(
             self.backend,
             reader=Reader(self.backend),
             writer=writer,
             patcher=Patcher(self.backend, writer),
             deleter=deleter,
-            watches=WatchOpener(self.backend),
+            watches=WatchOpener(self.backend, encoder),
             reviews=Reviews(authorizer, rbac, authenticator, tokens),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
@@ -211,6 +214,7 @@ class ApiServer:
             audit_ids=rng.stream("audit-ids"),
             levels=levels,
             deadlines=Deadlines(world, self._tasks),
+            protobuf=ProtobufAnswers(encoder, world.clock),
             auditor=self._auditor,
         )
 

@@ -11,7 +11,7 @@ from engine.client import Client
 from tests.apiserver.conftest import config_map
 from tests.apiserver.test_create import deployment
 
-JSON, YAML = "application/json", "application/yaml"
+JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 _TABLE = "as=Table;v={};g=meta.k8s.io"
 FORMS: dict[str, tuple[str, Form | None]] = {
     "nothing": ("", Form()),
@@ -32,13 +32,16 @@ FORMS: dict[str, tuple[str, Form | None]] = {
     ),
     "a table that there will be": (f"{JSON};{_TABLE.format('v2')},{JSON}", Form()),
     "a table that there will be, or nothing": (f"{JSON};{_TABLE.format('v2')}", None),
-    "protobuf or else JSON": (f"application/vnd.kubernetes.protobuf,{JSON}", Form()),
+    "protobuf or else JSON": (f"{PROTOBUF},{JSON}", Form(PROTOBUF)),
+    "JSON or else protobuf": (f"{JSON},{PROTOBUF}", Form()),
     "metadata in protobuf or else in JSON": (
-        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,"
+        f"{PROTOBUF};as=PartialObjectMetadata;v=v1;g=meta.k8s.io,"
         f"{JSON};as=PartialObjectMetadata;v=v1;g=meta.k8s.io,{JSON}",
-        Form(JSON, "PartialObjectMetadata"),
+        Form(PROTOBUF, "PartialObjectMetadata"),
     ),
-    "protobuf alone": ("application/vnd.kubernetes.protobuf", None),
+    "protobuf alone": (PROTOBUF, Form(PROTOBUF)),
+    "a table in protobuf or else JSON": (f"{PROTOBUF};{_TABLE.format('v1')},{JSON}", Form()),
+    "a table in protobuf": (f"{PROTOBUF};{_TABLE.format('v1')}", None),
 }  # fmt: skip
 
 

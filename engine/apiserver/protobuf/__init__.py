@@ -1,5 +1,6 @@
-"""Kubernetes' protobuf encoding of request bodies, which kubectl's typed commands send."""
+"""Kubernetes' protobuf: bodies of requests, which kubectl's typed commands send, and answers for who wants them so."""
 
-from engine.apiserver.protobuf.decoding import MEDIA_TYPE, decode_body
+from engine.apiserver.protobuf.decoding import decode_body
+from engine.apiserver.protobuf.encoding import Encoder
 
-__all__ = ["MEDIA_TYPE", "decode_body"]
+__all__ = ["Encoder", "decode_body"]

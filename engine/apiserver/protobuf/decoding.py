@@ -20,17 +20,16 @@ from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definit
 from engine.api.types import GVK
 from engine.apiserver.protobuf.wire import WireError, fields, signed
 
-MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
-_MAGIC = b"k8s\0"
+MAGIC = b"k8s\0"
 _PREFIXES = (
     "io.k8s.api.",
     "io.k8s.apimachinery.pkg.apis.",
     "io.k8s.apiextensions-apiserver.pkg.apis.",
     "io.k8s.kube-aggregator.pkg.apis.",
 )
-_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
-_RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
-_FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
+JSON_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
+RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -46,7 +45,8 @@ class _Unsupported(Exception):
 
 
 @lru_cache(maxsize=1)
-def _field_numbers() -> dict[str, dict[int, _Numbered]]:
+def field_numbers() -> dict[str, dict[int, _Numbered]]:
+    """The fields of every message by their numbers."""
     text = (files(__package__) / "field_numbers.txt").read_text()
     found: dict[str, dict[int, _Numbered]] = {}
     for line in text.splitlines():
@@ -65,18 +65,18 @@ def _field_numbers() -> dict[str, dict[int, _Numbered]]:
 def field_names(message: str) -> list[str]:
     """The JSON names of a message's fields in the order of their numbers; none of a message that is not known."""
     found: list[str] = []
-    for _, (name, _) in sorted(_field_numbers().get(message, {}).items()):
+    for _, (name, _) in sorted(field_numbers().get(message, {}).items()):
         found.extend(field_names(name[1:]) if name.startswith("+") else [name])
     return found
 
 
 def decode_body(definitions: Definitions, body: bytes) -> Any:
     """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for a kind whose numbers are not known."""
-    if not body.startswith(_MAGIC):
+    if not body.startswith(MAGIC):
         raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     try:
-        gvk, raw = _envelope(body[len(_MAGIC) :])
-        schema = definitions.kind(gvk) or _shared(definitions, gvk)
+        gvk, raw = _envelope(body[len(MAGIC) :])
+        schema = schema_of(definitions, gvk)
         if schema is None:
             raise _Unsupported(gvk.kind)
         value = _message(definitions, schema, raw)
@@ -92,10 +92,9 @@ def decode_body(definitions: Definitions, body: bytes) -> Any:
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, **value}
 
 
-def _shared(definitions: Definitions, gvk: GVK) -> Schema | None:
-    """DeleteOptions is of every group, so that no kind alone is its own."""
-    name = f"io.k8s.apimachinery.pkg.apis.meta.v1.{gvk.kind}"
-    return definitions.get(name)
+def schema_of(definitions: Definitions, gvk: GVK) -> Schema | None:
+    """Of a kind; DeleteOptions is of every group, so that no kind alone is its own."""
+    return definitions.kind(gvk) or definitions.get(f"io.k8s.apimachinery.pkg.apis.meta.v1.{gvk.kind}")
 
 
 def _envelope(data: bytes) -> tuple[GVK, bytes]:
@@ -135,7 +134,7 @@ def _message(definitions: Definitions, schema: Schema, data: bytes) -> dict[str,
 def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes, found: dict[str, Any]) -> None:
     if not data:
         return
-    numbers = _field_numbers().get(message)
+    numbers = field_numbers().get(message)
     if numbers is None:
         raise _Unsupported(message)
     for number, value in fields(data):
@@ -209,10 +208,10 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
         return _int_or_string(data)
     if node.definition in (TIME, MICRO_TIME):
         return _time(data, micro=node.definition == MICRO_TIME)
-    if node.definition in (_RAW, _FIELDS_V1):
+    if node.definition in (RAW, FIELDS_V1):
         raw = next((f.value for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), b"null")
         return orjson.loads(raw)
-    if node.definition.startswith(_SCHEMAS) and node.type != "object":
+    if node.definition.startswith(JSON_SCHEMAS) and node.type != "object":
         return _schema_part(definitions, node, data)
     if node.type == "object":
         return _message(definitions, node, data)
@@ -223,8 +222,8 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
 
 def _schema_part(definitions: Definitions, node: Schema, data: bytes) -> Any:
     """What in a JSON schema has no one type: any JSON, or a schema or else a truth value, schemas or names."""
-    kind = node.definition.removeprefix(_SCHEMAS)
-    props = definitions[f"{_SCHEMAS}SchemaProps"]
+    kind = node.definition.removeprefix(JSON_SCHEMAS)
+    props = definitions[f"{JSON_SCHEMAS}SchemaProps"]
     found: dict[int, list[int | float | bytes]] = {}
     for field in fields(data):
         found.setdefault(field.number, []).append(field.value)

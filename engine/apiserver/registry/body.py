@@ -17,9 +17,8 @@ from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_me
 from engine.api.go_json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
-from engine.api.wire import JSON, YAML, Request
+from engine.api.wire import JSON, PROTOBUF, YAML, Request
 from engine.apiserver.call import Call
-from engine.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
 from engine.apiserver.protobuf import decode_body
 from engine.apiserver.registry.yaml_body import read_yaml, twice_in_yaml, unmarshal_errors
 from engine.trace import Hop

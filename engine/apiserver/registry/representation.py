@@ -15,10 +15,10 @@ from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.tables import table
 from engine.api.types import Object
-from engine.api.wire import JSON, YAML, WatchEvent
+from engine.api.wire import JSON, PROTOBUF, YAML, WatchEvent
 
 _GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
-_SERVED = (JSON, YAML)
+_SERVED = (JSON, YAML, PROTOBUF)
 _ANY = ("*/*", "application/*", "")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 _CONVERTING = frozenset(("as", "g", "v"))
@@ -38,9 +38,10 @@ class Form(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def negotiate(accept: str) -> Form:
+def negotiate(accept: str, *, typed: bool = True) -> Form:
     """The form of an Accept header that this server makes and the client likes best; of those that it likes as well
-    the first. Raises ApiError 406."""
+    the first. Of what Go has no type for (`typed`), a custom object, only the metadata has a protobuf, and no Table has
+    one (handlers/rest.go AllowsMediaTypeTransform). Raises ApiError 406."""
     if not accept or accept == JSON:
         return Form()
     for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_liking, reverse=True):
@@ -49,21 +50,23 @@ def negotiate(accept: str) -> Form:
         if parameters.get("stream", "watch") != "watch":
             continue
         served = media_type if media_type in _SERVED else JSON
+        kind = parameters.get("as", "")
+        if served == PROTOBUF and (kind == "Table" or not (typed or kind)):
+            continue
         if not _CONVERTING & parameters.keys():
             return Form(served)
-        kind = parameters.get("as", "")
         version = parameters.get("v", "")
         if kind in _FORMS and parameters.get("g") == _GROUP and version in _VERSIONS:
             return Form(served, kind, version)
-    raise not_acceptable((JSON, YAML, "application/vnd.kubernetes.protobuf"))
+    raise not_acceptable(_SERVED)
 
 
-_STREAMED = tuple(f"{each};stream=watch" for each in (JSON, "application/vnd.kubernetes.protobuf"))
+_STREAMED = tuple(f"{each};stream=watch" for each in (JSON, PROTOBUF))
 
 
-def negotiate_stream(accept: str) -> Form:
+def negotiate_stream(accept: str, *, typed: bool = True) -> Form:
     """The form of the events of a watch, which are never YAML. Raises ApiError 406."""
-    form = negotiate(accept)
+    form = negotiate(accept, typed=typed)
     if form.media_type == YAML:
         raise not_acceptable(_STREAMED)
     return form

@@ -14,12 +14,13 @@ import orjson
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.api.wire import EventStream, WatchEvent
+from engine.api.wire import PROTOBUF, EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.causes import name_causes
 from engine.apiserver.corrupt_objects import initializing
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
+from engine.apiserver.protobuf import Encoder
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.representation import negotiate_stream
@@ -35,8 +36,9 @@ MIN_REQUEST_TIMEOUT = 1800.0
 
 
 class WatchOpener:
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, encoder: Encoder) -> None:
         self._backend = backend
+        self._encoder = encoder
 
     async def open(self, call: Call) -> EventStream:
         """Raises ApiError 400, 422, 500, and 429 while there are objects that cannot be read."""
@@ -87,7 +89,7 @@ class WatchOpener:
             end = bookmark(selection.info, revision)
             end["metadata"]["annotations"] = {
                 INITIAL_EVENTS_END: "true",
-                LIST_BLUEPRINT: list_blueprint(selection.info, accept),
+                LIST_BLUEPRINT: list_blueprint(selection.info, accept, self._encoder),
             }
             initial.append(WatchEvent("BOOKMARK", end, revision))
         return initial, revision
@@ -123,10 +125,10 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
     )
 
 
-def list_blueprint(info: ResourceInfo, accept: str) -> str:
+def list_blueprint(info: ResourceInfo, accept: str, encoder: Encoder) -> str:
     """The list that a client makes of the initial events, still empty, in the form that it asks for
     (handlers/response.go watchListTransformer)."""
-    form = negotiate_stream(accept)
+    form = negotiate_stream(accept, typed=not info.custom)
     empty: Object
     if form.kind == "PartialObjectMetadata":
         empty = {"kind": "PartialObjectMetadataList", "apiVersion": form.api_version, "metadata": {}, "items": []}
@@ -134,6 +136,8 @@ def list_blueprint(info: ResourceInfo, accept: str) -> str:
         empty = {"apiVersion": info.gvr.api_version, "items": [], "kind": info.list_kind}
     else:
         empty = {"kind": info.list_kind, "apiVersion": info.gvr.api_version, "metadata": {}, "items": None}
+    if form.media_type == PROTOBUF:
+        return b64encode(encoder.encode(empty)).decode()
     return b64encode(orjson.dumps(empty, option=orjson.OPT_APPEND_NEWLINE)).decode()
 
 

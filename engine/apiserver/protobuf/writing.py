@@ -1,0 +1,28 @@
+"""Bytes of protocol buffers' wire format (protobuf.dev, Encoding); `wire` reads them."""
+
+from __future__ import annotations
+
+_ALL_ONES = (1 << 64) - 1
+
+
+def varint(value: int) -> bytes:
+    """A number; a negative one in two's complement of 64 bits."""
+    value &= _ALL_ONES
+    if value < 0x80:
+        return value.to_bytes(1, "little")
+    made = bytearray()
+    while value >= 0x80:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
+
+
+def delimited(data: bytes) -> bytes:
+    """Text, bytes or a message, with their length before them."""
+    return varint(len(data)) + data
+
+
+def key(number: int, kind: int) -> bytes:
+    """What stands before the value of a field; `kind` is one of `wire`'s."""
+    return varint(number << 3 | kind)
