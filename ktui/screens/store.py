@@ -65,7 +65,7 @@ class StoreScreen(FrameScreen):
     StoreScreen.narrow #store-left, StoreScreen.narrow #store-right { width: 100%; }
     StoreScreen.narrow #store-right { border-left: none; border-top: hkey $panel; }
     StoreScreen.narrow StoreBoard { display: none; }
-    StoreScreen.narrow #stream { height: 4; border-top: none; }
+    StoreScreen.narrow #stream { min-height: 4; border-top: none; }
     StoreScreen.narrow.streaming #stream { height: 1fr; }
     StoreScreen.narrow.streaming StoreBoard { display: block; max-height: 100%; border-top: none; }
     StoreScreen.narrow.streaming #keys, StoreScreen.narrow.streaming #store-head { display: none; }
@@ -236,9 +236,8 @@ class StoreScreen(FrameScreen):
             pane.note = f"held at rev {stream.held}, {stream.newer} newer · p lets it flow"
         else:
             is_short = self.has_class("narrow") and not self.has_class("streaming")
-            pane.note = ("live · l shows more" if is_short else "live · p holds it") + (
-                f" · {stream.skipped} too fast to be read" if stream.skipped else ""
-            )
+            pane.note = "live · l shows more" if is_short else "live · p holds it"
+            pane.note += f" · {stream.skipped} too fast to be read" if stream.skipped else ""
         pane.show(STREAM_TITLES, stream.rows(self._prefix))
         if not stream.held and pane.grid.rows:
             pane.grid.move_to(pane.grid.rows[0].key)

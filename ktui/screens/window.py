@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -25,6 +24,7 @@ from ktui.screens.half import Half
 from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.key_line import KeyLine
+from ktui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
@@ -49,7 +49,7 @@ class Window(Guarded, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield ClusterBar(id="bar")
-        yield Static("", id="tabs")
+        yield TabLine(id="tabs")
         with Container(id="body"):
             yield from self._halves
         yield Static("", id="too-small")
@@ -145,21 +145,9 @@ class Window(Guarded, Screen[None]):
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)
-        self.query_one("#tabs", Static).update(self._tabs(), layout=False)
-
-    def _tabs(self) -> Text:
-        """The names of the screens: shorter where there is little room, and then without the last ones."""
-        width, mode = self.app.size.width, self.shown.mode
-        narrow = width < NARROW_BELOW
-        pad = "" if narrow else " "
-        words = {
-            entry.name: f"{pad}{entry.key} {(entry.short if narrow else '') or entry.title}{pad}"
-            for entry in self.ktui.tabs
-        }
-        while len(words) > 1 and sum(len(word) + 1 for word in words.values()) - 1 > width:
-            words.pop(next(name for name in reversed(words) if name != mode))
-        tabs = [Text(word, "reverse bold" if name == mode else "") for name, word in words.items()]
-        return Text(" ").join(tabs)
+        width = self.app.size.width
+        tabs = self.query_one(TabLine)
+        tabs.show(self.ktui.tabs, self.shown.mode, width=width, is_narrow=width < NARROW_BELOW)
 
     # -- events
 

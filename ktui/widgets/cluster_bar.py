@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.cells import cell_len
 from rich.text import Text
+from textual import events
 from textual.widgets import Static
 
 from ktui.models.summary import ClusterSummary
@@ -18,8 +20,22 @@ class ClusterBar(Static):
     ClusterBar { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", id=id)
+        self._before_clock, self._clock = "", ""
+
     def show(self, summary: ClusterSummary) -> None:
-        self.update(self.line(summary, self.size.width or 80, inks(self.app)), layout=False)
+        line = self.line(summary, self.size.width or 80, inks(self.app))
+        before, clock, _ = line.plain.partition(summary.clock_text)
+        self._before_clock, self._clock = before, clock
+        self.update(line, layout=False)
+
+    async def on_click(self, event: events.Click) -> None:
+        """On the clock: pause it, or let it go on."""
+        begin = cell_len(self._before_clock)
+        if begin <= event.x < begin + cell_len(self._clock):
+            event.stop()
+            await self.app.run_action("app.toggle_pause")
 
     @staticmethod
     def line(summary: ClusterSummary, width: int, colours: Mapping[str, str]) -> Text:

@@ -160,6 +160,16 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
         if event.y > 0 and row < len(self.model.rows):
             self._go(row)
 
+    def on_mouse_scroll_up(self, _: events.MouseScrollUp) -> None:
+        """The view does not run away from who looks back."""
+        if self.following:
+            self._go(self.cursor)
+
+    def on_mouse_scroll_down(self, _: events.MouseScrollDown) -> None:
+        """At the end again it follows again."""
+        if not self.following and self.scroll_offset.y >= self.max_scroll_y:
+            self.action_follow()
+
     def _show_cursor(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
         if self.cursor < top:

@@ -57,6 +57,18 @@ class Grid(Guarded, ScrollView, can_focus=True):
         def control(self) -> Grid:
             return self.grid
 
+    class TitleChosen(Message):
+        """A click on the title of a column."""
+
+        def __init__(self, grid: Grid, column: int) -> None:
+            super().__init__()
+            self.grid = grid
+            self.column = column
+
+        @property
+        def control(self) -> Grid:
+            return self.grid
+
     class Chosen(Moved):
         """Enter, or a click on the row under the cursor."""
 
@@ -172,12 +184,23 @@ class Grid(Guarded, ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         index = event.y - 1 + int(self.scroll_offset.y)
-        if event.y < 1 or index >= len(self._rows):
+        if event.y < 1:
+            self._choose_title(event.x + int(self.scroll_offset.x))
+            return
+        if index >= len(self._rows):
             return
         if index == self._cursor:
             self.action_choose()
         else:
             self.action_move(index - self._cursor)
+
+    def _choose_title(self, at: int) -> None:
+        column = 1
+        for index, width in enumerate(self._fitted):
+            if column <= at < column + width:
+                self.post_message(self.TitleChosen(self, index))
+                return
+            column += width + self._gap
 
     # -- drawing
 

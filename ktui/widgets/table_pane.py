@@ -159,6 +159,16 @@ class TablePane(Guarded, Vertical):
         self.view.sort_by_next(self.titles)
         self.again()
 
+    def on_grid_title_chosen(self, message: Grid.TitleChosen) -> None:
+        """Sort by that column; the other way round where it is sorted by it."""
+        message.stop()
+        title = self.titles[message.column]
+        if self.view.sort == title:
+            self.view.descending = not self.view.descending
+        else:
+            self.view.sort, self.view.descending = title, False
+        self.again()
+
     def reverse(self) -> None:
         self.view.descending = not self.view.descending
         self.again()
