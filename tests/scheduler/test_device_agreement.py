@@ -11,6 +11,7 @@ import pytest
 
 from engine.api.types import Object
 from engine.scheduler.devices.allocator import Allocator, InUse
+from engine.scheduler.devices.enough import Need, enough
 from engine.scheduler.devices.pools import DeviceId, Slices
 from engine.scheduler.devices.selectors import Verdicts
 from tests.scheduler.devices import DRIVER, claim, device, device_class, published, wants, way
@@ -113,3 +114,27 @@ def test_the_first_solution_is_found_wherever_there_is_one(seed: int) -> None:
         assert got == (None if first is None else [name for _, names in first for name in names])
         solved += first is not None
     assert 10 <= solved <= 70
+
+
+def can_share(needs: list[Need]) -> bool:
+    """By trying every way to hand the devices out."""
+    if not needs:
+        return True
+    for given in combinations(needs[0].devices, needs[0].wanted):
+        rest = [Need(wanted, [d for d in devices if d not in given]) for wanted, devices in needs[1:]]
+        if can_share(rest):
+            return True
+    return False
+
+
+def test_whether_there_are_devices_enough_for_all() -> None:
+    chance = Random(1)
+    pool = [DeviceId(DRIVER, "n1", str(i)) for i in range(6)]
+    found = []
+    for _ in range(400):
+        needs = [
+            Need(chance.randint(0, 3), chance.sample(pool, chance.randint(0, 6))) for _ in range(chance.randint(1, 4))
+        ]
+        found.append(enough(needs))
+        assert found[-1] == can_share(needs), needs
+    assert 100 < sum(found) < 300

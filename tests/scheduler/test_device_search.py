@@ -13,7 +13,7 @@ from engine.scheduler.devices.requests import SearchTimeoutError
 from engine.scheduler.devices.selectors import Verdicts
 from engine.scheduler.framework.status import Code
 from engine.scheduler.plugins.dynamic_resources import DynamicResources
-from tests.scheduler.devices import DRIVER, claim, device, device_class, published, wants
+from tests.scheduler.devices import DRIVER, claim, device, device_class, published, wants, way
 from tests.scheduler.harness import Bench
 from tests.scheduler.objects import node, pod
 
@@ -51,6 +51,17 @@ def many(count: int, **fields: Any) -> list[Object]:
     [
         pytest.param([claim("x", wants(count=9))], many(8), None, id="one more than there are"),
         pytest.param([claim("x", wants(count=21))], many(20), None, id="one more than there are of many"),
+        pytest.param([claim("x", *(wants(f"r{i}") for i in range(10)))], many(9), None, id="a request too many"),
+        pytest.param([claim(f"x{i}", wants()) for i in range(13)], many(12), None, id="a claim too many"),
+        pytest.param(
+            [
+                claim(f"x{i}", {"name": "r", "firstAvailable": [way("big", count=3), way("small", count=2)]})
+                for i in range(7)
+            ],
+            many(13),
+            None,
+            id="a claim with alternatives too many",
+        ),
         pytest.param(
             [claim("x", wants(count=17), constraints=[{"matchAttribute": NUMA}])],
             [device(f"d{i}", numa=i % 2) for i in range(32)],

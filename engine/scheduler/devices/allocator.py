@@ -14,6 +14,8 @@ from functools import partial
 from engine.api.types import Object
 from engine.scheduler.devices.candidates import Candidates
 from engine.scheduler.devices.counters import Counters
+from engine.scheduler.devices.enough import Need, enough
+from engine.scheduler.devices.fitting import Fitting
 from engine.scheduler.devices.pools import Device, DeviceId, Pool, Slices
 from engine.scheduler.devices.requests import (
     MAX_RESULTS,
@@ -29,14 +31,19 @@ from engine.scheduler.devices.requests import (
     tainted,
 )
 from engine.scheduler.devices.results import Chosen, allocation_of
-from engine.scheduler.devices.selectors import SelectorError, Verdicts
+from engine.scheduler.devices.selectors import Verdicts
 from engine.scheduler.devices.sharing import CapacityError, Consumed, consumption, has_room, is_shared
 
 MAX_STEPS = 20_000
+DOUBTFUL = 1_000  # after so many steps it is asked whether there are devices enough at all
 
 
 class _TooManyError(Exception):
     """More devices than one claim's result can hold, on this way of the search."""
+
+
+class _TooFewError(Exception):
+    """There are not enough devices, whichever way the search goes."""
 
 
 @dataclass(slots=True)
@@ -106,7 +113,7 @@ class Allocator:
         pools = self._slices.of(node)
         search = _Search(claims, pools, self._in_use, self._verdicts, self._features, self._steps)
         search.prepare()
-        if not search.claim(0):
+        if not search.succeeds():
             if any(pool.invalid for pool in pools):
                 raise NodeAllocationError("invalid resource pools were encountered")
             return None
@@ -137,14 +144,14 @@ class _Search:
         self._pools = pools
         self._devices = [d for pool in pools if not (pool.incomplete or pool.invalid) for d in pool.devices]
         self._taken = in_use
-        self._verdicts = verdicts
+        self._fitting = Fitting(verdicts, conditions=features.conditions)
         self._features = features
         self._counters: dict[str, Counters] = {}
         self._by_device = {device.id: pool for pool in pools for device in pool.devices}
         self._allocating: dict[DeviceId, list[int]] = {}
         self._consuming: dict[DeviceId, list[Consumed]] = {}
-        self._selectable: dict[tuple[int, DeviceId], bool] = {}
         self._steps_left = steps
+        self._doubtful = steps - DOUBTFUL
 
     # -- before
 
@@ -174,7 +181,7 @@ class _Search:
             if pool.invalid:
                 raise NodeAllocationError(f"{told} {pool} is currently invalid")
         devices = (device for pool in self._pools for device in pool.devices)
-        return [d for d in devices if self._is_selectable(claim, request, d) and self._has_share(index, request, d)]
+        return [d for d in devices if self._fitting.suits(claim, request, d) and self._has_share(index, request, d)]
 
     def _has_share(self, index: int, request: Request, device: Device) -> bool:
         try:
@@ -183,6 +190,12 @@ class _Search:
             return False
 
     # -- the steps
+
+    def succeeds(self) -> bool:
+        try:
+            return self.claim(0)
+        except _TooFewError:
+            return False
 
     def claim(self, index: int) -> bool:
         """Meet the claims from this one on."""
@@ -220,6 +233,8 @@ class _Search:
         self._steps_left -= 1
         if self._steps_left < 0:
             raise SearchTimeoutError("timed out trying to allocate devices")
+        if self._steps_left == self._doubtful and not self._are_enough():
+            raise _TooFewError
         if request.all_devices is not None and not request.all_devices:
             return False
         if had == request.count:
@@ -254,7 +269,7 @@ class _Search:
     def _candidates(self, index: int, request: Request) -> Iterator[Device]:
         claim = self._claims[index].claim
         for device in self._devices:
-            if self._in_use(device, index, request) or not self._is_selectable(claim, request, device):
+            if self._in_use(device, index, request) or not self._fitting.suits(claim, request, device):
                 continue
             if not tainted(device, request):
                 yield device
@@ -274,7 +289,7 @@ class _Search:
         return done
 
     def _in_use(self, device: Device, index: int, request: Request) -> bool:
-        if self._features.sharing and is_shared(device):
+        if self._is_shared(device):
             return not request.admin_access and device.id in self._taken.devices
         allocating = self._allocating.get(device.id, ())
         if request.admin_access:
@@ -325,8 +340,7 @@ class _Search:
             return False
         self._allocating.setdefault(device.id, []).append(index)
         self._consuming.setdefault(device.id, []).append(share)
-        of_its_own = not (self._features.sharing and is_shared(device))
-        each.chosen.append(Chosen(request, device, None if of_its_own else share))
+        each.chosen.append(Chosen(request, device, share if self._is_shared(device) else None))
         return True
 
     def _give_back(self, index: int, request: Request, device: Device) -> None:
@@ -346,31 +360,24 @@ class _Search:
             found = self._counters[str(pool)] = Counters(pool, self._taken.__contains__)
         return found
 
-    # -- which devices
+    def _are_enough(self) -> bool:
+        try:
+            return enough([self._need(each.claim, ways) for each in self._claims for ways in each.requests])
+        except AllocationError:
+            return True  # who comes to the device that a selector breaks on tells of it
 
-    def _is_selectable(self, claim: Object, request: Request, device: Device) -> bool:
-        key = (id(request), device.id)
-        known = self._selectable.get(key)
-        if known is None:
-            known = self._selectable[key] = self._select(claim, request, device)
-        return known
+    def _need(self, claim: Object, ways: list[Request]) -> Need:
+        """What a request needs at least; devices that may be given to others too stand in its way no more."""
+        if any(way.admin_access for way in ways):
+            return Need(0, ())
+        found = [d for d in self._devices if any(self._may_have(claim, way, d) for way in ways)]
+        shared = sum(map(self._is_shared, found))
+        return Need(max(0, min(way.count for way in ways) - shared), [device.id for device in found])
 
-    def _select(self, claim: Object, request: Request, device: Device) -> bool:
-        if device.spec.get("bindingConditions") and not self._features.conditions:
+    def _is_shared(self, device: Device) -> bool:
+        return self._features.sharing and is_shared(device)
+
+    def _may_have(self, claim: Object, way: Request, device: Device) -> bool:
+        if device.id in (self._taken.devices if self._is_shared(device) else self._taken):
             return False
-        name = request.device_class["metadata"]["name"]
-        of_class = (request.device_class.get("spec") or {}).get("selectors") or []
-        return self._match(f"class {name}", of_class, device) and self._match(
-            f"claim {claim_key(claim)}", request.selectors, device
-        )
-
-    def _match(self, whose: str, selectors: list[Object], device: Device) -> bool:
-        for i, selector in enumerate(selectors):
-            try:
-                if not self._verdicts.matches(selector["cel"]["expression"], device):
-                    return False
-            except SelectorError as error:
-                failed = str(error).startswith("CEL runtime error")
-                where = f" on device {device.id}" if failed else ""
-                raise AllocationError(f"{whose}: selector #{i}{where}: {error}") from None
-        return True
+        return self._fitting.suits(claim, way, device) and not tainted(device, way)
