@@ -76,7 +76,7 @@ def _fill(pod: Object, limit: Object) -> list[str]:
     said = []
     for field in _CONTAINERS:
         for container in pod["spec"].get(field) or ():
-            who = f"{'init ' if field == 'initContainers' else ''}container {container['name']}"
+            who = f"{'init ' if field == 'initContainers' else ''}container {container.get('name', '')}"
             resources = container.setdefault("resources", {})
             for part, title, source in (("requests", "request", "defaultRequest"), ("limits", "limit", "default")):
                 missing = {

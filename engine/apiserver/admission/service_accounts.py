@@ -114,7 +114,8 @@ class ServiceAccount(Plugin):
         if not bare:
             return
         volumes: list[dict[str, Any]] = spec.setdefault("volumes", [])
-        name = next((v["name"] for v in volumes if v["name"].startswith(VOLUME_PREFIX) and "projected" in v), "")
+        names = (str(volume.get("name", "")) for volume in volumes if "projected" in volume)
+        name = next((each for each in names if each.startswith(VOLUME_PREFIX)), "")
         if not name:
             name = VOLUME_PREFIX + self._names.name_suffix()
             volumes.append({"name": name, "projected": _projection()})
