@@ -145,7 +145,8 @@ async def test_a_minimum_is_given_to_those_who_ask_for_nothing(client: Client, d
 
 async def test_what_has_no_name_is_filled_in_before_it_is_refused(client: Client, default_account: Object) -> None:
     await limit(client, default={"cpu": "500m"})
+    sent = pod(containers=[{"image": "nginx"}], volumes=[{"projected": {}}])
     with pytest.raises(ApiError) as caught:
-        await client.create(PODS, pod(containers=[{"image": "nginx"}], volumes=[{"projected": {}}]), namespace="default")
+        await client.create(PODS, sent, namespace="default")
     fields = [cause["field"] for cause in caught.value.details["causes"]]
     assert (caught.value.code, fields) == (422, ["spec.volumes[0].name", "spec.containers[0].name"])
