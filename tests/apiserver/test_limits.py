@@ -148,5 +148,5 @@ async def test_what_has_no_name_is_filled_in_before_it_is_refused(client: Client
     sent = pod(containers=[{"image": "nginx"}], volumes=[{"projected": {}}])
     with pytest.raises(ApiError) as caught:
         await client.create(PODS, sent, namespace="default")
-    fields = [cause["field"] for cause in caught.value.details["causes"]]
+    fields = [cause["field"] for cause in (caught.value.details or {})["causes"]]
     assert (caught.value.code, fields) == (422, ["spec.volumes[0].name", "spec.containers[0].name"])
