@@ -11,9 +11,9 @@ import pytest
 
 from engine.api.types import Object
 from engine.scheduler.devices.allocator import Allocator, InUse
-from engine.scheduler.devices.enough import Need, enough
 from engine.scheduler.devices.pools import DeviceId, Slices
 from engine.scheduler.devices.selectors import Verdicts
+from engine.scheduler.devices.shortage import Need, enough
 from tests.scheduler.devices import DRIVER, claim, device, device_class, published, wants, way
 from tests.scheduler.objects import node
 

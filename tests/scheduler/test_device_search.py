@@ -62,6 +62,15 @@ def many(count: int, **fields: Any) -> list[Object]:
             None,
             id="a claim with alternatives too many",
         ),
+        *(
+            pytest.param(
+                [claim("x", *(wants(f"r{i}") for i in range(9)), constraints=[{kind: NUMA}])],
+                [device(f"d{i}", numa=i % 2 if kind == "matchAttribute" else i % 8) for i in range(16)],
+                None,
+                id=f"a request too many for a {kind}",
+            )
+            for kind in ("matchAttribute", "distinctAttribute")
+        ),
         pytest.param(
             [claim("x", wants(count=17), constraints=[{"matchAttribute": NUMA}])],
             [device(f"d{i}", numa=i % 2) for i in range(32)],

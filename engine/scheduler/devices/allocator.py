@@ -14,7 +14,6 @@ from functools import partial
 from engine.api.types import Object
 from engine.scheduler.devices.candidates import Candidates
 from engine.scheduler.devices.counters import Counters
-from engine.scheduler.devices.enough import Need, enough
 from engine.scheduler.devices.fitting import Fitting
 from engine.scheduler.devices.pools import Device, DeviceId, Pool, Slices
 from engine.scheduler.devices.requests import (
@@ -33,6 +32,7 @@ from engine.scheduler.devices.requests import (
 from engine.scheduler.devices.results import Chosen, allocation_of
 from engine.scheduler.devices.selectors import Verdicts
 from engine.scheduler.devices.sharing import CapacityError, Consumed, consumption, has_room, is_shared
+from engine.scheduler.devices.shortage import Offer, is_short
 
 MAX_STEPS = 20_000
 DOUBTFUL = 1_000  # after so many steps it is asked whether there are devices enough at all
@@ -233,7 +233,7 @@ class _Search:
         self._steps_left -= 1
         if self._steps_left < 0:
             raise SearchTimeoutError("timed out trying to allocate devices")
-        if self._steps_left == self._doubtful and not self._are_enough():
+        if self._steps_left == self._doubtful and self._is_short():
             raise _TooFewError
         if request.all_devices is not None and not request.all_devices:
             return False
@@ -360,19 +360,21 @@ class _Search:
             found = self._counters[str(pool)] = Counters(pool, self._taken.__contains__)
         return found
 
-    def _are_enough(self) -> bool:
+    def _is_short(self) -> bool:
+        """Whether it is certain that there are too few devices."""
         try:
-            return enough([self._need(each.claim, ways) for each in self._claims for ways in each.requests])
+            offers = [
+                ([self._offer(each.claim, ways) for ways in each.requests], each.constraints) for each in self._claims
+            ]
         except AllocationError:
-            return True  # who comes to the device that a selector breaks on tells of it
+            return False  # who comes to the device that a selector breaks on tells of it
+        return is_short(offers, self._is_shared)
 
-    def _need(self, claim: Object, ways: list[Request]) -> Need:
-        """What a request needs at least; devices that may be given to others too stand in its way no more."""
+    def _offer(self, claim: Object, ways: list[Request]) -> Offer:
         if any(way.admin_access for way in ways):
-            return Need(0, ())
+            return Offer(ways, 0, [])
         found = [d for d in self._devices if any(self._may_have(claim, way, d) for way in ways)]
-        shared = sum(map(self._is_shared, found))
-        return Need(max(0, min(way.count for way in ways) - shared), [device.id for device in found])
+        return Offer(ways, min(way.count for way in ways), found)
 
     def _is_shared(self, device: Device) -> bool:
         return self._features.sharing and is_shared(device)

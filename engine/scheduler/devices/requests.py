@@ -144,7 +144,7 @@ class Constraint:
         """Whether the device may join; it has then."""
         if not request.applies(self.requests):
             return True
-        value = self._value(device)
+        value = self.value(device)
         if value is None:
             return False
         if self.values and (value in self.values) == self.distinct:
@@ -156,12 +156,12 @@ class Constraint:
         """Whether so many of the devices may join together."""
         if not request.applies(self.requests):
             return True
-        found = [value for device in devices if (value := self._value(device)) is not None]
+        found = [value for device in devices if (value := self.value(device)) is not None]
         if self.distinct:
             return len(set(found).difference(self.values)) >= count
         return (found.count(self.values[0]) if self.values else max(Counter(found).values(), default=0)) >= count
 
-    def _value(self, device: Device) -> tuple[str, Any] | None:
+    def value(self, device: Device) -> tuple[str, Any] | None:
         if (key := id(device)) not in self._known:
             attribute = attribute_of(device, self.attribute)
             self._known[key] = _typed(attribute) if attribute is not None else None
