@@ -128,10 +128,10 @@ class DryRun:
 
     def _fewest_on(self, original: NodeInfo) -> Candidate | Status:
         """Raises PluginError."""
-        trial = self._trial(original)
         potential = [other for other in original.pods.values() if other.priority < self.pod.priority]
         if not potential:
             return NO_VICTIMS
+        trial = self._trial(original)
         for other in potential:
             trial.remove(other)
         status = trial.check()
