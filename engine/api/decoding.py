@@ -9,11 +9,13 @@ for the REST layer to say, which knows `fieldValidation`.
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from math import isinf
+from typing import Any, NamedTuple, NoReturn
 
 from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_steps
 from engine.api.errors import ApiError, bad_request
 from engine.api.go_fields import embedding, field_type
+from engine.api.go_text import json_text
 from engine.api.go_types import short_name
 from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
@@ -47,7 +49,30 @@ class Decoded(NamedTuple):
 
 def load_json(body: bytes) -> Any:
     """The JSON value of a request's body, with a DuplicatesDict where fields are duplicated. Raises ValueError."""
-    return json.loads(body, object_pairs_hook=_from_pairs)
+    try:
+        return json.loads(
+            json_text(body), object_pairs_hook=_from_pairs, parse_constant=_no_number, parse_float=_finite
+        )
+    except (json.JSONDecodeError, UnfitNumber):
+        raise
+    except ValueError:  # of more digits than Python takes for an integer
+        raise UnfitNumber("cannot unmarshal number into Go value of type float64") from None
+
+
+class UnfitNumber(ValueError):
+    """In the words of Go's encoding/json."""
+
+
+def _no_number(word: str) -> NoReturn:
+    """Of NaN and its like Python would make numbers."""
+    raise UnfitNumber(f"{word} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise UnfitNumber(f"cannot unmarshal number {digits} into Go value of type float64")
+    return number
 
 
 def _from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,9 @@ BROKEN: dict[str, tuple[bytes, str]] = {
         b'{"metadata":{"name":"a-rather-long-name"',
         'unexpected end of JSON input ({"metadata":{"name":"a-rather- ...)',
     ),
+    "UTF-16": (b"\xff\xfe{\0}\0", "invalid character 'ÿ' looking for beginning of value (fffe7b007d00)"),
+    "a byte order mark": (b"\xef\xbb\xbf{}", "invalid character 'ï' looking for beginning of value (efbbbf7b7d)"),
+    "NaN": (b'{"data":NaN}', "invalid character 'N' looking for beginning of value ({\"data\":NaN})"),
     "no JSON": (b"kind: x", "invalid character 'k' looking for beginning of value (6b696e643a2078)"),
 }
 
@@ -26,3 +29,18 @@ async def test_a_broken_body_is_shown(name: str, method: str, client: Client) ->
     answer = await client.send(method, path, body=body, headers={"content-type": "application/json"})
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert answer.body["message"] == f"{_HEAD}{text}"
+
+
+@pytest.mark.parametrize("validation", ["Strict", "Ignore"])
+async def test_what_is_no_unicode_is_replaced_as_go_does(client: Client, validation: str) -> None:
+    body = b'{"metadata":{"name":"a"},"data":{"half":"\\ud800","bytes":"\xff\xe2\x82","whole":"\\ud83d\\ude00"}}'
+    path = "/api/v1/namespaces/default/configmaps"
+    answer = await client.send(
+        "POST",
+        path,
+        query={"fieldValidation": [validation]},
+        body=body,
+        headers={"content-type": "application/json"},
+    )
+    assert answer.status == 201, answer.body
+    assert answer.body["data"] == {"half": "\ufffd", "bytes": "\ufffd" * 3, "whole": "\U0001f600"}
