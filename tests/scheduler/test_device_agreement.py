@@ -120,8 +120,8 @@ def can_share(needs: list[Need]) -> bool:
     """By trying every way to hand the devices out."""
     if not needs:
         return True
-    for given in combinations(needs[0].devices, needs[0].wanted):
-        rest = [Need(wanted, [d for d in devices if d not in given]) for wanted, devices in needs[1:]]
+    for given in combinations(needs[0].among, needs[0].wanted):
+        rest = [Need(wanted, [thing for thing in among if thing not in given]) for wanted, among in needs[1:]]
         if can_share(rest):
             return True
     return False
