@@ -13,6 +13,7 @@ from engine.api.resources import ResourceRegistry
 from engine.api.types import CONFIGMAPS, GVR, PODS, Object
 from engine.api.wire import Request, Response
 from engine.apiserver.protobuf import Encoder, decode_body
+from engine.apiserver.protobuf.answers import LONG
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from tests.apiserver.conftest import ADMIN, config_map
@@ -95,6 +96,19 @@ async def test_the_events_of_a_watch_are_frames(server: ApiServer, client: Clien
     (error,) = await frames(await asked(server, path, resourceVersion="99999999", **query), 1)
     assert error.startswith(message((1, "ERROR")))
     assert b"Too large resource version" in error
+
+
+async def test_a_watch_and_a_long_list_are_json_for_who_takes_that_as_well(server: ApiServer, client: Client) -> None:
+    path, both = "/api/v1/namespaces/default/configmaps", f"{PROTOBUF},{JSON}"
+    watched = await asked(server, path, both, watch="1")
+    assert watched.headers["content-type"] == JSON
+    assert watched.events is not None
+    await watched.events.aclose()
+    assert (await asked(server, path, both)).headers["content-type"] == PROTOBUF
+    for number in range(LONG + 1):
+        await client.create(CONFIGMAPS, config_map(f"c-{number}"), namespace="default")
+    assert isinstance((await asked(server, path, both)).body, dict)
+    assert (await asked(server, path)).headers["content-type"] == PROTOBUF
 
 
 async def test_of_a_custom_object_the_metadata_alone_has_a_protobuf(server: ApiServer, client: Client) -> None:

@@ -11,6 +11,7 @@ import struct
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -34,6 +35,7 @@ _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _PARTIAL, _PARTIAL_LIST = "PartialObjectMetadata", "PartialObjectMetadataList"
 
 Message = Callable[[Mapping[str, Any]], bytes]
+_Place = tuple[int, Callable[[Any], bytes]]
 
 
 class NoProtobuf(Exception):
@@ -174,15 +176,34 @@ class Encoder:
 
 
 class _Message:
+    """Its fields in the order of their numbers. An object has few of the fields of its kind: those that it has are put
+    among what all others are where they have no value."""
+
     def __init__(self, fields: list[_Field]) -> None:
         self.fields = fields
 
     def __call__(self, value: Mapping[str, Any]) -> bytes:
-        parts = []
-        for name, put, zero in self.fields:
-            found = value.get(name) if name else value
-            parts.append(put(found) if found is not None else zero())
+        places = self._places
+        parts = self._empty.copy()
+        for name, found in value.items():
+            if found is not None and (place := places.get(name)) is not None:
+                index, put = place
+                parts[index] = put(found)
+        for index, put in self._inlined:
+            parts[index] = put(value)
         return b"".join(parts)
+
+    @cached_property
+    def _empty(self) -> list[bytes]:
+        return [field.zero() for field in self.fields]
+
+    @cached_property
+    def _places(self) -> dict[str, _Place]:
+        return {field.name: (index, field.put) for index, field in enumerate(self.fields) if field.name}
+
+    @cached_property
+    def _inlined(self) -> list[_Place]:
+        return [(index, field.put) for index, field in enumerate(self.fields) if not field.name]
 
 
 def envelope(obj: Object, message: bytes) -> bytes:

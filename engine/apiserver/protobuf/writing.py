@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _ALL_ONES = (1 << 64) - 1
+_SMALL = tuple(size.to_bytes(1, "little") for size in range(0x80))
 
 
 def varint(value: int) -> bytes:
@@ -20,7 +21,8 @@ def varint(value: int) -> bytes:
 
 def delimited(data: bytes) -> bytes:
     """Text, bytes or a message, with their length before them."""
-    return varint(len(data)) + data
+    size = len(data)
+    return (_SMALL[size] if size < 0x80 else varint(size)) + data
 
 
 def key(number: int, kind: int) -> bytes:

@@ -77,6 +77,11 @@ def _clause(text: str) -> tuple[str, dict[str, str]]:
     return media_type, dict(part.partition("=")[::2] for part in rest)
 
 
+def takes_json(accept: str) -> bool:
+    """Whether JSON will do, even where something else is liked better."""
+    return any(clause.partition(";")[0].strip() in (JSON, *_ANY) for clause in accept.split(","))
+
+
 def is_pretty(accept: str) -> bool:
     """Whether the header asks for an answer that a person reads."""
     return "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(","))

@@ -23,7 +23,7 @@ from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookCon
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
-from engine.apiserver.registry.representation import negotiate_stream
+from engine.apiserver.registry.representation import negotiate_stream, takes_json
 from engine.apiserver.registry.selection import Selection, select
 from engine.apiserver.streams import FixedEvents, MappedEvents
 from engine.apiserver.watch_cache import WatchCache
@@ -78,7 +78,7 @@ class WatchOpener:
         asked = options.resource_version
         if not options.initial_events:
             return [], newest if asked is None else asked or cache.revision
-        await cache.wait_until_fresh(newest if asked is None else asked)
+        await cache.freshness.wait_for(newest if asked is None else asked)
         revision = cache.revision
         initial = [
             WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"]))
@@ -136,7 +136,7 @@ def list_blueprint(info: ResourceInfo, accept: str, encoder: Encoder) -> str:
         empty = {"apiVersion": info.gvr.api_version, "items": [], "kind": info.list_kind}
     else:
         empty = {"kind": info.list_kind, "apiVersion": info.gvr.api_version, "metadata": {}, "items": None}
-    if form.media_type == PROTOBUF:
+    if form.media_type == PROTOBUF and not takes_json(accept):
         return b64encode(encoder.encode(empty)).decode()
     return b64encode(orjson.dumps(empty, option=orjson.OPT_APPEND_NEWLINE)).decode()
 
