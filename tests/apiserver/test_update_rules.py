@@ -15,9 +15,11 @@ from tests.apiserver.conftest import config_map
 
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
 RUNTIMES = GVR("node.k8s.io", "v1", "runtimeclasses")
+TAINT_RULES = GVR("resource.k8s.io", "v1", "devicetaintrules")
 ROLES = GVR("rbac.authorization.k8s.io", "v1", "roles")
 LEASE: Object = {"metadata": {"name": "a", "namespace": "default"}, "spec": {"holderIdentity": "x"}}
 BUDGET: Object = {"metadata": {"name": "a", "namespace": "default"}, "spec": {"minAvailable": 1}}
+TAINT_RULE: Object = {"metadata": {"name": "a"}, "spec": {"taint": {"key": "a", "effect": "NoSchedule"}}}
 RUNTIME: Object = {"metadata": {"name": "a"}, "handler": "runc"}
 MAP: Object = {"metadata": {"name": "a", "namespace": "default"}, "data": {"k": "v"}}
 ROLE: Object = {"metadata": {"name": "a", "namespace": "default"}, "rules": []}
@@ -34,6 +36,7 @@ UNCONDITIONAL: list[tuple[GVR, str, Object, bool]] = [
     (LEASES, "Lease", LEASE, False),
     (BUDGETS, "PodDisruptionBudget", BUDGET, False),
     (RUNTIMES, "RuntimeClass", RUNTIME, False),
+    (TAINT_RULES, "DeviceTaintRule", TAINT_RULE, False),
 ]
 
 
@@ -86,6 +89,13 @@ async def test_the_version_of_what_is_not_there_counts_for_nothing(client: Clien
         verb, LEASES.path("default", "a"), body=sent, query={"fieldManager": ["m"]}, headers=headers
     )
     assert (again.status, again.body["reason"]) == (409, "Conflict")
+
+
+async def test_a_class_is_made_by_an_update_and_a_rule_is_not(client: Client) -> None:
+    answer = await client.send("PUT", RUNTIMES.path(None, "a"), body=of(RUNTIMES, RUNTIME, "RuntimeClass"))
+    assert answer.status == 201
+    answer = await client.send("PUT", TAINT_RULES.path(None, "a"), body=of(TAINT_RULES, TAINT_RULE, "DeviceTaintRule"))
+    assert answer.status == 404
 
 
 async def test_an_update_for_an_object_that_is_gone_makes_no_other(client: Client) -> None:

@@ -15,6 +15,7 @@ _CREATED_BY_UPDATE = frozenset(
         "events.events.k8s.io",
         "limitranges",
         "services",
+        "runtimeclasses.node.k8s.io",
         "leases.coordination.k8s.io",
         "roles.rbac.authorization.k8s.io",
         "rolebindings.rbac.authorization.k8s.io",
@@ -30,6 +31,7 @@ _CONDITIONAL = frozenset(
         "csinodes.storage.k8s.io",
         "csistoragecapacities.storage.k8s.io",
         "customresourcedefinitions.apiextensions.k8s.io",
+        "devicetaintrules.resource.k8s.io",  # before v1 it was not
         "leases.coordination.k8s.io",
         "mutatingadmissionpolicies.admissionregistration.k8s.io",
         "mutatingadmissionpolicybindings.admissionregistration.k8s.io",

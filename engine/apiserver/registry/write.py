@@ -20,6 +20,7 @@ from engine.api.strategy import (
     prepare_for_status_update,
     prepare_for_update,
 )
+from engine.api.taint_times import default_taint_times, renew_taint_time
 from engine.api.types import GVK, Object
 from engine.api.validation import check_create, check_status_update, check_update
 from engine.api.warnings import (
@@ -79,6 +80,7 @@ class Writer:
         if by_update:
             obj["metadata"].pop("resourceVersion", None)
         drop_twins(call, obj, admitted=False)
+        default_taint_times(info, obj, now=self._world.clock.timestamp())
         if not tracked:  # before admission and strategy: what the server adds belongs to no manager
             obj = self._tracked(info.gvk, obj, None, options=options, subresource="")
         attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
@@ -217,6 +219,8 @@ class Writer:
             _check_uid(info, new, old)
         carry_over(info, new, old)
         drop_twins(call, new, admitted=False)
+        if not call.info.subresource:
+            default_taint_times(info, new, now=self._world.clock.timestamp())
         if not tracked:  # before admission and strategy: what the server changes belongs to no manager
             new = self._owned(call, new, old, options=options)
         attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
@@ -267,6 +271,7 @@ class Writer:
             causes = problems = await in_turns(check_status_update(info, new, old), self._world.clock)
             call.warnings.extend(problems.warned)
         else:
+            renew_taint_time(info, new, old, now=self._world.clock.timestamp())
             prepare_for_update(info, new, old)
             apply_defaults(info, new)
             causes = problems = await in_turns(check_update(info, new, old), self._world.clock)
