@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from engine.api.errors import ApiError
+from ktui.feeds import store as store_feed
 from ktui.models.summary import ClusterSummary
 from ktui.session import Session
 
 PERIOD_SECONDS = 0.25
+STORE_SECONDS = 2.0  # between two looks at the store's health: a real etcd's members are asked for it
 PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
 
 STARTING = "starting the engine …"
@@ -22,6 +25,7 @@ BUSY = "the engine does not answer · trying again"
 async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
     """The summary, four times a second, also while the engine is away (then `state` says so)."""
     summary = ClusterSummary(name=session.name, state=STARTING, is_starting=True)
+    next_look = 0.0
     yield summary
     while True:
         try:
@@ -36,8 +40,18 @@ async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
             summary.state, summary.is_starting = _refusal(error), False
         else:
             summary.take(status)
+            if session.world.clock.monotonic() >= next_look:
+                next_look = session.world.clock.monotonic() + STORE_SECONDS
+                await _look_at_store(session, summary)
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
+
+
+async def _look_at_store(session: Session, summary: ClusterSummary) -> None:
+    """Whether it takes writes, and who leads it; where that is not told, the rest is shown without."""
+    with suppress(TimeoutError, ConnectionError, ApiError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            summary.take_store(*await store_feed.status(session.client))
 
 
 def _what_is_wrong(session: Session, error: ConnectionError, known: bool) -> str:

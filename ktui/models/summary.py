@@ -22,6 +22,10 @@ class ClusterSummary:
     clock_now: str = ""
     profile: str = ""
     kubernetes_version: str = ""
+    refusing: str = ""  # why the store takes no writes
+    members: int = 0  # of etcd
+    members_up: int = 0
+    leader: str = ""
     state: str = ""
     is_starting: bool = False
     now: datetime | None = None  # the model's date and time
@@ -31,6 +35,25 @@ class ClusterSummary:
         if self.clock_mode == "paused":
             return "⏸ paused"
         return f"▶ {self.clock_speed:g}×"
+
+    @property
+    def etcd_text(self) -> str:
+        """The members of the store and who leads them; "" where there is but one."""
+        if self.members < 2:
+            return ""
+        leads = f"leader {self.leader}" if self.leader else "no leader"
+        return f"etcd {self.members_up}/{self.members} {leads}"
+
+    def take_store(self, status: Object, members: Object) -> None:
+        """Take what the store's status and its members' endpoint say."""
+        why = str(status["details"].get("refusing") or ", ".join(status["alarms"]))
+        self.refusing = why.rpartition(": ")[2].partition(";")[0]  # without the file, and what is to be done
+        each = members["members"]
+        self.members = len(each)
+        self.members_up = sum(
+            member["state"] in ("leader", "follower") and not member.get("partitioned") for member in each
+        )
+        self.leader = next((member["name"] for member in each if member["state"] == "leader"), "")
 
     def take(self, status: Object) -> None:
         """Take what the status endpoint says."""

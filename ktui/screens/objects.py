@@ -135,7 +135,8 @@ class ObjectsScreen(ObjectActions):
             empty = "◐ asking the engine …"
         self.table.now = now
         self.objects.title = self.table.resource.group_resource
-        self.objects.note = "◐ more are coming" if self.table.is_listing and self.table.columns else ""
+        is_coming = self.table.is_listing and self.table.columns and not self.objects.problem
+        self.objects.note = "◐ more are coming" if is_coming else ""
         self.objects.show(self.table.titles, self.table.rows, empty=empty)
         if self._wanted in self.table:
             self._go_to_wanted()

@@ -45,7 +45,10 @@ class ClusterBar(Static):
         if summary.state:
             sign, colour = ("◐", wait) if summary.is_starting else ("✖", bad)
             return Text.assemble(head, GAP, (f"{sign} {summary.state}", f"bold {colour}"))
+        if summary.refusing:
+            head.append_text(Text.assemble(GAP, (f"✖ takes no writes: {summary.refusing}", f"bold {bad}")))
         pods = summary.pods
+        all_up = summary.members_up == summary.members and summary.leader != ""
         all_ready = summary.nodes_ready == summary.nodes
         parts = [
             head,
@@ -61,6 +64,7 @@ class ClusterBar(Static):
             ),
             Text(summary.clock_text, f"bold {wait}" if summary.clock_mode == "paused" else ""),
             Text(summary.clock_now),
+            *([Text(summary.etcd_text, "" if all_up else f"bold {wait}")] if summary.etcd_text else []),
             Text(f"{summary.profile}~" if summary.profile else ""),
             Text(summary.kubernetes_version, "dim"),
         ]

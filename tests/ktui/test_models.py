@@ -74,6 +74,36 @@ def test_the_bar_drops_what_matters_least_first() -> None:
     assert "✖ the engine has ended" in ClusterBar.line(summary, 80, {}).plain
 
 
+def members(*states: str) -> dict[str, object]:
+    return {"members": [{"name": f"m{at}", "state": state} for at, state in enumerate(states, 1)]}
+
+
+@pytest.mark.parametrize(
+    ("details", "alarms", "told", "bar"),
+    [
+        pytest.param({}, [], members("leader"), "", id="one member"),
+        pytest.param({}, [], members("leader", "follower", "follower"), "etcd 3/3 leader m1", id="a quorum"),
+        pytest.param({}, [], members("stopped", "leader", "follower"), "etcd 2/3 leader m2", id="one stopped"),
+        pytest.param({}, [], members("candidate", "stopped", "stopped"), "etcd 0/3 no leader", id="no quorum"),
+        pytest.param({}, ["NOSPACE"], members("leader"), "✖ takes no writes: NOSPACE", id="an alarm"),
+        pytest.param(
+            {"refusing": "cannot write /x/store.db: the disk is full; writes go on once there is space"},
+            [],
+            members("leader"),
+            "✖ takes no writes: the disk is full ",
+            id="a full disk",
+        ),
+    ],
+)
+def test_the_bar_tells_of_the_store(
+    details: dict[str, str], alarms: list[str], told: dict[str, object], bar: str
+) -> None:
+    summary = ClusterSummary(name="default", profile="realistic", nodes=3, nodes_ready=3)
+    summary.take_store({"details": details, "alarms": alarms}, told)
+    line = ClusterBar.line(summary, 140, {}).plain
+    assert bar in line if bar else "etcd" not in line and "✖ takes" not in line
+
+
 def test_a_line_s_later_words_cover_earlier_ones_and_wide_ones_take_two_cells() -> None:
     line = Line(8)
     line.put(0, "abcdefgh", Style())
