@@ -81,7 +81,12 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
     yield from metric(
         "apiserver_watch_cache_read_wait_seconds",
         "histogram",
-        [sample for resource, cache in known if cache.waited for sample in cache.waited.samples(_labels(resource))],
+        [
+            sample
+            for resource, cache in known
+            if (waited := cache.freshness.waited)
+            for sample in waited.samples(_labels(resource))
+        ],
         "[ALPHA] Histogram of time spent waiting for a watch cache to become fresh.",
     )
     yield from metric(

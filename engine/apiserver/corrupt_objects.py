@@ -13,6 +13,7 @@ from engine.api.errors import ApiError, internal
 from engine.api.go_json import syntax_error
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
+from engine.apiserver.storage_keys import shown_key
 
 _MOST_CAUSES = 100
 _TOO_MANY = {"reason": "FieldValueTooMany", "message": "too many errors, the list is truncated"}
@@ -32,7 +33,8 @@ class CorruptObject(Exception):
 
     def at(self, key: str) -> str:
         """What the storage says of it."""
-        return f"StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {self}"
+        where = f"Code: 7, Key: {shown_key(key)}, ResourceVersion: 0"
+        return f"StorageError: corrupt object, {where}, AdditionalErrorMsg: {self}"
 
 
 class CorruptObjectError(ApiError):
@@ -47,7 +49,8 @@ class CorruptObjectError(ApiError):
 def unreadable(info: ResourceInfo, found: Iterable[tuple[str, CorruptObject]]) -> ApiError:
     """500 for a list that met such objects under these keys."""
     causes: list[Object] = [
-        {"reason": "UnexpectedServerResponse", "message": corrupt.at(key), "field": key} for key, corrupt in found
+        {"reason": "UnexpectedServerResponse", "message": corrupt.at(key), "field": shown_key(key)}
+        for key, corrupt in found
     ]
     if len(causes) > _MOST_CAUSES:
         causes = [*causes[:_MOST_CAUSES], _TOO_MANY]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
 from engine.apiserver.corrupt_objects import CorruptObject
+from engine.apiserver.storage_keys import key_text
 from engine.store.types import CompactedError, Event, Store, prefix_end
 
 # The store reads its log in strides of a thousand: a watch that starts further back lists again.
@@ -48,7 +49,7 @@ async def changes_between(store: Store, prefix: bytes, *, after: int, until: int
 def _change(event: Event) -> Change:
     kv, prev = event.kv, event.prev_kv
     old = decode_stored(prev.value, prev.mod_revision) if prev is not None else None
-    key, revision = kv.key.decode(), kv.mod_revision
+    key, revision = key_text(kv.key), kv.mod_revision
     if event.type == "DELETE":
         assert old is not None, "what is deleted was there"
         return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)

@@ -48,7 +48,7 @@ class MasterLeases:
 
     async def all(self) -> list[Address]:
         found = await self._store.range(Range(_PREFIX, prefix_end(_PREFIX), keys_only=True))
-        names = [kv.key.removeprefix(_PREFIX).decode() for kv in found.kvs]
+        names = [kv.key.removeprefix(_PREFIX).decode(errors="replace") for kv in found.kvs]
         return [(host, int(port)) for host, _, port in (name.rpartition(":") for name in names)]
 
     async def drop(self) -> None:

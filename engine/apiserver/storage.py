@@ -18,6 +18,7 @@ from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, 
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.field_order import FieldOrder
 from engine.apiserver.registry.conversion import from_storage, to_storage
+from engine.apiserver.storage_keys import key_bytes, key_text
 from engine.apiserver.storage_metrics import StorageMetrics
 from engine.store.types import (
     Compare,
@@ -100,7 +101,7 @@ class Storage:
         root = f"{info.storage_prefix}/"
         prefix = f"{root}{namespace}/" if info.namespaced and namespace else root
         end = prefix_end(prefix.encode())
-        request = Range(f"{prefix}{start}".encode(), end, revision=revision, limit=limit)
+        request = Range(key_bytes(f"{prefix}{start}"), end, revision=revision, limit=limit)
         response = await self._range(info, request)
         found = self._decode_all(info, response.kvs)
         if not stored:
@@ -136,7 +137,7 @@ class Storage:
         found: list[tuple[str, Object]] = []
         corrupt: list[tuple[str, CorruptObject]] = []
         for kv in kvs:
-            key = kv.key.decode()
+            key = key_text(kv.key)
             try:
                 found.append((key, self._decode(info, key, kv)))
             except CorruptObject as error:

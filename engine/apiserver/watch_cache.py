@@ -19,11 +19,11 @@ from engine.apiserver.cached_objects import CachedObjects
 from engine.apiserver.changes import Change, decode_stored, with_resource_version
 from engine.apiserver.corrupt_objects import CorruptObject
 from engine.apiserver.fan_out import FanOut
+from engine.apiserver.freshness import Freshness
 from engine.apiserver.history import changes_between
-from engine.apiserver.registry.resource_versions import too_large
+from engine.apiserver.storage_keys import key_text
 from engine.apiserver.waking import Waking
 from engine.apiserver.watcher import Interest, Watcher
-from engine.metrics import Distribution
 from engine.store.types import (
     CompactedError,
     Event,
@@ -40,11 +40,6 @@ from engine.trace import Hop, SpanContext
 from engine.world import World
 
 LIST_AGAIN = 1.0  # seconds between attempts while the store is away
-# How long a request waits for a revision that is still to come, and how often the store is asked meanwhile how far it
-# is (watch_cache.go blockTimeout, watch_progress.go).
-FRESH_SECONDS = 3.0
-PROGRESS_PERIOD = 0.1
-WAIT_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
 # So many events are handed out in a row before the loop may run whoever reads them.
 DISPATCH_BATCH = 64
 
@@ -71,7 +66,6 @@ class WatchCache:
         self.received = 0
         self.cut_off = 0  # watchers that were too slow
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
-        self.waited: Distribution | None = None  # the seconds that readers waited for a revision, once any did
         self._world = world
         self._store = store
         self._first = prefix.encode() + b"/"
@@ -87,7 +81,7 @@ class WatchCache:
         self._started: asyncio.Future[None] | None = None
         self._source: StoreWatcher | None = None
         self._bookmarks_due: dict[int, Watcher] = {}
-        self._behind: list[asyncio.Future[None]] = []
+        self.freshness = Freshness(self, store, world.clock)
         self._reaching = asyncio.Lock()
 
     # -- life
@@ -117,7 +111,7 @@ class WatchCache:
         """End all open watches; a later start lists anew."""
         for watcher in self._watchers:
             watcher.end()
-        self._wake_behind()
+        self.freshness.wake()
         self._started = None
 
     async def _list(self) -> StoreWatcher:
@@ -130,7 +124,7 @@ class WatchCache:
             self._forgot = False
             self.fillings += 1
             for kv in response.kvs:
-                key = kv.key.decode()
+                key = key_text(kv.key)
                 try:
                     obj = decode_stored(kv.value, kv.mod_revision)
                 except CorruptObject as corrupt:
@@ -152,7 +146,7 @@ class WatchCache:
                     await self._apply(response.events)
                     self.revision = max(self.revision, response.revision)
                     self._send_bookmarks()
-                    self._wake_behind()
+                    self.freshness.wake()
                 return
             except CompactedError:
                 # Overtaken: what lies between is lost to those who watch, so they must list again, as we do.
@@ -172,9 +166,8 @@ class WatchCache:
     def bookmark(self, watcher: Watcher) -> None:
         """Tell a watcher how far the cache has come, once the store has said how far it is: where nothing of the
         watcher's has changed, too."""
-        if self._source is not None:
+        if self.ask_progress():
             self._bookmarks_due[watcher.number] = watcher
-            self._source.request_progress()
 
     def _send_bookmarks(self) -> None:
         if self._bookmarks_due:
@@ -182,11 +175,12 @@ class WatchCache:
             for watcher in due.values():
                 watcher.bookmark(self.revision)
 
-    def _wake_behind(self) -> None:
-        behind, self._behind = self._behind, []
-        for waiting in behind:
-            if not waiting.done():
-                waiting.set_result(None)
+    def ask_progress(self) -> bool:
+        """Have the store say how far it is; False if it is not followed any more."""
+        if self._source is None:
+            return False
+        self._source.request_progress()
+        return True
 
     # -- changes coming in
 
@@ -216,7 +210,7 @@ class WatchCache:
                 await self._world.clock.sleep(0)
 
     def _change(self, event: Event) -> Change | None:
-        key, revision = event.kv.key.decode(), event.kv.mod_revision
+        key, revision = key_text(event.kv.key), event.kv.mod_revision
         known = self._objects.get(key)
         old = known[1] if known is not None else None
         if event.type == "DELETE":
@@ -230,7 +224,7 @@ class WatchCache:
 
     def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
         """An object became unreadable: who watches cannot be told how it changed, and must list again."""
-        key = event.kv.key.decode()
+        key = key_text(event.kv.key)
         self._objects.drop(key)
         self.corrupt[key] = corrupt
         self._begin_anew(event.kv.mod_revision)
@@ -259,32 +253,6 @@ class WatchCache:
         self.received += 1
         self._forgot = self._forgot or len(self._ring) == self.size
         self._ring.append(change)
-
-    async def catch_up(self, revision: int) -> None:
-        """Wait until the cache has seen all up to a revision that is committed."""
-        while self.revision < revision and self._source is not None:
-            caught_up = asyncio.get_running_loop().create_future()
-            self._behind.append(caught_up)
-            self._source.request_progress()
-            await caught_up
-
-    async def wait_until_fresh(self, revision: int) -> None:
-        """Wait until the cache has seen a revision, which may be still to come. Raises ApiError 504 if it does not."""
-        clock = self._world.clock
-        began = clock.monotonic()
-        try:
-            async with clock.timeout(FRESH_SECONDS):
-                if revision <= self._store.revision:
-                    await self.catch_up(revision)
-                while self.revision < revision:
-                    await clock.sleep(PROGRESS_PERIOD)
-                    await self.catch_up(min(revision, self._store.revision))
-        except TimeoutError:
-            raise too_large(revision, self.revision, retry_after=1) from None
-        finally:
-            if revision:
-                self.waited = self.waited or Distribution(WAIT_BUCKETS)
-                self.waited.observe(clock.monotonic() - began)
 
     # -- reading
 

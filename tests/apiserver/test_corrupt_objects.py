@@ -10,7 +10,7 @@ from engine.api.types import CONFIGMAPS, ROLE_BINDINGS, ROLES, Object
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.store.sqlite import SqliteStore
-from engine.store.types import Put, Range
+from engine.store.types import DeleteRange, Put, Range
 from engine.world import World
 from tests.apiserver.conftest import ADMIN, ClientFor, config_map, make_namespace
 from tests.apiserver.test_authorization import binding, role, user
@@ -201,3 +201,39 @@ async def test_it_is_for_one_object(client: Client) -> None:
         f'DeleteOptions.meta.k8s.io "" is invalid: {OPTION}: Invalid value: true: is not allowed with '
         "DELETECOLLECTION, try again after removing the option",
     )
+
+
+ODD = b"/registry/configmaps/default/b\xff"
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_a_key_that_is_no_text_is_shown_as_far_as_it_goes(
+    client: Client, store: SqliteStore, version: str
+) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    listed = await client.list(CONFIGMAPS)  # from here on there is a cache
+    await store.txn([], [Put(ODD, b"x")])
+    answer = await client.send("GET", PATH, query={"resourceVersion": [version]} if version else {})
+    assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
+    assert [cause["field"] for cause in answer.body["details"]["causes"]] == [ODD.decode(errors="replace")]
+    await store.txn([], [DeleteRange(ODD)])
+    await client.create(CONFIGMAPS, config_map("c"), namespace="default")
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        assert (await next_event(watch)).type == "ERROR"
+    assert names((await client.list(CONFIGMAPS, namespace="default", resource_version=version or None)).items) == [
+        "a",
+        "c",
+    ]
+
+
+async def test_pages_lead_past_a_key_that_is_no_text(client: Client, store: SqliteStore) -> None:
+    for name in ("a", "c"):
+        await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    await store.txn([], [Put(ODD, b'{"kind":"ConfigMap","metadata":{"name":"odd","namespace":"default"}}')])
+    found, token = [], ""
+    while True:
+        page = await client.list(CONFIGMAPS, namespace="default", limit=1, continue_=token)
+        found += names(page.items)
+        if not (token := page.continue_):
+            break
+    assert found == ["a", "odd", "c"]

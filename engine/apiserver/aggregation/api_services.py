@@ -43,7 +43,7 @@ class ApiServices:
             return
         cache = await self._backend.caches.started(self._info)
         await self._register(self._info)
-        await cache.catch_up(self._backend.storage.store.revision)
+        await cache.freshness.catch_up(self._backend.storage.store.revision)
         self._note_remote(cache)
         for gvr in (API_SERVICES, SERVICES, ENDPOINT_SLICES):
             info = self._backend.resources.get(*gvr)
@@ -86,7 +86,7 @@ class ApiServices:
                 self._changed.set()
 
     async def _sync(self, info: ResourceInfo, cache: WatchCache) -> None:
-        await cache.catch_up(self._backend.storage.store.revision)
+        await cache.freshness.catch_up(self._backend.storage.store.revision)
         self._note_remote(cache)
         await self._register(info)
         await self._unregister(info, cache)

@@ -85,7 +85,7 @@ class CustomResourceDefinitions:
         cache = self._backend.caches.of(self._info) if self._info is not None else None
         if self._info is None or cache is None:
             return
-        await cache.catch_up(self._backend.storage.store.revision)
+        await cache.freshness.catch_up(self._backend.storage.store.revision)
         while not self._is_settled(cache.get(self._info.key("", name))):
             waiting: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
@@ -121,7 +121,7 @@ class CustomResourceDefinitions:
                 try:
                     await self._sync(cache)
                     async for response in source:
-                        await cache.catch_up(response.revision)
+                        await cache.freshness.catch_up(response.revision)
                         await self._sync(cache)
                     return
                 finally:

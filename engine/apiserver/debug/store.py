@@ -114,7 +114,7 @@ class StoreEndpoints:
 
 def _described(kv: KeyValue) -> dict[str, Any]:
     return {
-        "key": kv.key.decode(),
+        "key": _text(kv.key),
         "createRevision": kv.create_revision,
         "modRevision": kv.mod_revision,
         "version": kv.version,

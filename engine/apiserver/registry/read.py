@@ -54,7 +54,7 @@ class Reader:
         """Wait until the store has reached a revision. Raises ApiError 504 if it does not soon."""
         if revision > self._backend.storage.store.revision:
             cache = await self._backend.caches.started(info)
-            await cache.wait_until_fresh(revision)
+            await cache.freshness.wait_for(revision)
 
     async def list(self, call: Call) -> Object:
         """Raises ApiError 400, 410, 422, 504."""

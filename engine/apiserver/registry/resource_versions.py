@@ -54,8 +54,8 @@ class Continue(NamedTuple):
     start: str
 
     def encode(self) -> str:
-        token = orjson.dumps({"v": _VERSION, "rv": self.revision, "start": self.start})
-        return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
+        token = json.dumps({"v": _VERSION, "rv": self.revision, "start": self.start}, separators=(",", ":"))
+        return base64.urlsafe_b64encode(token.encode()).rstrip(b"=").decode()
 
     @classmethod
     def decode(cls, token: str) -> Continue:
