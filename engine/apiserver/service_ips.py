@@ -185,7 +185,8 @@ class ServiceHook:
                 continue  # none is given, but one that is asked for is
             known = shared.get(number)
             if known is None:
-                asked = next((each["nodePort"] for each in ports if each["port"] == number and each.get("nodePort")), 0)
+                same = (each.get("nodePort") for each in ports if each.get("port", 0) == number)
+                asked = next(filter(None, same), 0)
                 known = shared[number] = self._node_port(obj, position, asked, taken)
                 port["nodePort"] = known
             elif not port.get("nodePort"):

@@ -215,6 +215,11 @@ async def test_what_one_protocol_asks_for_the_other_gets(client: Client) -> None
     assert node_ports(await make(client, type="NodePort", ports=dns)) == [30053, 30053]
 
 
+async def test_a_port_without_a_number_is_refused_after_its_node_port_was_drawn(client: Client) -> None:
+    with pytest.raises(ApiError, match=r"spec.ports\[0\].port: Invalid value: 0"):
+        await make(client, type="NodePort", ports=[{"name": "a"}])
+
+
 async def test_protocols_may_ask_for_different_node_ports(client: Client) -> None:
     dns = [
         {"name": "tcp", "port": 53, "protocol": "TCP", "nodePort": 30053},
