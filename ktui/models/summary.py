@@ -48,12 +48,10 @@ class ClusterSummary:
         """Take what the store's status and its members' endpoint say."""
         why = str(status["details"].get("refusing") or ", ".join(status["alarms"]))
         self.refusing = why.rpartition(": ")[2].partition(";")[0]  # without the file, and what is to be done
-        each = members["members"]
-        self.members = len(each)
-        self.members_up = sum(
-            member["state"] in ("leader", "follower") and not member.get("partitioned") for member in each
-        )
-        self.leader = next((member["name"] for member in each if member["state"] == "leader"), "")
+        told = members["members"]
+        down = [each for each in told if each["state"] == "stopped" or each.get("partitioned") or each.get("errors")]
+        self.members, self.members_up = len(told), len(told) - len(down)
+        self.leader = next((member["name"] for member in told if member["state"] == "leader"), "")
 
     def take(self, status: Object) -> None:
         """Take what the status endpoint says."""

@@ -84,7 +84,7 @@ def members(*states: str) -> dict[str, object]:
         pytest.param({}, [], members("leader"), "", id="one member"),
         pytest.param({}, [], members("leader", "follower", "follower"), "etcd 3/3 leader m1", id="a quorum"),
         pytest.param({}, [], members("stopped", "leader", "follower"), "etcd 2/3 leader m2", id="one stopped"),
-        pytest.param({}, [], members("candidate", "stopped", "stopped"), "etcd 0/3 no leader", id="no quorum"),
+        pytest.param({}, [], members("candidate", "stopped", "stopped"), "etcd 1/3 no leader", id="no quorum"),
         pytest.param({}, ["NOSPACE"], members("leader"), "✖ takes no writes: NOSPACE", id="an alarm"),
         pytest.param(
             {"refusing": "cannot write /x/store.db: the disk is full; writes go on once there is space"},
