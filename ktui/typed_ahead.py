@@ -17,7 +17,7 @@ from textual.worker import WorkerState
 from ktui.pace import Paced
 
 LAPS = 2  # a key may set off a message that goes the same way, such as what was typed after `:`
-PATIENCE_SECONDS = 0.5  # for a key whose widget has gone with it
+LOOKS = 50  # for a key whose widget has gone with it: not a time, which a busy machine may spend on one key
 LOOK_SECONDS = 0.01
 
 
@@ -38,7 +38,8 @@ class TypedAhead(Paced):
         self._ahead: deque[events.Key | events.Paste] = deque()
         self._key_number = 0
         self._is_key_out = False
-        self._out_since = 0.0
+        self._has_arrived = False
+        self._looks_left = 0
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
@@ -52,12 +53,12 @@ class TypedAhead(Paced):
         if self._is_letter(event):  # stays where it is, in its order
             await super().on_event(event)
             return
-        self._is_key_out, self._out_since = True, self.session.world.clock.monotonic()
+        self._is_key_out, self._has_arrived, self._looks_left = True, False, LOOKS
         self._key_number += 1
         number = self._key_number
         await super().on_event(event)
         self._mark(number, LAPS)
-        self.set_timer(PATIENCE_SECONDS, lambda: self._give_up(number))
+        self._look_again(number)
 
     def _is_letter(self, event: events.Key | events.Paste) -> bool:
         is_text = isinstance(event, events.Paste) or event.is_printable
@@ -70,14 +71,26 @@ class TypedAhead(Paced):
         if message.laps > 1:
             self._mark(message.number, message.laps - 1)
         elif message.number == self._key_number:
+            self._has_arrived = True
             self.call_later(self._go_on, message.number)
+
+    def _look_again(self, number: int) -> None:
+        self.set_timer(LOOK_SECONDS, lambda: self.call_later(self._look, number))
+
+    async def _look(self, number: int) -> None:
+        if self._is_out(number):
+            self._looks_left -= 1
+            await self._go_on(number)
+            self._look_again(number)
+
+    def _is_out(self, number: int) -> bool:
+        return self._is_key_out and number == self._key_number
 
     async def _go_on(self, number: int) -> None:
         """The next key, unless one of them has gone on by itself meanwhile."""
-        if number != self._key_number or not self._is_key_out:
+        if not self._is_out(number):
             return
-        if self._is_on_its_way() and self.session.world.clock.monotonic() < self._out_since + PATIENCE_SECONDS:
-            self.set_timer(LOOK_SECONDS, lambda: self.call_later(self._go_on, number))
+        if self._looks_left > 0 and (self._is_on_its_way() or not self._has_arrived):
             return
         self._is_key_out = False
         while self._ahead and not self._is_key_out:
@@ -87,6 +100,3 @@ class TypedAhead(Paced):
         """Whether a screen is about to be shown: the next key is for it."""
         going = (WorkerState.PENDING, WorkerState.RUNNING)
         return any(worker.group == "open" and worker.state in going for worker in self.workers)
-
-    def _give_up(self, number: int) -> None:
-        self.call_later(self._go_on, number)

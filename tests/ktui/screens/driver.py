@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from textual import events
 from textual.geometry import Region
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from engine.client import Client
 from ktui.app import KtuiApp
 
-LOOKS = 600
+LOOKS = 800
+QUICK_LOOKS = 20  # most of what is waited for is there at once; what is not, comes no sooner for being looked for
+ROUNDS = 3  # what a key has set off may set off more
 WidgetType = TypeVar("WidgetType", bound=Widget)
 WEB = Path(__file__).parents[3] / "samples" / "web.yaml"
+
+
+def pressed(key: str) -> events.Key:
+    """A key by its name in Textual ("slash") or by its character, as a terminal would send it."""
+    if len(key) == 1:
+        return events.Key(_character_to_key(key), key)
+    try:
+        return events.Key(key, unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key))))
+    except KeyError:
+        return events.Key(key, None)
+
+
+class NotShownError(AssertionError):
+    """What was looked for is not on the screen."""
 
 
 class Driver:
@@ -38,21 +56,36 @@ class Driver:
             found = place.query(selector or kind).results(kind) if place is not None else ()
             if widgets := list(found):
                 return widgets[-1]
-        raise AssertionError(f"there is no {selector or kind.__name__}")
+        raise NotShownError(f"there is no {selector or kind.__name__}")
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        """One after the other, each when all that the one before led to is done."""
+        for key in keys:
+            self.all_at_once(key)
+            await self.settle()
 
     async def type(self, text: str) -> None:
-        names = {" ": "space", "/": "slash", "-": "minus", ".": "full_stop", "=": "equals_sign", ":": "colon"}
-        await self.press(*(names.get(character, character) for character in text))
+        """As fast as a line is pasted."""
+        self.all_at_once(*text)
+        await self.settle()
 
     def all_at_once(self, *keys: str) -> None:
         """Faster than they can be handled, as over a slow line."""
-        named = {"space": " ", "slash": "/", "colon": ":"}
         for key in keys:
-            self.app.post_message(events.Key(key, named.get(key, key if len(key) == 1 else None)))
+            self.app.post_message(pressed(key))
+
+    async def settle(self) -> None:
+        """Until no widget has a message left that it has not handled, and what they want to be drawn is drawn.
+
+        Textual's own pilot waits for some time in which the process does next to nothing. With an engine in it that
+        is long in coming, and neither says that the keys were handled.
+        """
+        await self.pilot._wait_for_screen()
+        while self.app.is_running and (self.app._is_key_out or self.app._ahead):
+            await self.pilot.pause(0.001)
+        for _ in range(ROUNDS):
+            await self.pilot._wait_for_screen()
+            self.app.screen._on_timer_update()
 
     async def command(self, text: str) -> None:
         """Type a line after `:`."""
@@ -70,10 +103,13 @@ class Driver:
 
     async def until(self, holds: Callable[[], object]) -> None:
         """Let things happen until it holds; fails with what is on the terminal if that does not come."""
-        for _ in range(LOOKS):
-            if holds():
-                return
-            await self.pilot.pause(0.01)
+        for look in range(LOOKS):
+            try:
+                if holds():
+                    return
+            except NotShownError:
+                pass  # it may yet come
+            await self.pilot.pause(0.01 if look < QUICK_LOOKS else 0.05)
         raise AssertionError(f"it did not come to hold; on the terminal:\n{self.picture}")
 
     async def sees(self, *texts: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -124,6 +126,20 @@ async def test_a_line_that_comes_at_once_goes_to_the_command_line(show: Show) ->
         assert driver.app.theme == "ktui-light"
         driver.all_at_once("2", "slash", *"web", "enter")
         await driver.sees("pods  0", "/web")
+
+
+async def test_keys_wait_however_slow_the_machine_is(show: Show) -> None:
+    loop = asyncio.get_running_loop()
+
+    def take_the_processor() -> None:
+        time.sleep(0.03)
+        if driver.app.theme != "ktui-light":
+            loop.call_soon(take_the_processor)
+
+    async with show() as driver:
+        loop.call_soon(take_the_processor)
+        driver.all_at_once("2", "colon", *"theme", "space", *"light", "enter")
+        await driver.until(lambda: driver.app.theme == "ktui-light")
 
 
 async def test_a_word_that_names_nothing_is_said_in_kubectl_s_words(show: Show) -> None:

@@ -26,9 +26,8 @@ async def show_maps(driver: Driver, *names: str) -> Grid:
     await make_maps(driver, *names)
     await driver.command("cm")
     await driver.sees("configmaps")
-    grid = driver.find(Grid)
-    await driver.until(lambda: set(names) <= set(row_names(grid)))
-    return grid
+    await driver.until(lambda: set(names) <= set(row_names(driver.find(Grid))))
+    return driver.find(Grid)
 
 
 def row_names(grid: Grid) -> list[str]:
