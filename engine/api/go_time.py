@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00"
 MICROS_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
@@ -33,11 +34,13 @@ class TimeError(ValueError):
     """Not a time; the message is Go's."""
 
 
+@lru_cache(maxsize=4096)  # an object that is written again brings the times that it had
 def seconds(text: str) -> str:
     """The time in UTC with whole seconds, as metav1.Time writes it. Raises TimeError."""
     return _moment(text, SECONDS_LAYOUT, "%m-%dT%H:%M:%SZ")
 
 
+@lru_cache(maxsize=4096)
 def micros(text: str) -> str:
     """The time in UTC with microseconds, as metav1.MicroTime writes it. Raises TimeError."""
     return _moment(text, MICROS_LAYOUT, "%m-%dT%H:%M:%S.%fZ")
