@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +28,41 @@ from ktui.commands import UsageError
 
 Json = dict[str, Any]
 
+LOGS = re.compile(
+    r"^==== START logs for (container \S+ of pod \S+) ====\n(?:.*\n)*?.*==== END logs for \1 ====\n?", re.MULTILINE
+)
+
 
 def read_objects(files: Sequence[str]) -> list[Object]:
     """The objects of manifests, Lists taken apart. Raises UsageError."""
     try:
-        return [
-            obj
-            for source in manifests.sources(list(files), recursive=False, stdin=sys.stdin.read)
-            for document in manifests.documents(source)
-            for obj in _flattened(decoding.require_object(document), document.source)
-        ]
+        return _objects(manifests.sources(list(files), recursive=False, stdin=sys.stdin.read))
     except CommandError as error:
         raise UsageError(str(error)) from error
+
+
+def read_dump(files: Sequence[str]) -> list[Object]:
+    """The objects of dumps: of what `kubectl get` printed, or of all that `kubectl cluster-info dump` wrote, logs and
+    folders of folders among it. Raises UsageError."""
+    try:
+        sources = manifests.sources(list(files), recursive=True, stdin=sys.stdin.read)
+        return _objects(replace(source, read=partial(_without_logs, source)) for source in sources)
+    except CommandError as error:
+        raise UsageError(str(error)) from error
+
+
+def _objects(sources: Iterable[manifests.Source]) -> list[Object]:
+    """Raises CommandError, UsageError."""
+    return [
+        obj
+        for source in sources
+        for document in manifests.documents(source)
+        for obj in _flattened(decoding.require_object(document), document.source)
+    ]
+
+
+def _without_logs(source: manifests.Source) -> str:
+    return LOGS.sub("", source.read())
 
 
 def _flattened(value: Object, source: str) -> Iterator[Object]:

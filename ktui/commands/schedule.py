@@ -55,7 +55,8 @@ def schedule(
     cluster: Annotated[
         list[str] | None,
         typer.Option(
-            help="A dump (kubectl get nodes,pods,... -A -o yaml) to place them on. Default: the running cluster."
+            help="A dump (kubectl get nodes,pods,... -A -o yaml, or kubectl cluster-info dump -A) to place them on. "
+            "Default: the running cluster."
         ),
     ] = None,
     config: Annotated[str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration to decide by.")] = "",
@@ -84,9 +85,9 @@ def schedule(
             raise UsageError("name a KIND/NAME, as in pod/web-0, or files of Pods with -f")
         explain(target, namespace, name, look)
         return
-    from ktui.whatif import WhatIf, read_objects
+    from ktui.whatif import WhatIf, read_dump, read_objects
 
-    objects = read_objects(cluster) if cluster else _running_cluster(name)
+    objects = read_dump(cluster) if cluster else _running_cluster(name)
     asked = WhatIf(objects, read_objects(filename or []), target=target, namespace=namespace, seed=seed)
     if compare_config:
         _compare(asked, config, compare_config, look)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.api.types import Object
+from engine.kubectl import yaml
 from engine.scheduler.configuration import SchedulerConfiguration
 from ktui.commands import UsageError
-from ktui.whatif import WhatIf, read_objects
+from ktui.whatif import WhatIf, read_dump
 from tests.scheduler.objects import node, pod, taint
 
 NODE, POD = node("a"), pod("p")
@@ -31,9 +34,35 @@ def placed(folder: Path, dump: Any) -> list[tuple[str, str]]:
     """Where each pending Pod of the dump would go, or why nowhere."""
     file = folder / "dump.yaml"
     file.write_text(dump if isinstance(dump, str) else json.dumps(dump))
-    asked = WhatIf(read_objects([str(file)]))
+    asked = WhatIf(read_dump([str(file)]))
     outcomes = asyncio.run(asked.place(SchedulerConfiguration()))
     return [(outcome.pod, outcome.node or outcome.message) for outcome in outcomes]
+
+
+NODES, PODS = listed(untyped(NODE), kind="NodeList"), listed(untyped(POD), kind="PodList")
+LOGGED = """==== START logs for container c of pod default/{0} ====
+{{"klog": {{
+---
+==== START logs for container c of pod default/another ====
+{1}==== END logs for container c of pod default/{0} ====
+"""
+
+
+@pytest.mark.parametrize("end", ["", "no newline at the end", "a newline\n"])
+@pytest.mark.parametrize("show", [partial(json.dumps, indent=4), yaml.dump])
+def test_logs_of_a_cluster_info_dump(tmp_path: Path, end: str, show: Callable[[Any], str]) -> None:
+    logs = LOGGED.format("a", end) + LOGGED.format("b", end)
+    parts = [show(NODES), "---\n" if show is yaml.dump else "", logs, show(PODS), LOGGED.format("c", end)]
+    assert placed(tmp_path, "\n".join(parts)) == [("default/p", "a")]
+
+
+def test_folders_of_a_cluster_info_dump(tmp_path: Path) -> None:
+    (tmp_path / "default" / "p").mkdir(parents=True)
+    (tmp_path / "nodes.json").write_text(json.dumps(NODES))
+    (tmp_path / "default" / "pods.json").write_text(json.dumps(PODS))
+    (tmp_path / "default" / "p" / "logs.txt").write_text("{ no JSON")
+    outcomes = asyncio.run(WhatIf(read_dump([str(tmp_path)])).place(SchedulerConfiguration()))
+    assert [(outcome.pod, outcome.node) for outcome in outcomes] == [("default/p", "a")]
 
 
 EMPTY: Object = {"containers": [{"name": "c", "image": "i", "resources": None, "ports": None}]}
