@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,29 +26,29 @@ def integer_flag(name: str, help: str) -> Any:
 
 
 def interval(words: Sequence[str], *, prefix: bool, from_key: bool = False) -> dict[str, str]:
-    """The interval that key, range end and flags stand for. Raises EtcdctlError."""
+    """The interval that key, range end and flags stand for, in base64: keys need not be text. Raises EtcdctlError."""
     if prefix and from_key:
         message = "`--prefix` and `--from-key` cannot be set at the same time, choose one"
         raise EtcdctlError(message, BAD_ARGUMENTS)
     if len(words) > 1 and (prefix or from_key):
         message = "too many arguments, only accept one argument when `--prefix` or `--from-key` is set"
         raise EtcdctlError(message, BAD_ARGUMENTS)
-    key, range_end = (*words, "")[:2]
+    key, range_end = (os.fsencode(word) for word in (*words, "")[:2])
     if from_key:
-        return {"key": key or "\0", "range_end": "\0"}
-    if prefix:
-        return {"key": key or "\0", "range_end": _prefix_end(key)}
-    return {"key": key, "range_end": range_end}
+        key, range_end = key or b"\0", b"\0"
+    elif prefix:
+        key, range_end = key or b"\0", _prefix_end(key)
+    return {"key": base64_of(key), "range_end": base64_of(range_end)}
 
 
-def _prefix_end(prefix: str) -> str:
-    """The first key after all that begin with the prefix; keys here are text, so its last character goes up by one."""
-    for index in range(len(prefix) - 1, -1, -1):
-        code = ord(prefix[index])
-        if code < 0x10FFFF:
-            following = 0xE000 if code == 0xD7FF else code + 1  # surrogates are no text
-            return prefix[:index] + chr(following)
-    return "\0"
+def base64_of(key: bytes) -> str:
+    return b64encode(key).decode()
+
+
+def _prefix_end(prefix: bytes) -> bytes:
+    """The first key after all that begin with the prefix (clientv3 getPrefix)."""
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b"\0"
 
 
 def check_consistency(word: str) -> None:

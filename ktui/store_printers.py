@@ -291,9 +291,10 @@ def health_row(health: Document) -> list[str]:
 
 
 def fields_health(health: Document) -> Iterator[str]:
+    yield _field("Endpoint", go_quoted(health["endpoint"].encode()))
     yield _field("Health", _boolean(health["health"]))
-    yield _field("Took", go_quoted(health["took"].encode()))
-    yield _field("Error", go_quoted(health.get("error", "").encode()))
+    yield _field("Took", health["took"])
+    yield _field("Error", health.get("error", ""))
     yield ""
 
 

@@ -36,7 +36,7 @@ from ktui.store_client import (
     query_of,
     show,
 )
-from ktui.store_keys import check_consistency, integer_flag, interval, sorting
+from ktui.store_keys import base64_of, check_consistency, integer_flag, interval, sorting
 
 PAGE = 500  # keys that are asked for at once
 
@@ -114,6 +114,7 @@ def get(
     check_consistency(consistency)
     query = {
         **interval(words, prefix=prefix, from_key=from_key),
+        "base64": "true",
         "keys_only": _flag(keys_only),
         "count_only": _flag(count_only),
         **sorting(sort_by, order),
@@ -190,7 +191,7 @@ async def _range(client: Any, query: dict[str, str], *, limit: int, revision: in
         if not paged or not page.get("more") or (limit and len(kvs) >= limit):
             break
         revision = revision or page["header"]["revision"]
-        start = b64decode(kvs[-1]["key"]).decode() + "\0"
+        start = base64_of(b64decode(kvs[-1]["key"]) + b"\0")
     found = {name: value for name, value in first.items() if name == "header"}
     if kvs:
         found["kvs"] = kvs

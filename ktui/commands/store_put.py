@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from base64 import b64encode
 from typing import Annotated, Any
 
 import typer
@@ -15,14 +14,14 @@ import typer
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, show
-from ktui.store_keys import interval, lease_id
+from ktui.store_keys import base64_of, interval, lease_id
 
 Json = dict[str, Any]
 PreviousKv = Annotated[bool, typer.Option("--prev-kv", help="Also what was there before.")]
 
 
 def encoded(text: str) -> str:
-    return b64encode(os.fsencode(text)).decode()
+    return base64_of(os.fsencode(text))
 
 
 def put(
@@ -107,5 +106,4 @@ def delete_request(words: list[str], *, prefix: bool, from_key: bool, prev_kv: b
     if not 1 <= len(words) <= 2:
         message = "del command needs one argument as key and an optional argument as range_end"
         raise EtcdctlError(message, BAD_ARGUMENTS)
-    keys = {field: encoded(key) for field, key in interval(words, prefix=prefix, from_key=from_key).items()}
-    return {**keys, "prev_kv": prev_kv}
+    return {**interval(words, prefix=prefix, from_key=from_key), "prev_kv": prev_kv}

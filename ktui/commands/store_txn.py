@@ -3,6 +3,7 @@ txn_command.go). With `-i` it asks for them."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -78,7 +79,7 @@ def _read(prompt: str, parsed: Callable[[str], T], interactive: bool) -> Iterato
     if interactive:
         print(prompt, flush=True)
     while True:
-        line = sys.stdin.readline()
+        line = os.fsdecode(sys.stdin.buffer.readline())
         if not line.endswith("\n"):
             raise EtcdctlError("EOF", INVALID_INPUT)
         if not (line := line.strip()):
@@ -186,7 +187,7 @@ def _get(parsed: Parsed) -> Json:
         raise EtcdctlError(message, BAD_ARGUMENTS)
     check_consistency(parsed.text("consistency") or "l")
     keys = interval(parsed.words, prefix=parsed.is_set("prefix"), from_key=parsed.is_set("from-key"))
-    found: Json = {field: encoded(key) for field, key in keys.items()}
+    found: Json = {**keys}
     found |= sorting(parsed.text("sort-by"), parsed.text("order"))
     found |= {
         "limit": parsed.number("limit"),

@@ -85,6 +85,7 @@ def watch_query(words: list[str], *, prefix: bool, rev: int, prev_kv: bool, prog
     start = max(rev, 1) if rev else 0  # what is before the first revision is compacted, or it is the first
     return query_of(
         **interval(words, prefix=prefix),
+        base64="true",
         start_revision=start,
         prev_kv="true" if prev_kv else "",
         progress_notify="true" if progress else "",

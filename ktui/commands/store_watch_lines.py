@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import sys
 from collections.abc import AsyncIterator
@@ -29,8 +30,8 @@ async def follow_lines(client: Any, shown: Shown) -> None:
     watches = Supervisor("watches")
     ids: list[int] = []
     try:
-        while line := await loop.run_in_executor(None, sys.stdin.readline):
-            line = line.removesuffix("\n")
+        while typed_line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
+            line = os.fsdecode(typed_line).removesuffix("\n")
             if words_of(line)[:1] == ["progress"]:
                 await _ask_for_progress(client, ids)
             elif (typed := _typed(line)) is not None:

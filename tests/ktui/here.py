@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 
@@ -20,7 +21,7 @@ def runner(home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFix
     def run(*words: str, stdin: str = "") -> Ran:
         monkeypatch.setenv("KTUI_HOME", str(home.path))
         monkeypatch.setattr(sys, "argv", ["ktui", *command, *words])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(os.fsencode(stdin))))
         with pytest.raises(SystemExit) as ended:
             main()
         assert isinstance(ended.value.code, int)

@@ -268,7 +268,9 @@ def test_members_and_their_health(home: Home, here: Here) -> None:
     assert here("endpoint", "health").ok().startswith(f"{urls[0]} is healthy: successfully committed proposal: took = ")
     (health,) = json.loads(here("endpoint", "health", "-w", "json").ok())
     assert (health["endpoint"], health["health"]) == (urls[0], True)
-    assert here("endpoint", "health", "-w", "fields").ok().splitlines()[0] == '"Health" : true'
+    fields = here("endpoint", "health", "-w", "fields").ok().splitlines()
+    assert fields[:2] == [f'"Endpoint" : "{urls[0]}"', '"Health" : true']
+    assert (fields[2].startswith('"Took" : '), fields[2].endswith("ms"), fields[3:]) == (True, True, ['"Error" : ', ""])
 
 
 def _tail(endpoint: dict[str, Any]) -> dict[str, int]:

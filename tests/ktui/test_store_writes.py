@@ -4,6 +4,7 @@ a simulated quorum."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -44,6 +45,19 @@ def test_put_and_delete(here: Here) -> None:
     assert here("del", "/t/b").ok() == "0\n"
     fields = here("del", "/t/", "--prefix", "--prev-kv", "-w", "fields").ok().splitlines()
     assert fields[4:6] == ['"Deleted" : 1', '"PrevKey" : "/t/a"']
+
+
+def test_keys_need_not_be_text(here: Here) -> None:
+    odd = os.fsdecode(b"/o/x\xff\xfe")
+    here("put", odd, "1").ok()
+    here("put", "/o/x\x7f", "2").ok()
+    assert json.loads(here("get", odd, "-w", "json").ok())["kvs"][0]["key"] == "L28veP/+"
+    assert here("get", odd, "-w", "fields").ok().splitlines()[4] == '"Key" : "/o/x\\xff\\xfe"'
+    assert here("get", "/o/x\x7f", "--prefix", "--hex").ok() == "\\x2f\\x6f\\x2f\\x78\\x7f\n\\x32\n"
+    assert here("get", odd, "--prefix", "--print-value-only").ok() == "1\n"
+    read = here("txn", "-w", "json", stdin=f'\nget {odd}\nget "/o/x\\xff\\xfe"\n\n\n').ok()
+    assert [each["Response"]["ResponseRange"]["count"] for each in json.loads(read)["responses"]] == [1, 1]
+    assert here("del", odd, "--prefix").ok() == "1\n"
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,14 @@
 | store/alarms | GET | | AlarmResponse |
 | store/disarm | POST | | AlarmResponse, of the alarms that there were |
 
-Keys in parameters are text; keys and values in answers are base64. Fields that are zero are left out, as Go does.
-Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer_json.go.
+Keys in parameters are text, or with base64=true base64; keys and values in answers are base64. Fields that are zero are
+left out, as Go does. Source: api/etcdserverpb rpc.proto, etcdctl/ctlv3/command printer.go and printer_json.go.
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from binascii import Error as BadBase64
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -113,8 +114,8 @@ class EtcdEndpoints:
         target, order = sorting(request.parameter("sort_target"), request.parameter("sort_order"))
         response = await self._store.range(
             Range(
-                request.parameter("key").encode(),
-                request.parameter("range_end").encode(),
+                _key(request, "key"),
+                _key(request, "range_end"),
                 revision=number(request, "revision"),
                 limit=number(request, "limit"),
                 keys_only=_flag(request, "keys_only"),
@@ -129,8 +130,8 @@ class EtcdEndpoints:
         start = number(request, "start_revision")
         try:
             watcher = await self._store.watch(
-                request.parameter("key").encode() or b"\0",  # as etcd's watch server does
-                request.parameter("range_end").encode(),
+                _key(request, "key") or b"\0",  # as etcd's watch server does
+                _key(request, "range_end"),
                 start_revision=start,
                 prev_kv=_flag(request, "prev_kv"),
             )
@@ -314,3 +315,14 @@ def _list(body: dict[str, Any], name: str) -> list[Any]:
 
 def _flag(request: Request, name: str) -> bool:
     return request.parameter(name) in ("true", "1")
+
+
+def _key(request: Request, name: str) -> bytes:
+    """Raises ApiError 400."""
+    text = request.parameter(name)
+    if not _flag(request, "base64"):
+        return text.encode()
+    try:
+        return b64decode(text, validate=True)
+    except BadBase64:
+        raise bad_request(f"{name}: not base64") from None
