@@ -21,13 +21,15 @@ NUMA = f"{DRIVER}/numa"
 SHARED: dict[str, Any] = {"allowMultipleAllocations": True, "capacity": {"memory": "8Gi"}}
 
 
-def search(claims: list[Object], *devices: Object) -> list[list[str]] | None:
-    """For each claim `request=device`, with what it consumes."""
+def search(claims: list[Object], *devices: Object, boards: str = "") -> list[list[str]] | None:
+    """For each claim `request=device`, with what it consumes; each of the `boards` has 7 units."""
+    counters = [{"name": board, "counters": {"units": {"value": "7"}}} for board in boards]
+    slices = [published(*devices, name="a", count=2), published(name="b", count=2, sharedCounters=counters)]
     allocator = Allocator(
         claims,
         in_use=InUse(),
         class_of={"gpu": device_class()}.get,
-        slices=Slices([published(*devices)]),
+        slices=Slices(slices),
         verdicts=Verdicts(),
         new_share=lambda: "share",
     )
@@ -130,6 +132,15 @@ def many(count: int, **fields: Any) -> list[Object]:
 )
 def test_what_is_found(claims: list[Object], devices: list[Object], expected: list[list[str]] | None) -> None:
     assert search(claims, *devices) == expected
+
+
+@pytest.mark.parametrize(("requests", "found"), [(14, True), (15, False)])
+def test_parts_of_boards(requests: int, found: bool) -> None:
+    """Each board has a part more than it has units."""
+    unit = {"units": {"value": "1"}}
+    parts = [device(f"{b}{i}", consumesCounters=[{"counterSet": b, "counters": unit}]) for b in "ab" for i in range(8)]
+    wanted = claim("x", *(wants(f"r{i}") for i in range(requests)))
+    assert (search([wanted], *parts, boards="ab") is not None) is found
 
 
 def test_a_search_without_end_is_given_up() -> None:

@@ -31,8 +31,8 @@ from engine.scheduler.devices.requests import (
 )
 from engine.scheduler.devices.results import Chosen, allocation_of
 from engine.scheduler.devices.selectors import Verdicts
-from engine.scheduler.devices.sharing import CapacityError, Consumed, consumption, has_room, is_shared
-from engine.scheduler.devices.shortage import Offer, is_short
+from engine.scheduler.devices.sharing import CapacityError, Consumed, consumption, has_room, is_shared, total
+from engine.scheduler.devices.shortage import Offer, Shortage
 
 MAX_STEPS = 20_000
 DOUBTFUL = 1_000  # after so many steps it is asked whether there are devices enough at all
@@ -368,7 +368,8 @@ class _Search:
             ]
         except AllocationError:
             return False  # who comes to the device that a selector breaks on tells of it
-        return is_short(offers, self._is_shared)
+        left = total(Counters(pool, self._taken.__contains__).left_by_name() for pool in self._pools)
+        return Shortage(self._is_shared, left).is_certain(offers)
 
     def _offer(self, claim: Object, ways: list[Request]) -> Offer:
         if any(way.admin_access for way in ways):

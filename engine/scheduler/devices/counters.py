@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.scheduler.devices.pools import Device, DeviceId, Pool
+from engine.scheduler.devices.sharing import total
 
 _NOTHING = Quantity.parse("0")
 Key = tuple[str, str]  # a counter set and a counter in it
@@ -53,3 +54,12 @@ class Counters:
             left = self._left.get(key)
             if left is not None:
                 self._left[key] = left - amount if take else left + amount
+
+    def left_by_name(self) -> dict[str, Quantity]:
+        """What is left of all counters of a name together."""
+        return total({name: max(left, _NOTHING)} for (_, name), left in self._left.items())
+
+
+def drawn_by_name(device: Device) -> dict[str, Quantity]:
+    """What a device takes of all counters of a name together."""
+    return total({name: amount} for (_, name), amount in _taken_by(device).items())

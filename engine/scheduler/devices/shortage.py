@@ -6,11 +6,14 @@ eight devices and nine requests. Here it is the theorem of Hall, by augmenting p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.api.quantity import Quantity
+from engine.scheduler.devices.counters import drawn_by_name
 from engine.scheduler.devices.pools import Device
 from engine.scheduler.devices.requests import Constraint, Request
+from engine.scheduler.devices.sharing import total
 
 
 class Need(NamedTuple):
@@ -45,26 +48,43 @@ def _give(needs: Sequence[Need], number: int, owner: dict[Hashable, int], seen: 
     return False
 
 
-def is_short(
-    claims: Iterable[tuple[Sequence[Offer], Sequence[Constraint]]], is_shared: Callable[[Device], bool]
-) -> bool:
-    """`claims` are the offers to each and its constraints; devices that are shared are in nobody's way."""
+class Shortage:
+    """Asked of one search, at most once."""
 
-    def need(offer: Offer, devices: list[Device]) -> Need:
-        return Need(max(0, offer.least - sum(map(is_shared, devices))), [device.id for device in devices])
+    def __init__(self, is_shared: Callable[[Device], bool], left: Mapping[str, Quantity]) -> None:
+        """Devices that are shared are in nobody's way; `left` is what is left of the counters, by name."""
+        self._is_shared = is_shared
+        self._left = left
 
-    def agrees(constraint: Constraint, offers: Sequence[Offer]) -> bool:
+    def is_certain(self, claims: Sequence[tuple[Sequence[Offer], Sequence[Constraint]]]) -> bool:
+        """`claims` are the offers to each and its constraints."""
+        offers = [offer for found, _ in claims for offer in found]
+        if not enough([self._need(offer, offer.devices) for offer in offers]) or self._overdraw(offers):
+            return True
+        return not all(self._agree(constraint, found) for found, constraints in claims for constraint in constraints)
+
+    def _need(self, offer: Offer, devices: list[Device]) -> Need:
+        shared = sum(map(self._is_shared, devices))
+        return Need(max(0, offer.least - shared), [device.id for device in devices])
+
+    def _overdraw(self, offers: Sequence[Offer]) -> bool:
+        """Whether even the most modest devices draw more of a counter than there is."""
+        drawn = total(self._least_drawn(offer) for offer in offers)
+        return any(amount and amount > self._left.get(name, Quantity()) for name, amount in drawn.items())
+
+    def _least_drawn(self, offer: Offer) -> dict[str, Quantity]:
+        each = [{} if self._is_shared(device) else drawn_by_name(device) for device in offer.devices]
+        names = set.intersection(*map(set, each)) if each and offer.least else set()
+        return {name: min(drawn[name] for drawn in each) * offer.least for name in sorted(names)}
+
+    def _agree(self, constraint: Constraint, offers: Sequence[Offer]) -> bool:
+        """Whether there are enough devices that are alike, or different, for the requests that are meant."""
         meant = [offer for offer in offers if all(way.applies(constraint.requests) for way in offer.ways)]
-        valued = [(offer, [(constraint.value(d), d) for d in offer.devices]) for offer in meant]
+        valued = [(offer, [(constraint.value(device), device) for device in offer.devices]) for offer in meant]
         values = {value for _, found in valued for value, _ in found if value is not None}
         if constraint.distinct:
-            return enough([Need(o.least, {value for value, _ in found} & values) for o, found in valued])
+            return enough([Need(offer.least, {value for value, _ in found} & values) for offer, found in valued])
         return not any(offer.least for offer in meant) or any(
-            enough([need(offer, [d for value, d in found if value == one]) for offer, found in valued])
+            enough([self._need(offer, [device for value, device in found if value == one]) for offer, found in valued])
             for one in values
         )
-
-    known = list(claims)
-    if not enough([need(offer, offer.devices) for offers, _ in known for offer in offers]):
-        return True
-    return not all(agrees(constraint, offers) for offers, constraints in known for constraint in constraints)
