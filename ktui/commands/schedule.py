@@ -79,6 +79,8 @@ def schedule(
         raise UsageError("--count counts what -f names, and by one configuration")
     if target and filename:
         raise UsageError("either KIND/NAME or -f")
+    if [*(filename or []), *(cluster or [])].count("-") > 1:
+        raise UsageError("standard input is either the dump or the Pods, and is read once")
     look = Look(output, nodes, details)
     if not (filename or cluster or config or compare_config):
         if not target:

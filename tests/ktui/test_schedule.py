@@ -155,6 +155,7 @@ def test_a_dump_needs_no_cluster(home: Home, tmp_path: Path) -> None:
         (["pod/web"], 'no cluster "default" is running: start it with "ktui up --name default"'),
         (["--count"], "--count counts what -f names, and by one configuration"),
         (["pod/web", "-f", "x"], "either KIND/NAME or -f"),
+        (["-f", "-", "--cluster", "-"], "standard input is either the dump or the Pods, and is read once"),
         (["--cluster", "missing.yaml"], 'the path "missing.yaml" does not exist'),
     ],
     ids=["nothing", "no kind", "no such kind", "no cluster", "count", "both", "no file"],
