@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ktui.models.remedies import remedies
 from ktui.models.scheduler import result_words, verdict, why_ahead
 from ktui.models.signs import WRONG, short_pod
 from ktui.widgets.line import fit
@@ -29,6 +30,7 @@ def attempt_parts(
         *_headline(attempt, found, which, len(attempts), colours),
         *filters(attempt, width, most, colours),
         *scores(attempt, width, most, colours, raw=raw),
+        *_remedies(attempt),
         *_preemption(attempt, colours),
         *_history(found, attempt, colours),
         *_times(attempt, width),
@@ -59,6 +61,17 @@ def _headline(attempt: Json, found: Json, which: int, count: int, colours: Colou
         yield Text(f"◐ nominated to {nominated}, once its victims have gone", colours.get("warning", ""))
     if tied := attempt["tiedNodes"]:
         yield Text(f"equal: {', '.join(tied[:8])}{' …' if len(tied) > 8 else ''}", "dim")
+
+
+# -- what would help
+
+
+def _remedies(attempt: Json) -> Iterator[Text]:
+    told = list(remedies(attempt))
+    if told:
+        yield from title("what would make it fit: one of these, unless another hurdle comes behind it")
+    for nodes, words in told:
+        yield Text.assemble((f"{nodes:>5} node{'s' if nodes != 1 else ' '}  ", "dim"), words)
 
 
 # -- how it came there

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ktui.decision_report import summary
+from ktui.models.remedies import remedies
 from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, result_words, verdict, why_ahead
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.fill_bars import fill_line
@@ -189,3 +190,45 @@ def test_pods_that_are_not_among_the_rows_are_counted() -> None:
     )
     assert model.left_out == "not shown: 8 more wait, 6 older attempts"
     assert SchedulerModel().left_out == ""
+
+
+def rejected(plugin: str, *reasons: str, nodes: int = 1, code: str = "Unschedulable") -> dict[str, Any]:
+    return {
+        "result": "unschedulable",
+        "rejectedBy": [{"plugin": plugin, "reasons": list(reasons), "nodes": nodes}],
+        "rejected": [{"node": "n", "plugin": plugin, "code": code, "reasons": list(reasons)}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        pytest.param(
+            rejected("NodeResourcesFit", "Insufficient cpu", "Insufficient memory", nodes=3),
+            [(3, "less cpu and memory requested, or more of it free")],
+            id="too little is free",
+        ),
+        pytest.param(
+            rejected("NodeResourcesFit", "Insufficient cpu", code="UnschedulableAndUnresolvable"),
+            [(1, "less cpu requested, or a larger node")],
+            id="more than there is",
+        ),
+        pytest.param(rejected("NodeResourcesFit", "Too many pods"), [(1, "fewer Pods there")], id="pods"),
+        pytest.param(
+            rejected("TaintToleration", "node(s) had untolerated taint(s)"),
+            [(1, "a toleration of their taints, or kubectl taint nodes NAME KEY-")],
+            id="a taint",
+        ),
+        pytest.param(rejected("Mine", "no"), [], id="a plugin of one's own"),
+        pytest.param({**rejected("NodeName", "x"), "result": "scheduled"}, [], id="scheduled elsewhere"),
+    ],
+)
+def test_what_would_make_it_fit(attempt: dict[str, Any], words: list[tuple[int, str]]) -> None:
+    assert list(remedies(attempt)) == words
+
+
+def test_what_would_make_it_fit_stands_below_the_filters() -> None:
+    text = text_of("default/gpu-0")
+    assert text.index("which nodes may run it") < text.index("what would make it fit")
+    assert "3 nodes  less cpu requested, or a larger node" in text
+    assert "what would make it fit" not in text_of(SPREAD)
