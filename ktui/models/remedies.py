@@ -16,18 +16,18 @@ _UNRESOLVABLE = "UnschedulableAndUnresolvable"
 _SHORT_OF = "Insufficient "
 _TOO_MANY_PODS = "Too many pods"
 _ASKED = {
-    "NodeUnschedulable": "kubectl uncordon, or a toleration of node.kubernetes.io/unschedulable",
+    "NodeUnschedulable": "uncordoning it",
     "NodeName": "another spec.nodeName, or none",
-    "TaintToleration": "a toleration of their taints, or kubectl taint nodes NAME KEY-",
-    "NodeAffinity": "labels on them that its nodeSelector and required node affinity ask for, or asking for less",
+    "TaintToleration": "a toleration, or the taint taken away",
+    "NodeAffinity": "the labels that it asks for put on a node",
     "NodePorts": "another hostPort, or an end of the Pods that have it",
-    "PodTopologySpread": "fewer of its like where they are, more domains, or whenUnsatisfiable: ScheduleAnyway",
-    "InterPodAffinity": "Pods there that its affinity asks for, none that its anti-affinity or theirs rules out",
-    "VolumeBinding": "PersistentVolumes that its claims can be bound to from there",
+    "PodTopologySpread": "more domains, or whenUnsatisfiable: ScheduleAnyway",
+    "InterPodAffinity": "the Pods that affinity asks for, none that it rules out",
+    "VolumeBinding": "volumes that its claims can be bound to from there",
     "VolumeZone": "a volume in the zone of the node",
     "VolumeRestrictions": "an end of the Pod that has the volume for itself",
     "NodeVolumeLimits": "fewer volumes there",
-    "DynamicResources": "devices that its ResourceClaims ask for, free on one of them",
+    "DynamicResources": "free devices that its ResourceClaims ask for",
     "NodeDeclaredFeatures": "a kubelet that has the features which it needs",
 }
 

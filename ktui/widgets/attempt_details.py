@@ -69,9 +69,10 @@ def _headline(attempt: Json, found: Json, which: int, count: int, colours: Colou
 def _remedies(attempt: Json) -> Iterator[Text]:
     told = list(remedies(attempt))
     if told:
-        yield from title("what would make it fit: one of these, unless another hurdle comes behind it")
+        head, hint = title("what would make it fit")[-1], "  one of these; a next hurdle may come behind it"
+        yield from (Text(""), Text.assemble(head, (hint, "dim")))
     for nodes, words in told:
-        yield Text.assemble((f"{nodes:>5} node{'s' if nodes != 1 else ' '}  ", "dim"), words)
+        yield Text.assemble((f"{nodes} node{'s' if nodes != 1 else ''}  ", "dim"), words)
 
 
 # -- how it came there

@@ -216,7 +216,7 @@ def rejected(plugin: str, *reasons: str, nodes: int = 1, code: str = "Unschedula
         pytest.param(rejected("NodeResourcesFit", "Too many pods"), [(1, "fewer Pods there")], id="pods"),
         pytest.param(
             rejected("TaintToleration", "node(s) had untolerated taint(s)"),
-            [(1, "a toleration of their taints, or kubectl taint nodes NAME KEY-")],
+            [(1, "a toleration, or the taint taken away")],
             id="a taint",
         ),
         pytest.param(rejected("Mine", "no"), [], id="a plugin of one's own"),
