@@ -87,6 +87,11 @@ def test_a_slow_terminal_is_not_sent_the_past(tmp_path: Path) -> None:
             shown.press("12"[turn % 2])
             shown.read(50)
             time.sleep(0.05)
+        taken = tmp_path / "all-keys-taken.svg"
+        shown.press(f":export svg {taken}\r")
+        while not taken.exists():
+            shown.read(50)
+            time.sleep(0.05)
         shown.press("\x03")
         shown.forget()
         assert shown.ended() == 0
