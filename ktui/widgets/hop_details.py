@@ -60,7 +60,7 @@ def _facts(span: Span) -> Table:
         ("revision", str(span["revision"] or "")),
         ("woken by", ", ".join(f"rev {revision}" for revision in span["wokenBy"])),
         ("began", span["start"][11:23]),
-        ("model~", milliseconds(span["model_ms"]) + (f"  usual {bounds[0]:g}-{bounds[1]:g} ms" if bounds else "")),
+        ("model~", _against_usual(milliseconds(span["model_ms"]), bounds)),
         ("wall", milliseconds(span["wall_ms"])),
     ]
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False)
@@ -70,6 +70,13 @@ def _facts(span: Span) -> Table:
         if value and value != "-":
             table.add_row(name, value)
     return table
+
+
+def _against_usual(took: str, bounds: tuple[float, float] | None) -> str:
+    """`209.4 ms (usual 50-200)`: the unit once, where there is little room."""
+    if bounds is None:
+        return took
+    return f"{took} (usual {bounds[0]:g}-{bounds[1]:g}{'' if took.endswith(' ms') else ' ms'})"
 
 
 def _decisions(span: Span, colours: Colours) -> Iterator[RenderableType]:
