@@ -158,7 +158,7 @@ def test_a_dump_needs_no_cluster(home: Home, tmp_path: Path) -> None:
         (["-f", "-", "--cluster", "-"], "standard input is either the dump or the Pods, and is read once"),
         (["--cluster", "missing.yaml"], 'the path "missing.yaml" does not exist'),
     ],
-    ids=["nothing", "no kind", "no such kind", "no cluster", "count", "both", "no file"],
+    ids=["nothing", "no kind", "no such kind", "no cluster", "count", "both", "stdin twice", "no file"],
 )
 def test_what_cannot_be_asked(home: Home, words: list[str], message: str) -> None:
     ran = home.ktui("schedule", *words)
