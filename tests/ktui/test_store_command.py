@@ -310,9 +310,9 @@ def test_get_within_revisions(home: Home, here: Here) -> None:
 
 
 def watch(home: Home, *words: str, lines: int) -> list[str]:
-    """The first lines that a watch prints."""
+    """The first lines that a watch prints; one that does not end then tells where it is."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "ktui", "store", "watch", *words],
+        [sys.executable, "-X", "faulthandler", "-m", "ktui", "store", "watch", *words],
         env=home.environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -321,7 +321,11 @@ def watch(home: Home, *words: str, lines: int) -> list[str]:
     assert process.stdout is not None
     found = [process.stdout.readline().rstrip("\n") for _ in range(lines)]
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=TIMEOUT)
+    try:
+        process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        raise AssertionError(f"it does not end:\n{process.communicate()[1]}") from None
     assert process.returncode == 130
     return found
 
