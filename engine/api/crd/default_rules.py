@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.crd.embedded import check_embedded
+from engine.api.crd.number_ranges import placed
 from engine.api.crd.object_meta import NotCoercedError, coerced
 from engine.api.crd.pruning import prune, prune_value
 from engine.api.crd.structural import META_FIELDS, MISSING, Structural
@@ -84,6 +85,7 @@ def _default(schema: Structural, path: str, place: Place, *, pruned: bool) -> li
         found = _wrong_resources(schema, value, path)
     if not found:
         check_value(schema, value, path, found)
+        found[:] = [placed(cause, path) for cause in found]
     return [*problems, *(found or _rules(schema, value, path, root=schema is place.root))]
 
 

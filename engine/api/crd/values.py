@@ -9,6 +9,7 @@ import orjson
 
 from engine.api.crd import formats, patterns
 from engine.api.crd.correlation import correlated, unchanged
+from engine.api.crd.number_ranges import out_of_range, ranged
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
 from engine.api.go_floats import shown_float
@@ -76,13 +77,20 @@ def _check_type(schema: Structural, value: Any, path: str, problems: Problems) -
     found = json_type(value)
     if found in wanted or (found == "integer" and wanted == ("number",)):
         return 1
-    if schema.format and not isinstance(value, str | list):
-        problems.append(_wrong_type(path, schema.format, _GO_FORMATS.get(found, "")))
-    elif schema.format and schema.type not in ("integer", "number"):
+    format_ = _format(schema)
+    if format_ and not isinstance(value, str | list):
+        problems.append(_wrong_type(path, format_, _GO_FORMATS.get(found, "")))
+    elif format_ and schema.type not in ("integer", "number"):
         return 1  # who has a format may be any text or list, as far as types go
     else:
         problems.append(_wrong_type(path, ",".join(wanted), found))
     return 0
+
+
+def _format(schema: Structural) -> str:
+    """The format, if it is one that there is for the type: others count for nothing."""
+    there_is = ranged(schema) or (schema.type in ("", "string") and formats.known(schema.format))
+    return schema.format if there_is else ""
 
 
 def json_type(value: Any) -> str:
@@ -118,33 +126,45 @@ def _check_string(schema: Structural, value: str, path: str, problems: Problems)
 
 
 def _check_format(schema: Structural, value: str, path: str, problems: Problems) -> int:
-    if not schema.format:
+    format_ = _format(schema)
+    if not format_:
         return 0
-    if not formats.fits(schema.format, value):
-        detail = f"{_body(path)} must be of type {schema.format}: {orjson.dumps(value).decode()}"
+    if not formats.fits(format_, value):
+        detail = f"{_body(path)} must be of type {format_}: {orjson.dumps(value).decode()}"
         problems.append(field_type_invalid(path, value, detail))
         return 1
     return 2
 
 
 def _check_number(schema: Structural, value: float, path: str, problems: Problems) -> None:
-    """What a format such as int32 can hold is not looked at."""
     raw = schema.raw
+    _check_range(schema, value, path, problems, "Checked")
     multiple = raw.get("multipleOf")
+    _check_range(schema, multiple, path, problems, "MultipleOf")
     if multiple and not _is_multiple(value, multiple):
         problems.invalid(path, value, f"{_body(path)} should be a multiple of {shown_float(float(multiple))}")
     low = raw.get("minimum")
+    _check_range(schema, low, path, problems, "Minimum boundary")
     if low is not None:
         exclusive = raw.get("exclusiveMinimum")
         if value < low or (exclusive and value == low):
             words = "greater than" if exclusive else "greater than or equal to"
             problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(low))}")
     high = raw.get("maximum")
+    _check_range(schema, high, path, problems, "Maximum boundary")
     if high is not None:
         exclusive = raw.get("exclusiveMaximum")
         if value > high or (exclusive and value == high):
             words = "less than" if exclusive else "less than or equal to"
             problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(high))}")
+
+
+def _check_range(schema: Structural, value: float | None, path: str, problems: Problems, what: str) -> None:
+    """A bound is a float to upstream, whatever it looks like."""
+    if value is not None and ranged(schema):
+        wrong = out_of_range(schema, value if what == "Checked" else float(value), path, what=what)
+        if wrong is not None:
+            problems.append(wrong)
 
 
 def _is_multiple(value: float, multiple: float) -> bool:

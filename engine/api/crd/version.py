@@ -14,6 +14,7 @@ from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import completed
 from engine.api.crd.embedded import check_embedded
 from engine.api.crd.list_types import check_list_types
+from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_range
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
 from engine.api.crd.scale_rules import check_scale
@@ -136,6 +137,8 @@ class CustomVersion:
         before = _content(old) if old is not None else MISSING
         content = _content(new)
         check_value(self.structural, content, "", problems, old=before)
+        if self._definitions.release < ENFORCED_SINCE:
+            problems[:] = [cause for cause in problems if not tells_range(cause)]
         if self.scale is not None:
             check_scale(self.scale, new, problems)
         check_embedded(self.structural, new, "", problems)

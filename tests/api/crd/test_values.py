@@ -6,10 +6,18 @@ from typing import Any
 
 import pytest
 
+from engine.api.crd.default_rules import default_problems
+from engine.api.crd.version import CustomVersion
+from engine.api.schema import load_definitions
+from engine.api.turns import at_once
 from engine.api.types import Object
-from tests.api.crd.samples import problems_of
+from tests.api.crd.samples import cron_tab, definition, problems_of
 
 BODY = "spec.f in body"
+
+
+def _not_in_range(what: str, kind: str) -> str:
+    return f'<nil>: Invalid value: "": {what} value must be of type {kind} in spec.f'
 
 
 def _spec(node: Object) -> Object:
@@ -228,7 +236,53 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
             "spec.f.b: Required value",
         ],
     ),
-    ("more than an int32", {"type": "integer", "format": "int32"}, 2**40, []),
+    ("all of an int32", {"type": "integer", "format": "int32", "minimum": -(2**31)}, 2**31 - 1, []),
+    (
+        "more than an int32",
+        {"type": "integer", "format": "int32"},
+        2**31,
+        [_not_in_range("Checked", "integer with format int32")],
+    ),
+    (
+        "bounds that are no int32",
+        {"type": "integer", "format": "int32", "maximum": 2**32, "minimum": 0.5, "multipleOf": 2},
+        5,
+        [
+            f"spec.f: Invalid value: 5: {BODY} should be a multiple of 2",
+            _not_in_range("Minimum boundary", "integer with format int32"),
+            _not_in_range("Maximum boundary", "integer with format int32"),
+        ],
+    ),
+    (
+        "a bound that is one more than it looks like",
+        {"type": "integer", "format": "int64", "maximum": 2**63 - 1},
+        5,
+        [_not_in_range("Maximum boundary", "integer with format int64")],
+    ),
+    (
+        "half an integer",
+        {"type": "integer", "format": "int64"},
+        0.5,
+        [
+            f'spec.f: Invalid value: "float64": {BODY} must be of type int64: "float64"',
+            _not_in_range("Checked", "integer with format int64"),
+        ],
+    ),
+    ("all of a float", {"type": "number", "format": "float"}, 3.4028235e38, []),
+    (
+        "more than a float",
+        {"type": "number", "format": "float"},
+        3.5e38,
+        [_not_in_range("Checked", "number with format float")],
+    ),
+    ("any number is a double", {"type": "number", "format": "double"}, 1.7e308, []),
+    ("a format of another type", {"type": "integer", "format": "float"}, 2**62, []),
+    (
+        "a list where a format is that there is not",
+        {"type": "string", "format": "odd"},
+        [],
+        [f'spec.f: Invalid value: "array": {BODY} must be of type string: "array"'],
+    ),
     ("a list where a format is", {"type": "string", "format": "date"}, [], []),
     (
         "a number where a format is",
@@ -277,3 +331,18 @@ def test_true_is_not_1_though_it_was_let_be() -> None:
     schema = _spec({"type": "integer", "minimum": 5})
     assert problems_of(schema, {"f": 1}, {"f": 1}) == []
     assert problems_of(schema, {"f": True}, {"f": 1}) != []
+
+
+def test_before_1_36_the_range_of_a_format_was_not_looked_at() -> None:
+    made = definition(_spec({"type": "integer", "format": "int32"}))
+    for release, wrong in (("1.35", 0), ("1.36", 1)):
+        version = CustomVersion(load_definitions(release), made, made["spec"]["versions"][0])
+        assert len(at_once(version.problems(cron_tab({"f": 2**31}), None, []))) == wrong
+
+
+def test_a_default_is_in_range_too() -> None:
+    numbers: Object = {"type": "array", "items": {"type": "integer", "format": "int32"}, "default": [1, 2**31]}
+    (wrong,) = map(str, default_problems({"type": "object", "properties": {"a": numbers}}, "x", pruned=True))
+    assert wrong == (
+        'x.properties[a].default: Invalid value: "": Checked value must be of type integer with format int32 in [1]'
+    )

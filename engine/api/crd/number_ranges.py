@@ -1,0 +1,54 @@
+"""Whether numbers, and what bounds them, are in the range of the format that a schema gives them, as from 1.36 on.
+
+Source of the behaviour: kube-openapi pkg/validation/validate/values.go (IsValueValidAgainstRange) and
+apiextensions-apiserver pkg/apiserver/validation/formats.go.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from engine.api.crd.structural import Structural
+from engine.api.errors import Cause, field_invalid
+
+ENFORCED_SINCE = (1, 36)
+# The path of an error that upstream gives none: what is wrong it tells in the text alone.
+NOWHERE = "<nil>"
+
+_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
+_BITS = {"int32": 31, "int64": 63}
+# From here on the nearest number of a single precision is infinity.
+_SINGLE_END = float.fromhex("0x1.ffffffp127")
+_TEXT = " value must be of type "
+
+
+def ranged(schema: Structural) -> bool:
+    return schema.format in _FORMATS.get(schema.type, ())
+
+
+def out_of_range(schema: Structural, value: float, path: str, *, what: str = "Checked") -> Cause | None:
+    """`what` the value is: what is checked, or a bound."""
+    if not ranged(schema) or _fits(schema.format, value):
+        return None
+    text = f"{what}{_TEXT}{schema.type} with format {schema.format} in {path}"
+    return field_invalid(NOWHERE, "", text)
+
+
+def tells_range(cause: Cause) -> bool:
+    return cause.field == NOWHERE and _TEXT in cause.message
+
+
+def placed(cause: Cause, root: str) -> Cause:
+    """What is wrong in a value that is not an object itself: the text tells where in it, the path where it is."""
+    if not tells_range(cause):
+        return cause
+    text, _, place = cause.message.rpartition(" in ")
+    return cause._replace(field=root, message=f"{text} in {place.removeprefix(root).removeprefix('.')}")
+
+
+def _fits(format_: str, value: float) -> bool:
+    bits = _BITS.get(format_)
+    if bits is None:
+        return format_ == "double" or abs(value) < _SINGLE_END
+    digits = Decimal(repr(value))
+    return digits == digits.to_integral_value() and -(1 << bits) <= digits < 1 << bits
