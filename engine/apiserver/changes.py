@@ -8,18 +8,62 @@ from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.corrupt_objects import CorruptObject
 
+_FORMS = {
+    "namespace": str,
+    "creationTimestamp": str,
+    "labels": dict,
+    "annotations": dict,
+    "finalizers": list,
+    "ownerReferences": list,
+    "managedFields": list,
+}
+_NO_MAP: Object = {}
+_NO_LIST: list[object] = []
+
 
 def decode_stored(value: bytes, revision: int) -> Object:
     """The object of a stored value. Its resourceVersion is the revision that wrote it and is never stored itself.
 
-    Raises CorruptObject.
+    Raises CorruptObject, also for what has not the form on which this server relies: somebody may have written it past
+    the API.
     """
     try:
         obj: Object = orjson.loads(value)
-        obj["metadata"] = versioned(obj["metadata"], revision)
-    except (ValueError, TypeError, KeyError):
+        metadata = obj["metadata"]
+        if not _sound(obj, metadata) and not _fits(obj, metadata):
+            raise CorruptObject.of(value, revision)
+        obj["metadata"] = versioned(metadata, revision)
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise CorruptObject.of(value, revision) from None
     return obj
+
+
+def _sound(obj: Object, metadata: Object) -> bool:
+    """Whether all is as this server writes it: every event is asked, so it is asked quickly."""
+    get = metadata.get
+    return (
+        type(metadata["name"]) is str
+        and type(get("namespace", "")) is str
+        and type(get("creationTimestamp", "")) is str
+        and type(get("labels", _NO_MAP)) is dict
+        and type(get("annotations", _NO_MAP)) is dict
+        and type(get("finalizers", _NO_LIST)) is list
+        and type(get("ownerReferences", _NO_LIST)) is list
+        and type(get("managedFields", _NO_LIST)) is list
+        and type(obj.get("spec", _NO_MAP)) is dict
+        and type(obj.get("status", _NO_MAP)) is dict
+    )
+
+
+def _fits(obj: Object, metadata: Object) -> bool:
+    """As `_sound`, of objects with fields that are null, and of custom ones, whose spec and status may be anything."""
+    if type(metadata["name"]) is not str:
+        return False
+    if any(metadata.get(name) is not None and type(metadata[name]) is not kind for name, kind in _FORMS.items()):
+        return False
+    group = str(obj.get("apiVersion") or "").rpartition("/")[0]
+    free = "." in group and not group.endswith(".k8s.io")
+    return free or all(obj.get(name) is None or type(obj[name]) is dict for name in ("spec", "status"))
 
 
 def versioned(metadata: Object, revision: int) -> Object:

@@ -237,3 +237,38 @@ async def test_pages_lead_past_a_key_that_is_no_text(client: Client, store: Sqli
         if not (token := page.continue_):
             break
     assert found == ["a", "odd", "c"]
+
+
+UNFIT = (
+    b'{"metadata":null}',
+    b'{"metadata":[]}',
+    b'{"metadata":{}}',
+    b'{"metadata":{"name":1}}',
+    b'{"metadata":{"name":"a","namespace":2}}',
+    b'{"metadata":{"name":"a","namespace":"default","labels":[]}}',
+    b'{"metadata":{"name":"a","namespace":"default","finalizers":{}}}',
+    b'{"metadata":{"name":"a","namespace":"default"},"spec":[]}',
+    b"[]",
+    b"",
+)
+
+
+async def test_what_has_not_the_form_of_an_object_ends_no_watch_cache(client: Client, store: SqliteStore) -> None:
+    await client.create(CONFIGMAPS, config_map("b"), namespace="default")
+    await client.list(CONFIGMAPS)
+    for value in UNFIT:
+        await damage(store, "a", value)
+        for version in ("", "0"):
+            answer = await client.send("GET", PATH, query={"resourceVersion": [version]} if version else {})
+            assert (answer.status, answer.body["reason"]) == (500, "StoreReadError"), value
+    await store.txn([], [DeleteRange(b"/registry/configmaps/default/a")])
+    listed = await client.list(CONFIGMAPS, resource_version="0")
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        await client.create(CONFIGMAPS, config_map("c"), namespace="default")
+        assert (await next_event(watch)).object["metadata"]["name"] == "c"
+
+
+async def test_what_lacks_but_its_uid_can_be_deleted(client: Client, store: SqliteStore) -> None:
+    await damage(store, "a", b'{"kind":"ConfigMap","metadata":{"name":"a","namespace":"default","labels":null}}')
+    answer = await client.send("DELETE", f"{PATH}/a")
+    assert (answer.status, answer.body["details"]) == (200, {"name": "a", "kind": "configmaps"})

@@ -147,9 +147,9 @@ class Deleter:
     def _check(self, call: Call, stored: Stored, options: DeleteOptions) -> None:
         metadata = stored.object["metadata"]
         version = str(stored.revision)
-        if options.uid is not None and options.uid != metadata["uid"]:
+        if options.uid is not None and options.uid != metadata.get("uid", ""):
             why = "The object might have been deleted and then recreated"
-            raise _unmet(call, "UID", options.uid, metadata["uid"], why=why)
+            raise _unmet(call, "UID", options.uid, metadata.get("uid", ""), why=why)
         if options.resource_version is not None and options.resource_version != version:
             raise _unmet(
                 call, "ResourceVersion", options.resource_version, version, why="The object might have been modified"
@@ -227,5 +227,7 @@ def _gone(info: ResourceInfo, obj: Object) -> Object:
     details: Object = {"name": metadata["name"]}
     if info.gvr.group:
         details["group"] = info.gvr.group
-    details |= {"kind": info.gvr.resource, "uid": metadata["uid"]}
+    details["kind"] = info.gvr.resource
+    if uid := metadata.get("uid"):  # of what was written past the API there may be none
+        details["uid"] = uid
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
