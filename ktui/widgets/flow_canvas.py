@@ -162,7 +162,7 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
 
     def on_mouse_scroll_up(self, _: events.MouseScrollUp) -> None:
         """The view does not run away from who looks back."""
-        if self.following:
+        if self.following and self.model.rows:
             self._go(self.cursor)
 
     def on_mouse_scroll_down(self, _: events.MouseScrollDown) -> None:
