@@ -29,6 +29,7 @@ from ktui.models.routes import (
     Mistyped,
     Revive,
     Split,
+    Steer,
     ToEditor,
     ToForwards,
     ToNamespace,
@@ -267,6 +268,8 @@ class KtuiApp(Guarded, Steered, Forwards):
                 self.start_tour()
             case ToForwards():
                 self.action_forwards()
+            case Steer() as wanted:
+                self.steer(wanted)
             case Export(format, file):
                 self.export(format, file)
             case ToTheme(name):

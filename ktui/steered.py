@@ -10,6 +10,7 @@ from textual import work
 from engine.api.errors import ApiError
 from ktui import steering
 from ktui.models.flow import FlowModel
+from ktui.models.routes import Steer
 from ktui.places import Places
 
 PASSED_OVER = {"reads": ("get", "list"), "events": ("event",), "heartbeats": ("lease",)}
@@ -42,6 +43,19 @@ class Steered(Places):
         """To the next hop of those that Flow shows."""
         over = {word for noise, words in PASSED_OVER.items() if noise not in self.flow.show for word in words}
         self._steer(lambda: steering.step(self.session.client, over))
+
+    def steer(self, wanted: Steer) -> None:
+        """What was typed after `:` about the clock."""
+        client = self.session.client
+        match wanted.action:
+            case "pause":
+                self._steer(lambda: steering.pause(client))
+            case "resume":
+                self._steer(lambda: steering.resume(client))
+            case "step":
+                self.action_step()
+            case _:
+                self._steer(lambda: steering.set_speed(client, wanted.speed))
 
     def action_faster(self) -> None:
         self._steer(lambda: steering.change_speed(self.session.client, 1))

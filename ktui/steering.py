@@ -37,6 +37,18 @@ async def step(client: Client, over: Collection[str] = ()) -> str:
     return f"{LAMPS[hop['hop'] - 1]} {hop['component']} {verb_of(hop)} {kind}{name}"
 
 
+async def set_speed(client: Client, speed: float) -> str:
+    return await _steer(client, {"speed": speed})
+
+
+async def pause(client: Client) -> str:
+    return await _steer(client, {"action": "pause"})
+
+
+async def resume(client: Client) -> str:
+    return await _steer(client, {"action": "resume"})
+
+
 async def change_speed(client: Client, by: int) -> str:
     clock = await client.request("GET", PATH)
     return await _steer(client, {"speed": next_speed(clock["speed"] or 1.0, by)})

@@ -16,7 +16,22 @@ from ktui.models.routes import EXPORTS
 
 FILE_FLAGS = frozenset({"-f", "--filename", "-k", "--kustomize"})
 NAMESPACE_FLAGS = frozenset({"-n", "--namespace"})
-OWN_WORDS = ("theme", "ns", "tour", "export", "split", "only", "forwards", "up", "q")
+SPEEDS = ("0.1", "0.5", "1", "2", "10", "100")
+OWN_WORDS = (
+    "theme",
+    "ns",
+    "tour",
+    "export",
+    "split",
+    "only",
+    "forwards",
+    "up",
+    "q",
+    "pause",
+    "resume",
+    "step",
+    "speed",
+)
 OF_PODS = frozenset({"logs", "exec", "attach", "port-forward", "cp", "debug"})
 OF_NODES = frozenset({"cordon", "uncordon", "drain"})
 
@@ -49,6 +64,8 @@ async def _candidates(
         return themes
     if words[0] == "split":
         return screens if len(words) == 1 else ()
+    if words[0] == "speed":
+        return SPEEDS if len(words) == 1 else ()
     if words[0] == "export":
         return EXPORTS if len(words) == 1 else files(last)
     if words[0] == "ns" or words[-1] in NAMESPACE_FLAGS:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 TALKING = frozenset({"exec", "attach", "run", "debug"})
+SLOWEST, FASTEST = 0.1, 100.0  # of the clock's speeds
 EXPORTS = ("svg", "text", "mermaid")
 
 
@@ -91,8 +92,17 @@ class ToForwards:
     """The ports that are forwarded."""
 
 
+@dataclass(frozen=True, slots=True)
+class Steer:
+    """The engine's clock: `pause`, `resume` or `step`; or `speed`, at which it goes."""
+
+    action: str
+    speed: float = 0.0
+
+
 Route = (
     Split
+    | Steer
     | ToForwards
     | Unsplit
     | ToNamespace
@@ -108,6 +118,15 @@ Route = (
     | Mistyped
 )
 
+LONE: Mapping[str, Route] = {  # words that stand alone
+    **dict.fromkeys(("q", "quit", "exit"), Leave()),
+    **dict.fromkeys(("forwards", "pf"), ToForwards()),
+    **{action: Steer(action) for action in ("pause", "resume", "step")},
+    "up": Revive(),
+    "only": Unsplit(),
+    "tour": Tour(),
+}
+
 
 def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
     """Where a line leads. A leading `kubectl` or `ktui` is as good as none."""
@@ -120,22 +139,16 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if not words:
         return Mistyped("type one of kubectl's verbs, a resource or a screen")
     first = words[0]
-    if len(words) == 1 and first in ("q", "quit", "exit"):
-        return Leave()
-    if words == ["up"]:
-        return Revive()
+    if len(words) == 1 and first in LONE:
+        return LONE[first]
     if len(words) == 1 and first in screens:
         return ToScreen(first)
     if first in ("ns", "namespace") and len(words) == 2:
         return ToNamespace("" if words[1] in ("all", "-A", "*") else words[1])
     if first == "split":
         return _split(words[1:], screens)
-    if words == ["only"]:
-        return Unsplit()
-    if words == ["tour"]:
-        return Tour()
-    if words in (["forwards"], ["pf"]):
-        return ToForwards()
+    if first == "speed":
+        return _speed(words[1:])
     if first == "export":
         return _export(words[1:])
     if first == "theme" and len(words) <= 2:
@@ -163,6 +176,17 @@ def _split(words: list[str], screens: Collection[str]) -> Route:
     if len(words) > 1 or (words and words[0] not in screens):
         return Mistyped(f"split {' '.join(words)}: say one of {', '.join(screens)}")
     return Split(words[0] if words else "")
+
+
+def _speed(words: list[str]) -> Route:
+    text = words[0].rstrip("x×") if len(words) == 1 else ""
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if SLOWEST <= speed <= FASTEST:
+        return Steer("speed", speed)
+    return Mistyped(f"speed {' '.join(words)}: say a number from {SLOWEST:g} to {FASTEST:g}")
 
 
 def _export(words: list[str]) -> Route:

@@ -10,6 +10,7 @@ from ktui.models.routes import (
     Mistyped,
     Route,
     Split,
+    Steer,
     ToEditor,
     ToForwards,
     ToResource,
@@ -34,6 +35,12 @@ CASES = [
     pytest.param("split x", Mistyped("split x: say one of flow, store"), id="two screens, one that there is not"),
     pytest.param("only", Unsplit(), id="one screen again"),
     pytest.param("pf", ToForwards(), id="forwarded ports, as in k9s"),
+    pytest.param("pause", Steer("pause"), id="the clock stands still"),
+    pytest.param("step", Steer("step"), id="to the next hop"),
+    pytest.param("speed 2.5", Steer("speed", 2.5), id="the clock's speed"),
+    pytest.param("speed 10x", Steer("speed", 10.0), id="the clock's speed with its sign"),
+    pytest.param("speed 0", Mistyped("speed 0: say a number from 0.1 to 100"), id="a speed that is none"),
+    pytest.param("speed nan", Mistyped("speed nan: say a number from 0.1 to 100"), id="no number"),
     pytest.param("q", Leave(), id="quit"),
 ]
 

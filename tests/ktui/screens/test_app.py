@@ -172,6 +172,20 @@ async def test_pause_resume_step_and_speed(show: Show, cluster: Cluster) -> None
         await driver.sees("▶ 1×")
 
 
+async def test_the_clock_is_steered_by_words_too(show: Show, cluster: Cluster) -> None:
+    clock = cluster.world.clock
+    async with show() as driver:
+        await driver.command("pause")
+        await driver.until(lambda: clock.mode == "paused")
+        before = clock.monotonic()
+        await driver.command("step")
+        await driver.until(lambda: clock.monotonic() > before)
+        await driver.command("speed 2.5")
+        await driver.command("resume")
+        await driver.sees("▶ 2.5×")
+        assert clock.speed == 2.5
+
+
 # -- terminals
 
 
