@@ -64,7 +64,8 @@ class Help(ModalScreen[None]):
         yield Text.assemble(
             ("after :  ", "bold"),
             "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
-            "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, forwards, tour, up, q; Tab completes",
+            "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, pause, resume, step, speed N, forwards, "
+            "tour, up, q; Tab completes; a click on a tab, a title or the clock does what its key does",
         )
 
     def _screens(self) -> dict[str, str]:
