@@ -298,7 +298,7 @@ def read_document(file: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise KubeConfigError(f'error loading config file "{file}": open {file}: {_why(error)}') from error
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise KubeConfigError(f'error loading config file "{file}": {" ".join(str(error).split())}') from error
     if value is None:
