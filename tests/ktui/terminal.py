@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 KUBECONFIG = """
 apiVersion: v1
 kind: Config

@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE_SECONDS = 25
+PATIENCE_SECONDS = 60
 ROOT = Path(__file__).parents[2]
 KTUI = (sys.executable, "-m", "ktui")
 pytest.importorskip("textual_serve")

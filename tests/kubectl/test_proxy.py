@@ -37,7 +37,7 @@ async def proxied(folder: Path, *options: str) -> AsyncIterator[str]:
         words = ["proxy", "--port=0", *options]
         tasks.spawn(run(words, stdout=said, stderr=said, environment=environment), "proxy")
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await said.ready.wait()
             assert said.getvalue().startswith("Starting to serve on 127.0.0.1:")
             yield f"http://{said.getvalue().rpartition(' ')[2].strip()}"
@@ -73,7 +73,7 @@ async def test_what_is_let_through(
 async def test_what_is_sent_and_watched_passes(tmp_path: Path) -> None:
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     path = "/api/v1/namespaces/default/configmaps"
-    async with proxied(tmp_path) as url, aiohttp.ClientSession(url) as http, asyncio.timeout(20):
+    async with proxied(tmp_path) as url, aiohttp.ClientSession(url) as http, asyncio.timeout(60):
         async with http.get(path, params={"watch": "true", "resourceVersion": "0"}) as watch:
             async with http.post(path, json=made) as answer:
                 assert answer.status == 201

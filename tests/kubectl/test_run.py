@@ -91,7 +91,7 @@ async def test_a_watch_goes_on_with_what_changes(server: Served) -> None:
         run("get cm -w", client=server.client, stdout=out, stderr=err, environment={}, namespace="kube-public"), "watch"
     )
     late = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late","namespace":"kube-public"}}'
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         code, _, _ = await _say(server.client, "create -f - -n kube-public", stdin=late)
         assert code == 0
         await watching
