@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from engine.api.schema import load_definitions
+from engine.api.tables import table
 from engine.api.types import Object
-from tests.api.rows import ago, condition, shown
+from tests.api.rows import NOW, ago, condition, info, shown
 
 TEMPLATE = {"spec": {"containers": [{"name": "a", "image": "x"}, {"name": "b", "image": "y"}]}}
 SELECTOR = {"matchLabels": {"app": "web"}}
@@ -254,6 +256,16 @@ CELLS: dict[str, tuple[tuple[str, str, str], Object, dict[str, Any]]] = {
         {"metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}, "provisioner": "p"},
         {"Name": "x (default)", "ReclaimPolicy": "Delete", "AllowVolumeExpansion": False},
     ),
+    "default IngressClass": (
+        ("networking.k8s.io", "v1", "IngressClass"),
+        {"metadata": {"annotations": {"ingressclass.kubernetes.io/is-default-class": "true"}}},
+        {"Name": "x (default)", "Controller": ""},
+    ),
+    "CustomResourceDefinition": (
+        ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+        {"spec": {"group": "a.com", "scope": "Cluster", "versions": [{"name": "v2"}, {"name": "v1", "served": False}]}},
+        {"Name": "x", "Group": "a.com", "Scope": "Cluster", "Versions": "v1,v2", "Created At": ago(300)},
+    ),
     "Lease": (("coordination.k8s.io", "v1", "Lease"), {"spec": {"holderIdentity": "me"}}, {"Holder": "me"}),
     "ResourceQuota": (
         ("", "v1", "ResourceQuota"),
@@ -294,3 +306,14 @@ def test_cells(case: str) -> None:
     (group, version, kind), obj, expected = CELLS[case]
     row = shown(group, version, kind, obj)
     assert {name: row[name] for name in expected} == expected
+
+
+def test_tables_that_were_others_before() -> None:
+    made = table(
+        info("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+        [],
+        now=NOW,
+        list_metadata={},
+        definitions=load_definitions("1.36"),
+    )
+    assert [column["name"] for column in made["columnDefinitions"]] == ["Name", "Created At"]

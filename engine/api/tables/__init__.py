@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from engine.api.extension import Extension
-from engine.api.schema import Definitions, load_definitions, resolve_version
+from engine.api.schema import Definitions, load_definitions
 from engine.api.tables.columns import KindTable, Row
 from engine.api.tables.pods import pod_status
 from engine.api.tables.registry import table_of
@@ -51,16 +51,17 @@ def table(
     `include_object` is `Metadata`, `Object` or `None`, as the parameter of a request. A watch sends the headers with
     its first event only. `definitions` give the columns' descriptions; without them it is those of the newest version.
     """
-    layout = info.extension.table if info.extension is not None else table_of(*info.gvk[::2], custom=info.custom)
+    known = definitions if definitions is not None else load_definitions()
+    extension = info.extension
+    layout = extension.table if extension else table_of(*info.gvk[::2], known.release, custom=info.custom)
     if layout.order is not None:
         objects = sorted(objects, key=layout.order)
     rows = [_row(layout.row(item, now), layout.columns, include_object) for item in objects]
-    version = definitions.version if definitions is not None else resolve_version()
     return {
         "kind": "Table",
         "apiVersion": _GROUP_VERSION,
         "metadata": dict(list_metadata),
-        "columnDefinitions": _definitions(layout, version) if headers else None,
+        "columnDefinitions": _definitions(layout, known.version) if headers else None,
         "rows": rows,
     }
 

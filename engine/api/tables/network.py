@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.api.selectors import format_label_selector, format_labels
 from engine.api.tables.columns import AGE, NAME, Column, Field, Row, kind_table
 from engine.api.tables.formats import host_port, load_balancer, with_more
 
+_DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _SHOWN = 3  # of a list of endpoints, ports or hosts
 
 
@@ -136,8 +138,13 @@ def _class_parameters(row: Row) -> str:
     return f"{parameters.get('kind', '')}{group}/{parameters.get('name', '')}"
 
 
-INGRESS_CLASSES = kind_table(
-    NAME,
+def _class_name(row: Row) -> str:
+    """The name, with a mark on the default class."""
+    annotations: Mapping[str, str] = row.metadata.get("annotations") or {}
+    return f"{row.name} (default)" if annotations.get(_DEFAULT_CLASS) == "true" else row.name
+
+
+_CLASS_COLUMNS: tuple[Column[Row], ...] = (
     Column(
         "Controller",
         lambda row: row.spec.get("controller", ""),
@@ -146,6 +153,8 @@ INGRESS_CLASSES = kind_table(
     Column("Parameters", _class_parameters, "A reference to a resource with additional parameters"),
     AGE,
 )
+INGRESS_CLASSES = kind_table(replace(NAME, cell=_class_name), *_CLASS_COLUMNS)
+UNMARKED_INGRESS_CLASSES = kind_table(NAME, *_CLASS_COLUMNS)
 
 NETWORK_POLICIES = kind_table(
     NAME,

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.tables import access, autoscaling, cluster, core, network, pods, storage, workloads
-from engine.api.tables.columns import AGE, NAME, Column, KindTable, kind_table
+from engine.api.tables.columns import AGE, NAME, Column, KindTable, Row, kind_table
 
 NAME_AND_AGE = kind_table(NAME, AGE)
+_CREATED: Column[Row] = Column("Created At", lambda row: row.metadata.get("creationTimestamp"), AGE.doc, type="date")
 # What upstream's default convertor prints (apiserver pkg/registry/rest/table.go), for Roles, LimitRanges and the like.
-DEFAULT = kind_table(
-    NAME, Column("Created At", lambda row: row.metadata.get("creationTimestamp"), AGE.doc, type="date")
-)
+DEFAULT = kind_table(NAME, _CREATED)
 
 # By group and kind: a kind's versions share its table.
 TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
@@ -42,6 +41,17 @@ TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
     ("apps", "ReplicaSet"): workloads.REPLICA_SETS,
     ("apps", "StatefulSet"): workloads.STATEFUL_SETS,
     ("apps", "DaemonSet"): workloads.DAEMON_SETS,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): kind_table(
+        NAME,
+        Column("Group", lambda row: row.spec.get("group", ""), "API group"),
+        Column("Scope", lambda row: row.spec.get("scope", ""), "Cluster/Namespaced"),
+        Column(
+            "Versions",
+            lambda row: ",".join(sorted(each["name"] for each in row.spec.get("versions") or ())),
+            "Served versions",
+        ),
+        _CREATED,
+    ),
     ("apps", "ControllerRevision"): workloads.CONTROLLER_REVISIONS,
     ("autoscaling", "HorizontalPodAutoscaler"): autoscaling.HORIZONTAL_POD_AUTOSCALERS,
     ("autoscaling", "Scale"): autoscaling.SCALES,
@@ -81,6 +91,16 @@ TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
 }
 
 
-def table_of(group: str, kind: str, *, custom: bool = False) -> KindTable[Any]:
+# Until which release a kind had another table.
+_BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], KindTable[Any]]] = {
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): ((1, 37), DEFAULT),
+    ("networking.k8s.io", "IngressClass"): ((1, 36), network.UNMARKED_INGRESS_CLASSES),
+}
+
+
+def table_of(group: str, kind: str, release: tuple[int, int], *, custom: bool = False) -> KindTable[Any]:
     """The table of a kind; custom resources without columns of their own show their age."""
+    before = _BEFORE.get((group, kind))
+    if before is not None and release < before[0]:
+        return before[1]
     return TABLES.get((group, kind), NAME_AND_AGE if custom else DEFAULT)
