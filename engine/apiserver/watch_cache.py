@@ -8,6 +8,7 @@ ring neither misses nor repeats one. A watcher whose buffer is full is cut off, 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -31,6 +32,7 @@ from engine.store.types import (
     Range,
     RangeResponse,
     Store,
+    StoreError,
     StoreUnavailableError,
     prefix_end,
 )
@@ -38,6 +40,8 @@ from engine.store.types import Watcher as StoreWatcher
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
 from engine.world import World
+
+log = logging.getLogger(__name__)
 
 LIST_AGAIN = 1.0  # seconds between attempts while the store is away
 # So many events are handed out in a row before the loop may run whoever reads them.
@@ -87,32 +91,52 @@ class WatchCache:
     # -- life
 
     async def start(self, tasks: Supervisor) -> None:
-        """List and begin to watch, once; whoever comes later waits for the first."""
+        """List and begin to watch, once; whoever comes while it is listed, now or anew, waits. Raises StoreError."""
         if self._started is None:
-            self._started = asyncio.get_running_loop().create_future()
-            try:
-                watcher = await self._list()
-            except BaseException as error:
-                started, self._started = self._started, None
-                started.set_exception(error)
-                started.exception()  # it is raised here; nobody else need be waiting
-                raise
-            self._started.set_result(None)
-            self._source = watcher
             tasks.spawn(self._run(), f"watch-cache {self.prefix}")
-        elif not self._started.done():
-            await self._started
+            self._started = asyncio.get_running_loop().create_future()
+        if not self.ready:
+            await asyncio.shield(self._started)  # who gives up does so alone
 
     @property
     def ready(self) -> bool:
-        return self._started is not None and self._started.done() and self._started.exception() is None
+        started = self._started
+        return started is not None and started.done() and not started.cancelled() and started.exception() is None
 
     def close(self) -> None:
         """End all open watches; a later start lists anew."""
+        self._end_watches()
+        self._started = None
+
+    def _end_watches(self) -> None:
         for watcher in self._watchers:
             watcher.end()
+        self._source = None
         self.freshness.wake()
-        self._started = None
+
+    async def _fill(self) -> None:
+        """Raises StoreError; whoever waits is told."""
+        started = self._started
+        assert started is not None, "somebody waits for it"
+        try:
+            self._source = await self._list()
+        except Exception as error:
+            started.set_exception(error)
+            started.exception()  # nobody else need be waiting
+            raise
+        except BaseException:
+            started.cancel()
+            raise
+        started.set_result(None)
+
+    async def _fill_again(self) -> None:
+        """As soon as the store is there again: until then whoever comes is told that it is not."""
+        while True:
+            self._started = asyncio.get_running_loop().create_future()
+            try:
+                return await self._fill()
+            except StoreUnavailableError:
+                await self._world.clock.sleep(LIST_AGAIN)
 
     async def _list(self) -> StoreWatcher:
         end = prefix_end(self._first)
@@ -139,29 +163,33 @@ class WatchCache:
                 continue
 
     async def _run(self) -> None:
-        while self._source is not None:
-            source = self._source
-            try:
-                async for response in source:
-                    await self._apply(response.events)
-                    self.revision = max(self.revision, response.revision)
-                    self._send_bookmarks()
-                    self.freshness.wake()
-                return
-            except CompactedError:
-                # Overtaken: what lies between is lost to those who watch, so they must list again, as we do.
-                self.close()
-                self._source = await self._list_again()
-            finally:
-                await source.aclose()
+        try:
+            await self._fill()
+            while self._source is not None and not await self._follow(self._source):
+                await self._fill_again()
+        except Exception as error:
+            self._started = None  # whoever waited is told; the next one tries again
+            if not isinstance(error, StoreError):
+                raise
 
-    async def _list_again(self) -> StoreWatcher:
-        """List as soon as the store is there again."""
-        while True:
-            try:
-                return await self._list()
-            except StoreUnavailableError:
-                await self._world.clock.sleep(LIST_AGAIN)
+    async def _follow(self, source: StoreWatcher) -> bool:
+        """Take what the store's watch tells; False if what lies between is lost: the cache, and all who watch it, must
+        list again."""
+        try:
+            async for response in source:
+                await self._apply(response.events)
+                self.revision = max(self.revision, response.revision)
+                self._send_bookmarks()
+                self.freshness.wake()
+            return True
+        except CompactedError:
+            pass
+        except Exception:
+            log.exception("the watch cache of %s could not go on, and lists anew", self.prefix)
+        finally:
+            await source.aclose()
+        self._end_watches()
+        return False
 
     def bookmark(self, watcher: Watcher) -> None:
         """Tell a watcher how far the cache has come, once the store has said how far it is: where nothing of the

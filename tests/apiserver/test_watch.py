@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
 
 import pytest
 
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, PODS, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, EVENTS, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.server import ApiServer
 from engine.apiserver.watcher import BUFFER
 from engine.client import Client, Watch
 from engine.clock import VirtualClock
 from engine.config import ClusterConfig
+from engine.store import DeleteRange, Put, Retention
 from engine.store.sqlite import SqliteStore
+from engine.store.watch import BUFFER as STORE_BUFFER
 from engine.world import World
 from tests.apiserver.conftest import ADMIN, account, config_map, pod
-from tests.apiserver.test_list import TABLE
+from tests.apiserver.test_list import TABLE, names
 
 
 async def take(watch: Watch, count: int) -> list[tuple[str, str]]:
@@ -188,6 +191,49 @@ async def test_a_cursor_that_the_ring_has_passed_is_gone(world: World) -> None:
         assert await take(watch, 1) != []
     await server.stop()
     await store.close()
+
+
+async def test_a_cache_that_a_compaction_has_overtaken_tells_each_event_once(virtual_clock: VirtualClock) -> None:
+    """It lists anew by itself, and its watches end; whoever comes meanwhile does not fill it once more."""
+    world = World.create(clock=virtual_clock, seed=1, latencies={"watch": (1, 1)})
+    store = await SqliteStore.open(None, clock=virtual_clock, retention=Retention(automatic=False))
+    server = ApiServer(world, store)
+    await server.start()
+    client = in_process(server)
+    listed = await client.list(CONFIGMAPS)
+    ended = await client.watch(CONFIGMAPS, resource_version=listed.resource_version)
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    # The cache takes a millisecond for each event, and no time passes while there is something to write.
+    value = b'{"metadata":{"name":"b","namespace":"default"}}'
+    for _ in range(STORE_BUFFER + 100):
+        await store.txn([], [Put(b"/registry/configmaps/default/b", value)])
+    await store.compact(store.revision)
+    await asyncio.gather(*(client.list(CONFIGMAPS, resource_version="0") for _ in range(3)), virtual_clock.sleep(20))
+    seen = [event.object["metadata"]["name"] async for event in ended]
+    assert (seen[:2], len(seen) < STORE_BUFFER) == (["a", "b"], True)
+    listed = await client.list(CONFIGMAPS, resource_version="0")
+    assert names(listed.items) == ["a", "b"]
+    async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
+        for name in "cde":
+            await client.create(CONFIGMAPS, config_map(name), namespace="default")
+        assert await take(watch, 3) == [("ADDED", name) for name in "cde"]
+    await server.stop()
+    await store.close()
+
+
+async def test_a_cache_that_fails_at_an_event_lists_anew(client: Client, store: SqliteStore) -> None:
+    """A selector meets what is no such object: whoever watches is told by the end of the watch, and goes on."""
+    async with await client.watch(EVENTS, field_selector="involvedObject.name=x") as watch:
+        odd = b'{"metadata":{"name":"odd","namespace":"default"},"involvedObject":[1]}'
+        await store.txn([], [Put(b"/registry/events/default/odd", odd)])
+        with pytest.raises(StopAsyncIteration):
+            await next_event(watch)
+    await store.txn([], [DeleteRange(b"/registry/events/default/odd")])
+    listed = await client.list(EVENTS, resource_version="0")
+    async with await client.watch(EVENTS, resource_version=listed.resource_version) as watch:
+        event = {"metadata": {"name": "e"}, "involvedObject": {"namespace": "default"}, "reason": "R"}
+        await client.create(EVENTS, event, namespace="default")
+        assert await take(watch, 1) == [("ADDED", "e")]
 
 
 def in_process(server: ApiServer) -> Client:
