@@ -51,7 +51,7 @@ async def test_any_keys_in_any_order(show: Show, seed: int) -> None:
         for number in range(KEYS):
             if OTHER_SHARE and dice.random() < OTHER_SHARE:
                 await anything_else(driver, dice)
-            await driver.pilot.press(dice.choice(NAMED if dice.random() < 0.5 else LETTERS))
+            await driver.press(dice.choice(NAMED if dice.random() < 0.5 else LETTERS))
             if number % 50 == 49:
                 await driver.pilot.resize_terminal(*dice.choice(SIZES))
         await driver.pilot.resize_terminal(120, 40)
