@@ -434,3 +434,21 @@ async def test_a_group_of_the_community_tells_of_its_approval(client: Client) ->
     await client.create(DEFINITIONS, made)
     stored = await client.get(DEFINITIONS, "crontabs.a.k8s.io")
     assert _conditions(stored)["KubernetesAPIApprovalPolicyConformant"] == ("True", "ApprovedAnnotation")
+
+
+async def test_a_definition_that_lost_its_conditions_is_not_served_and_may_still_be_written(client: Client) -> None:
+    """Names that were accepted are not looked at again, as in naming_controller.go: a write must not wait for that."""
+    await _define(client)
+    lost = {"status": {"conditions": [{"status": "True"}]}}
+    await client.patch(DEFINITIONS, NAME, lost, subresource="status", content_type=MERGE_PATCH)
+    labelled = {"metadata": {"labels": {"a": "b"}}}
+    async with asyncio.timeout(5):
+        made = await client.patch(DEFINITIONS, NAME, labelled, content_type=MERGE_PATCH)
+    assert made["metadata"]["labels"] == {"a": "b"}
+    with pytest.raises(ApiError) as caught:
+        await client.list(CRON_TABS)
+    assert caught.value.code == 404
+    renamed = {"spec": {"names": {"shortNames": ["ct", "tabs"]}}}
+    async with asyncio.timeout(5):
+        await client.patch(DEFINITIONS, NAME, renamed, content_type=MERGE_PATCH)
+    await client.list(CRON_TABS)

@@ -17,6 +17,9 @@ def condition(kind: str, status: str, reason: str, message: str) -> Object:
     return {"type": kind, "status": status, "reason": reason, "message": message}
 
 
+_NO_CONDITION = condition("", "", "", "")
+
+
 def find_condition(definition: Object, kind: str) -> Object | None:
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each.get("type") == kind), None)
@@ -31,8 +34,8 @@ def with_condition(status: Object, wanted: Object, *, now: str) -> Object:
     """The status with a condition set; its transition time changes with its status alone."""
     conditions = list(status.get("conditions") or ())
     for index, before in enumerate(conditions):
-        if before["type"] == wanted["type"]:
-            time = now if before["status"] != wanted["status"] else before.get("lastTransitionTime", now)
+        if before.get("type") == wanted["type"]:
+            time = now if before.get("status") != wanted["status"] else before.get("lastTransitionTime", now)
             conditions[index] = {**_ordered(wanted, time)}
             return {**status, "conditions": conditions}
     return {**status, "conditions": [*conditions, _ordered(wanted, now)]}
@@ -88,9 +91,18 @@ def named(definition: Object, taken: Taken, *, now: str) -> Object | None:
     established = find_condition(definition, "Established") or condition(
         "Established", "False", "NotAccepted", "not all names are accepted"
     )
-    if established["status"] != "True" and verdict["status"] == "True":
+    if established.get("status") != "True" and verdict["status"] == "True":
         established = condition("Established", "False", "Installing", "the initial names have been accepted")
-    return with_condition(status, established, now=now)
+    return with_condition(status, {**_NO_CONDITION, **established}, now=now)
+
+
+def unnamed(definition: Object) -> bool:
+    """Whether nobody has looked at a definition's names yet. Names that it has are not looked at again, even where a
+    write of its status took the condition away."""
+    accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+    if find_condition(definition, "NamesAccepted") is not None:
+        return False
+    return not _same_names(definition["spec"]["names"], accepted)
 
 
 def renamed(definition: Object) -> bool:

@@ -26,9 +26,9 @@ def structure_condition(definition: Object, status: Object | None, violations: s
         if before is None:
             return status
         kept = dict(current.get("status") or {})
-        kept["conditions"] = [each for each in kept["conditions"] if each["type"] != "NonStructuralSchema"]
+        kept["conditions"] = [each for each in kept["conditions"] if each.get("type") != "NonStructuralSchema"]
         return kept
     wanted = condition("NonStructuralSchema", "True", "Violations", violations)
-    if before is not None and before["message"] == violations and before["status"] == "True":
+    if before is not None and before.get("message") == violations and before.get("status") == "True":
         return status
     return with_condition(current.get("status") or {}, wanted, now=now)

@@ -93,7 +93,7 @@ class CustomResourceDefinitions:
                 return
 
     def _is_settled(self, definition: Object | None) -> bool:
-        if definition is None or naming.find_condition(definition, "NamesAccepted") is None:
+        if definition is None or naming.unnamed(definition):
             return definition is None
         known = self._served.get(definition["metadata"]["name"])
         signature = self._look(definition).signature if served(definition) else None
