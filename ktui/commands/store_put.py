@@ -16,6 +16,8 @@ from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, show
 from ktui.store_keys import base64_of, interval, lease_id
 
+NO_VALUE = "put command needs 1 argument and input from stdin or 2 arguments"
+
 Json = dict[str, Any]
 PreviousKv = Annotated[bool, typer.Option("--prev-kv", help="Also what was there before.")]
 
@@ -48,8 +50,7 @@ def put(
 def put_request(words: list[str], *, lease: str, prev_kv: bool, ignore_value: bool, ignore_lease: bool) -> Json:
     """An etcd PutRequest. Raises EtcdctlError."""
     if not words:
-        message = "put command needs 1 argument and input from stdin or 2 arguments"
-        raise EtcdctlError(message, BAD_ARGUMENTS)
+        raise EtcdctlError(NO_VALUE, BAD_ARGUMENTS)
     if ignore_value:
         if len(words) > 1:
             raise EtcdctlError("put command needs only 1 argument when 'ignore-value' is set", BAD_ARGUMENTS)
@@ -70,8 +71,7 @@ def _stdin() -> str:
     """A value that is not among the arguments. Raises EtcdctlError for none at all."""
     value = os.fsdecode(sys.stdin.buffer.read())
     if not value:
-        message = "put command needs 1 argument and input from stdin or 2 arguments"
-        raise EtcdctlError(message, BAD_ARGUMENTS)
+        raise EtcdctlError(NO_VALUE, BAD_ARGUMENTS)
     return value
 
 

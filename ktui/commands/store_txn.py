@@ -14,7 +14,7 @@ import typer
 from engine.api.go_integer import parse_int
 from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.commands.store_put import delete_request, encoded, put_request, send
+from ktui.commands.store_put import NO_VALUE, delete_request, encoded, put_request, send
 from ktui.etcdctl_line import QUOTED, FlagError, Parsed, SyntaxFault, parse, unquoted, words_of
 from ktui.store_client import BAD_ARGUMENTS, INVALID_INPUT, EtcdctlError, Format, WriteOut, ask, no_table, show
 from ktui.store_keys import check_consistency, interval, sorting
@@ -161,6 +161,8 @@ def request_of(line: str) -> Json:
 
 
 def _put(parsed: Parsed) -> Json:
+    if len(parsed.words) == 1 and not parsed.is_set("ignore-value"):
+        raise EtcdctlError(NO_VALUE, BAD_ARGUMENTS)  # what is left of stdin is the transaction's
     made = put_request(
         parsed.words,
         lease=parsed.text("lease") or "0",

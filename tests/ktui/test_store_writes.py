@@ -185,6 +185,7 @@ def test_a_compare_names_a_lease_in_hexadecimal(here: Here) -> None:
         pytest.param("\nget\n", 3, "invalid txn compare request: get", id="a request of nothing"),
         pytest.param("\nput a b --nope\n", 3, "invalid txn request: put a b --nope", id="no flag"),
         pytest.param("\nput a b --ignore-value\n", 128, KEEPS, id="a value and none"),
+        pytest.param("\nput a\n\n\n", 128, NO_VALUE, id="a request without its value"),
         pytest.param("\nput none --ignore-value\n\n\n", 1, "etcdserver: key not found", id="no value to keep"),
         pytest.param("\nput a 1\nput a 2\n\n\n", 1, "etcdserver: duplicate key given in txn request", id="twice"),
     ],
