@@ -180,6 +180,17 @@ async def test_a_nomination_that_cannot_be_taken_back_keeps_no_victim(stage: Sta
     assert any(c["type"] == "DisruptionTarget" for c in going["status"]["conditions"])
 
 
+async def test_a_victim_that_goes_before_it_is_evicted_locks_nobody_out(stage: Stage) -> None:
+    """It was on its way to the node: that it is gone is known before its eviction finds that out."""
+    await stage.add_node("n1", cpu="1")
+    await stage.add_pod("low", cpu="1")
+    await stage.add_pod("high", cpu="1", priorityClassName="system-node-critical")
+    await stage.admin.delete(PODS, "low", namespace="default", grace_period_seconds=0)
+    before = stage.world.clock.monotonic()
+    assert await stage.bound("high") == "n1"
+    assert stage.world.clock.monotonic() - before < 20
+
+
 async def test_the_spans_lead_from_the_pods_write_to_the_binding(stage: Stage) -> None:
     await stage.add_node("n1")
     made = await stage.add_pod("p")

@@ -163,13 +163,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     async def _evict(self, node: str, victims: list[PodInfo], pod: PodInfo) -> None:
         clock = self.handle.clock
         began, done = clock.monotonic(), await self._clear_nominations(node, pod)
-        in_memory = False
+        in_memory = gone = False
         try:
             for i, victim in enumerate(victims):
                 if i == len(victims) - 1:
                     self._preempting[pod.uid] = victim
                 in_memory = self._call_off(victim)
-                if not in_memory and not await self._delete(victim, pod):
+                gone = not in_memory and not await self._delete(victim, pod)
+                if gone:
                     continue
                 self._tell(node, victim, pod, in_memory=in_memory)
         except (ApiError, ConnectionError) as failure:
@@ -178,8 +179,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         finally:
             self._preempting.pop(pod.uid, None)
             self.handle.metrics.preempted(ok=done, seconds=clock.monotonic() - began)
-            if not done or in_memory:
-                # No deletion may come to wake the pod.
+            if not done or in_memory or gone:
+                # No deletion may come to wake the pod, or it came while the pod was locked out.
                 self.handle.activate(pod)
 
     async def _clear_nominations(self, node: str, pod: PodInfo) -> bool:
