@@ -55,7 +55,7 @@ async def test_a_definition(client: Client) -> None:
         (5, "integer"),
         (6, "int32"),
         (8, message((1, "3"))),
-        (9, 10.5),
+        (9, 10.0),
         (20, message((1, "3"))),
         (20, message((1, "4"))),
     )
@@ -82,7 +82,7 @@ async def test_a_definition(client: Client) -> None:
         "type": "object",
         "required": ["size"],
         "properties": {
-            "size": {"type": "integer", "format": "int32", "default": 3, "maximum": 10.5, "enum": [3, 4]},
+            "size": {"type": "integer", "format": "int32", "default": 3, "maximum": 10, "enum": [3, 4]},
             "tags": {"type": "array", "items": {"type": "string", "maxLength": 9}, "x-kubernetes-list-type": "set"},
             "labels": {"type": "object", "additionalProperties": {"type": "string"}},
             "open": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
