@@ -77,26 +77,29 @@ class _Forwarder:
         self._pod = pod
         self._tasks = Supervisor("port-forward")
         self._path = ""
+        self._servers: list[asyncio.Server] = []
+        self._taken: set[asyncio.StreamWriter] = set()  # connections that are still open
 
     async def run(self, ports: list[tuple[int, int]]) -> None:
         """Listen until the command is stopped. Raises CommandError where no port can be listened on."""
         metadata = self._pod["metadata"]
         pods = await self._session.resolve("pods")
         self._path = self._session.path_of(pods, metadata["namespace"], metadata["name"], "portforward")
-        servers: list[asyncio.Server] = []
         try:
             for local, remote in ports:
-                servers += await self._listen(local, remote)
+                await self._listen(local, remote)
             await asyncio.get_running_loop().create_future()
         finally:
-            for server in servers:
+            for server in self._servers:
                 server.close()
             await self._tasks.close()
+            for writer in self._taken:  # of which the carrying ended before it began
+                writer.close()
 
-    async def _listen(self, local: int, remote: int) -> list[asyncio.Server]:
+    async def _listen(self, local: int, remote: int) -> None:
         addresses = self._session.flags.many("address")
         hosts = [h for a in addresses for h in (LOCALHOST if a == "localhost" else (a,))]
-        servers: list[asyncio.Server] = []
+        before = len(self._servers)
         for host in hosts:
             try:
                 server = await asyncio.start_server(lambda r, w: self._handle(r, w, remote), host, local)
@@ -104,28 +107,28 @@ class _Forwarder:
                 if host != LOCALHOST[1]:
                     self._session.err(f"Unable to listen on port {local}: Listeners failed to create: {error}")
                 continue
+            self._servers.append(server)
             local = server.sockets[0].getsockname()[1]
             shown = f"[{host}]" if ":" in host else host
             self._session.out(f"Forwarding from {shown}:{local} -> {remote}")
             self._session.stdout.flush()
-            servers.append(server)
-        if not servers:
+        if len(self._servers) == before:
             raise CommandError(f"unable to listen on any of the requested ports: [{{{local} {remote}}}]")
-        return servers
 
     def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: int) -> None:
+        self._taken.add(writer)
         self._session.out(f"Handling connection for {writer.get_extra_info('sockname')[1]}")
         self._session.stdout.flush()
         self._tasks.spawn(self._carry(reader, writer, remote), "connection")
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: int) -> None:
-        tasks = Supervisor("connection")
         try:
             socket = await connect(self._session, self._path, {"ports": [str(remote)]}, PROTOCOLS)
         except (ConnectionError, CommandError) as error:
             self._session.err(f"error: {error}")
-            writer.close()
+            self._close(writer)
             return
+        tasks = Supervisor("connection")
 
         async def upward() -> None:
             while data := await reader.read(1 << 15):
@@ -148,7 +151,11 @@ class _Forwarder:
         finally:
             await tasks.close()
             await socket.close()
-            writer.close()
+            self._close(writer)
+
+    def _close(self, writer: asyncio.StreamWriter) -> None:
+        self._taken.discard(writer)
+        writer.close()
 
 
 COMMAND = Command(
