@@ -525,3 +525,42 @@ def test_defaults_change_nothing_the_second_time(gvk: GVK) -> None:
     twice = copy.deepcopy(once)
     apply_defaults(info(gvk), twice)
     assert twice == once
+
+
+_QUEUING = {"queues": 0, "handSize": 0, "queueLengthLimit": 0}
+# What has no pointer in Go: group and kind, what is sent, what is kept.
+ZEROS: dict[str, tuple[GVK, Object, Object]] = {
+    "a precedence": (
+        GVK("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema"),
+        {"spec": {"matchingPrecedence": 0}},
+        {"spec": {"matchingPrecedence": 1000}},
+    ),
+    "queues": (
+        GVK("flowcontrol.apiserver.k8s.io", "v1", "PriorityLevelConfiguration"),
+        {"spec": {"limited": {"lendablePercent": 0, "limitResponse": {"queuing": _QUEUING}}}},
+        {
+            "spec": {
+                "limited": {
+                    "nominalConcurrencyShares": 30,
+                    "lendablePercent": 0,
+                    "limitResponse": {"queuing": {"queues": 64, "handSize": 8, "queueLengthLimit": 50}},
+                }
+            }
+        },
+    ),
+    "devices": (
+        GVK("resource.k8s.io", "v1", "ResourceClaim"),
+        {"spec": {"devices": {"requests": [{"exactly": {"allocationMode": "", "count": 0}}]}}},
+        {"spec": {"devices": {"requests": [{"exactly": {"allocationMode": "ExactCount", "count": 1}}]}}},
+    ),
+    "a claim's phase": (
+        GVK("", "v1", "PersistentVolumeClaim"), {"status": {"phase": ""}}, {"status": {"phase": "Pending"}},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_zero_is_nothing_where_go_has_no_pointer(name: str) -> None:
+    gvk, sent, kept = ZEROS[name]
+    made = defaulted(gvk, sent)
+    assert {part: made[part] for part in kept} == kept

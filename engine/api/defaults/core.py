@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 
+from engine.api.defaults.fields import fill
 from engine.api.defaults.pods import round_resource_list
 from engine.api.defaults.twins import pod_ranges
 from engine.api.types import Object
@@ -21,7 +22,7 @@ def namespace(obj: Object) -> None:
     metadata = obj.setdefault("metadata", {})
     if metadata.get("name"):  # one with only generateName gets its label once it has a name
         metadata.setdefault("labels", {})[_NAME_LABEL] = metadata["name"]
-    obj.setdefault("status", {}).setdefault("phase", "Active")
+    fill(obj.setdefault("status", {}), "phase", "Active")
 
 
 def node(obj: Object) -> None:
@@ -115,7 +116,7 @@ def api_service(obj: Object) -> None:
 
 
 def flow_schema(obj: Object) -> None:
-    obj.setdefault("spec", {}).setdefault("matchingPrecedence", 1000)
+    fill(obj.setdefault("spec", {}), "matchingPrecedence", 1000)
 
 
 def priority_level(obj: Object) -> None:
@@ -134,7 +135,7 @@ def priority_level(obj: Object) -> None:
         queuing = limited.get("limitResponse", {}).get("queuing")
         if queuing is not None:
             for name, value in {"queues": 64, "handSize": 8, "queueLengthLimit": 50}.items():
-                queuing.setdefault(name, value)
+                fill(queuing, name, value)
 
 
 def pod_certificate_request(obj: Object) -> None:
@@ -149,9 +150,9 @@ def with_spec(obj: Object) -> None:
 def resource_claim(obj: Object) -> None:
     for request in obj.setdefault("spec", {}).setdefault("devices", {}).get("requests", ()):
         for device in (*([request["exactly"]] if "exactly" in request else []), *request.get("firstAvailable", ())):
-            device.setdefault("allocationMode", "ExactCount")
+            fill(device, "allocationMode", "ExactCount")
             if device["allocationMode"] == "ExactCount":
-                device.setdefault("count", 1)
+                fill(device, "count", 1)
 
 
 def resource_claim_template(obj: Object) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from engine.api.defaults.fields import fill
 from engine.api.defaults.pods import condition_times, round_resource_list, volume_source
 from engine.api.types import Object
 
 
 def persistent_volume(obj: Object) -> None:
-    obj.setdefault("status", {}).setdefault("phase", "Pending")
+    fill(obj.setdefault("status", {}), "phase", "Pending")
     spec = obj.setdefault("spec", {})
     if not spec.get("persistentVolumeReclaimPolicy"):
         spec["persistentVolumeReclaimPolicy"] = "Retain"
@@ -20,7 +21,7 @@ def persistent_volume(obj: Object) -> None:
 
 def persistent_volume_claim(obj: Object) -> None:
     status = obj.setdefault("status", {})
-    status.setdefault("phase", "Pending")
+    fill(status, "phase", "Pending")
     for field in ("capacity", "allocatedResources"):
         round_resource_list(status.get(field, {}))
     condition_times(obj)

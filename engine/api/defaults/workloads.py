@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from engine.api.daemon_generation import fill_template_generation
+from engine.api.defaults.fields import fill
 from engine.api.defaults.pods import condition_times, pod_only, pod_spec, pod_status
 from engine.api.defaults.storage import claim_spec
 from engine.api.defaults.twins import drop_init_annotations, pod_addresses
 from engine.api.types import Object
 
 _QUARTER = "25%"
-
-
-def fill(obj: Object, field: str, value: object) -> None:
-    """For what has no pointer in Go: nothing and the empty string are the same."""
-    if not obj.get(field):
-        obj[field] = value
 
 
 def pod(obj: Object) -> None:
