@@ -7,8 +7,10 @@ scheduling post-start hooks. What is there already is left as it is, so that a r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from engine.api.apply import track_update
+from engine.api.apply.managers import timestamp
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
@@ -118,17 +120,17 @@ def _gvk(obj: Object) -> GVK:
 
 
 async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) -> int:
-    """Make what is not there; returns how many that were."""
+    """Make what is not there, all in the same second; returns how many that were."""
     missing: list[tuple[ResourceInfo, str, str, Object]] = []
-    now = backend.world.clock.timestamp()
-    for obj in objects(service_ip=service_ip, host=host, port=port, now=now):
+    now = backend.world.clock.now()
+    for obj in objects(service_ip=service_ip, host=host, port=port, now=timestamp(now)):
         info = backend.resources.by_kind(_gvk(obj))
         if info is None:
             continue
         metadata = obj["metadata"]
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         if await backend.storage.get(info, namespace, name) is None:
-            missing.append((info, namespace, name, _complete(backend, info, obj)))
+            missing.append((info, namespace, name, _complete(backend, info, obj, now)))
     await backend.storage.create_all(missing)
     return len(missing)
 
@@ -153,15 +155,16 @@ async def keep(backend: Backend, wanted: Object, fields: tuple[str, ...]) -> Non
     namespace, name = wanted["metadata"].get("namespace", ""), wanted["metadata"]["name"]
     stored = await backend.storage.get(info, namespace, name)
     if stored is None:
-        await backend.storage.create_all([(info, namespace, name, _complete(backend, info, wanted))])
+        now = backend.world.clock.now()
+        await backend.storage.create_all([(info, namespace, name, _complete(backend, info, wanted, now))])
     elif any(stored.object.get(field) != wanted[field] for field in fields):
         changed = copy_object(stored.object) | {field: wanted[field] for field in fields}
         await backend.storage.replace(info, namespace, name, changed, expected=stored.revision, cause="")
 
 
-def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:
+def _complete(backend: Backend, info: ResourceInfo, obj: Object, now: datetime) -> Object:
     status = obj.get("status")
-    fill_for_create(obj, uid=backend.uids.uid(), now=backend.world.clock.timestamp())
+    fill_for_create(obj, uid=backend.uids.uid(), now=timestamp(now))
     prepare_for_create(info, obj)
     apply_defaults(info, obj)
     if status is not None:
@@ -174,7 +177,7 @@ def _complete(backend: Backend, info: ResourceInfo, obj: Object) -> Object:
         obj,
         manager=_MANAGER,
         operation="Update",
-        now=backend.world.clock.now(),
+        now=now,
         schema=schema,
         subresource="",
         api_version=info.gvr.api_version,
