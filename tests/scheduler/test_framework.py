@@ -109,9 +109,7 @@ def says(**args: Any) -> dict[str, Any]:
 
 
 UNSCHEDULABLE, UNRESOLVABLE, ERROR = Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.ERROR
-HELPLESS = (
-    " preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
-)
+HELPLESS = " preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 
 # What single plugins say; the code of the attempt, its message, and who counts as having rejected the pod.
 ROWS: dict[str, tuple[dict[str, dict[str, Any]], Code, str, list[str]]] = {

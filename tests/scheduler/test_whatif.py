@@ -617,7 +617,7 @@ def storage_class(name: str, provisioner: str = "kubernetes.io/no-provisioner") 
 
 
 def local_volume(name: str, host: str, storage: str = "local") -> Object:
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage, "volumeMode": "Filesystem"}
+    spec: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage, "volumeMode": "Filesystem"}
     return volume(name, reach=host, **spec) | {"status": {"phase": "Available"}}
 
 

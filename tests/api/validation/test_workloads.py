@@ -252,5 +252,6 @@ def test_what_an_older_release_let_through_in_a_template_stays(gvk: GVK, name: s
 
 
 def template_of(obj: Object) -> Object:
-    spec = obj["spec"]
-    return (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
+    spec: Object = obj["spec"]
+    template: Object = (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
+    return template

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 from ktui.widgets.ink import inks
 from tests.ktui.screens.conftest import Show
@@ -22,6 +23,14 @@ def colours(driver: Driver) -> set[str]:
     return {style.color.name for style in inked if style.color is not None}
 
 
+def _shows(driver: Driver, inked: set[str]) -> bool:
+    return bool(colours(driver) & inked)
+
+
+def _lacks(driver: Driver, inked: set[str]) -> bool:
+    return not _shows(driver, inked)
+
+
 async def test_no_colour_of_the_last_theme_is_left(show: Show) -> None:
     async with show(size=(120, 40)) as driver:
         app = driver.app
@@ -32,8 +41,8 @@ async def test_no_colour_of_the_last_theme_is_left(show: Show) -> None:
             dark = set(inks(app).values())
             await driver.press(*keys)
             await driver.sees(seen)
-            await driver.until(lambda dark=dark: colours(driver) & dark)
+            await driver.until(partial(_shows, driver, dark))
             app.use_theme("light")
             stale = dark - set(inks(app).values())
-            await driver.until(lambda stale=stale: not colours(driver) & stale)
+            await driver.until(partial(_lacks, driver, stale))
             assert name == app.shown.mode
