@@ -9,10 +9,10 @@ from ktui.widgets.ink import inks
 from tests.ktui.screens.conftest import Show
 from tests.ktui.screens.driver import WEB, Driver
 
-PLACES = {  # keys that lead there, and what is seen there
-    "flow": (("1", "up"), "began"),
-    "objects": (("2", "y"), "kind: Pod"),
-    "store": (("3", "down"), "the newest"),
+PLACES = {  # the keys that lead there, each with what is seen before the next
+    "flow": (("1", "newest"), ("up", "began")),
+    "objects": (("2", "Running"), ("y", "kind: Pod")),
+    "store": (("3", "keys at rev"), ("down", "the newest")),
 }
 
 
@@ -36,11 +36,12 @@ async def test_no_colour_of_the_last_theme_is_left(show: Show) -> None:
         app = driver.app
         await app._kubectl(("apply", "-f", str(WEB)), io.StringIO(), io.StringIO())
         await driver.until(lambda: app.summary.pods.get("ready") == 3)
-        for name, (keys, seen) in PLACES.items():
+        for name, steps in PLACES.items():
             app.use_theme("dark")
             dark = set(inks(app).values())
-            await driver.press(*keys)
-            await driver.sees(seen)
+            for key, seen in steps:
+                await driver.press(key)
+                await driver.sees(seen)
             await driver.until(partial(_shows, driver, dark))
             app.use_theme("light")
             stale = dark - set(inks(app).values())
