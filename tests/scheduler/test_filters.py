@@ -75,6 +75,25 @@ def test_taint_toleration(taints: list[Any], tolerations: list[Any], fits: bool)
         assert status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
+UNTOLERATED_TEXTS = {
+    "1.33.0 names the first taint": ("1.33.0", "node(s) had untolerated taint {dedicated: gpu}"),
+    "1.34.0 too": ("1.34.0", "node(s) had untolerated taint {dedicated: gpu}"),
+    "1.35.0 keeps it to itself": ("1.35.0", "node(s) had untolerated taint(s)"),
+    "and so does the newest": ("", "node(s) had untolerated taint(s)"),
+}
+
+
+@pytest.mark.parametrize(("version", "message"), UNTOLERATED_TEXTS.values(), ids=UNTOLERATED_TEXTS)
+def test_a_release_says_what_it_said_of_taints(version: str, message: str) -> None:
+    first, second = taint("dedicated", value="gpu"), taint("other", "NoExecute")
+    bench = Bench([node("n", taints=[first, second]), node("open"), node("bare", taints=[second])], version=version)
+    found = bench.filter(TaintToleration, pod("p"))
+    assert found["n"].message == message
+    assert found["n"].code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    assert found["open"].ok
+    assert found["bare"].message == message.replace("dedicated: gpu", "other: ")
+
+
 def required(*terms: dict[str, Any]) -> dict[str, Any]:
     affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}
     return {"affinity": {"nodeAffinity": affinity}}

@@ -1,5 +1,8 @@
 """TaintToleration: NoSchedule and NoExecute taints keep pods off that do not tolerate them; PreferNoSchedule taints
-cost a node points."""
+cost a node points.
+
+Since 1.35 the message keeps to itself which taint it was: keys and values may be secrets (kubernetes PR 134740).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint, QueueingHint
 from engine.scheduler.framework.plugin import Depends, FilterPlugin, ScorePlugin, Scores, default_normalize
+from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
@@ -27,7 +31,13 @@ class TaintToleration(FilterPlugin, ScorePlugin):
     depends = Depends.NODE
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
-        return SUCCESS if untolerated_taint(node.taints, pod.tolerations) is None else UNTOLERATED
+        taint = untolerated_taint(node.taints, pod.tolerations)
+        return SUCCESS if taint is None else self._untolerated(taint)
+
+    def _untolerated(self, taint: Object) -> Status:
+        if at_least(self.handle.version, 35):
+            return UNTOLERATED
+        return unresolvable(f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}")
 
     def filter_all(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         tolerations = pod.tolerations
@@ -35,7 +45,10 @@ class TaintToleration(FilterPlugin, ScorePlugin):
             ("taints", canonical(tolerations)),
             lambda node: int(untolerated_taint(node.taints, tolerations) is not None),
         )
-        return Verdicts.where(table[rows] > 0, UNTOLERATED)
+        failed = table[rows] > 0
+        if failed.any() and not at_least(self.handle.version, 35):
+            return self.filter_each(state, pod, snapshot, rows)  # each node has a message of its own
+        return Verdicts.where(failed, UNTOLERATED)
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """How many PreferNoSchedule taints the pod does not tolerate; fewer is better."""
