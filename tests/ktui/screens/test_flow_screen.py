@@ -51,12 +51,16 @@ async def test_a_request_of_another_client_appears_as_it_happens(show: Show, clu
         await driver.sees("├─POST cm/mine", "◄─201─")
 
 
-async def test_what_is_only_tried_says_so(show: Show) -> None:
+async def test_what_is_only_tried_says_so(show: Show, cluster: Cluster) -> None:
     async with show(size=(200, 50)) as driver:
-        for line in ("create configmap tried --dry-run=server", "delete service kubernetes --dry-run=server"):
+        for line, said in (
+            ("create configmap tried --dry-run=server", "configmap/tried created (server dry run)"),
+            ("delete service kubernetes --dry-run=server", 'service "kubernetes" deleted'),
+        ):
             await driver.command(line)
-            await driver.sees("server dry run)", "✓ done")
+            await driver.sees(said, "✓ done")
             await driver.press("escape")
+            await cluster.world.clock.sleep(2 * APPLY_SECONDS)  # else they were one apply, of which one is told
         tried = ("POST configmaps/tried", "DELETE services/kubernetes")
         flow = driver.app.flow
         await driver.until(lambda: [row.note for row in flow.rows if row.text in tried] == ["dry run"] * 2)
