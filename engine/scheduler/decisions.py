@@ -19,6 +19,7 @@ from engine.scheduler.framework.status import Status
 from engine.scheduler.framework.verdicts import Rejection
 
 if TYPE_CHECKING:
+    from engine.scheduler.framework.pods_in_pre_bind import PodsInPreBind
     from engine.scheduler.framework.waiting_pods import WaitingPod
 
 KEPT = 300
@@ -31,7 +32,7 @@ class Decision:
     """One attempt on one pod.
 
     `result` is what the scheduling cycle came to: `scheduled`, `unschedulable`, `error` or `skipped`; `binding` what
-    became of it after that: `binding`, `waiting` at Permit, `bound`, or `failed`, and why.
+    became of it after that: `binding`, `waiting` at Permit or PreBind, `bound`, or `failed`, and why.
     """
 
     pod: str
@@ -54,6 +55,7 @@ class Decision:
     bound: str = ""  # `binding`, `bound` or `failed`
     bound_message: str = ""
     permit: WaitingPod | None = None  # what the pod waits in, or has waited in
+    in_pre_bind: PodsInPreBind | None = None  # where the pod is to be found while PreBind plugins work
     evaluated: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
     durations: Durations = field(default_factory=Durations)
@@ -83,9 +85,12 @@ class Decision:
         return shown
 
     def _binding(self) -> Object:
-        asked = self.permit.pending_plugins if self.permit is not None else []
-        if self.bound == "binding" and asked:
-            return {"binding": "waiting", "bindingMessage": f"waits at Permit for {', '.join(asked)}"}
+        if self.bound == "binding":
+            if self.permit is not None and (asked := self.permit.pending_plugins):
+                why = f"waits at Permit for {', '.join(asked)}"
+                return {"binding": "waiting", "bindingMessage": why, "waitsAt": "Permit"}
+            if self.in_pre_bind is not None and (why := self.in_pre_bind.wait_of(self.uid)):
+                return {"binding": "waiting", "bindingMessage": why, "waitsAt": "PreBind"}
         return {"binding": self.bound, "bindingMessage": self.bound_message}
 
     def node_verdicts(self) -> dict[str, Status]:

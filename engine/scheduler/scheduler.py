@@ -95,7 +95,7 @@ class Scheduler:
         rng = world.rng.stream("scheduler")
         self._cycle = SchedulingCycle(self.cache, self.snapshot, self.nominator, rng, self._extenders)
         self._pods = pod_informer(self._informers).lister
-        self._views = SchedulerViews(self, world.clock)
+        self._views = SchedulerViews(self, world.clock, configuration)
 
     def _framework(self, profile: Profile, registry: Mapping[str, Factory]) -> Framework:
         handle = Handle(
@@ -271,6 +271,7 @@ class Scheduler:
         assumed = placement.assumed
         assert assumed is not None
         decision.bound, decision.permit = "binding", framework.handle.waiting.get(assumed.uid)
+        decision.in_pre_bind = framework.handle.in_pre_bind
         recorder = self._recorders[assumed.scheduler_name]
         self.metrics.binding.add("binding")
         with self._span("bind", queued, cause) as span:

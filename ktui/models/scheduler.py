@@ -149,17 +149,14 @@ def attempt_row(pod: str, attempt: Json, now: datetime | None) -> GridRow:
     )
 
 
-_BINDINGS = {
-    "waiting": (f"{WAITING} waits, Permit", "warning"),
-    "failed": (f"{WRONG} not bound", "error"),
-}
-
-
 def result_words(attempt: Json) -> tuple[str, str]:
     """What came of an attempt, in two words, and the tone that goes with it."""
     match attempt["result"]:
         case "scheduled":
-            return _BINDINGS.get(attempt.get("binding", ""), (f"{DONE} bound", "foreground"))
+            if point := attempt.get("waitsAt"):
+                return f"{WAITING} waits, {point}", "warning"
+            failed = attempt.get("binding") == "failed"
+            return (f"{WRONG} not bound", "error") if failed else (f"{DONE} bound", "foreground")
         case "unschedulable":
             return f"{WRONG} {_fits(attempt)}", "error"
         case "":

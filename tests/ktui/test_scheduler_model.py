@@ -116,15 +116,16 @@ def test_the_verdict_in_a_sentence(pod: str, which: int, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("binding", "words", "why"),
+    ("binding", "point", "words", "why"),
     [
-        ("waiting", "◐ waits, Permit", "waits at Permit for Coscheduling"),
-        ("failed", "✖ not bound", "0/1 nodes are available: 1 preempted."),
-        ("bound", "✓ bound", ""),
+        ("waiting", "Permit", "◐ waits, Permit", "waits at Permit for Coscheduling"),
+        ("waiting", "PreBind", "◐ waits, PreBind", "waits at PreBind for VolumeBinding"),
+        ("failed", "", "✖ not bound", "0/1 nodes are available: 1 preempted."),
+        ("bound", "", "✓ bound", ""),
     ],
 )
-def test_a_chosen_node_is_not_a_bound_pod(binding: str, words: str, why: str) -> None:
-    attempt = attempts_on(SPREAD)["decisions"][0] | {"binding": binding, "bindingMessage": why}
+def test_a_chosen_node_is_not_a_bound_pod(binding: str, point: str, words: str, why: str) -> None:
+    attempt = attempts_on(SPREAD)["decisions"][0] | {"binding": binding, "bindingMessage": why, "waitsAt": point}
     assert result_words(attempt)[0] == words
     assert why in verdict(attempt)
     assert summary(attempt)[2] == {"waiting": "waiting", "failed": "not bound", "bound": "scheduled"}[binding]

@@ -84,6 +84,9 @@ async def test_a_pod_waits_until_its_device_is_ready(stage: Stage) -> None:
     assert ("Normal", "BindingConditionsPending", note) in await stage.events("p")
     assert (await claimed(stage))["status"]["allocation"]["allocationTimestamp"]
     assert await waits(stage) == {}
+    (decision,) = stage.scheduler.decisions.of_pod("default/p")
+    waiting = "waits at PreBind for DynamicResources: ResourceClaim c to have ready devices, for 10m0s at most"
+    assert decision.summary()["bindingMessage"] == waiting
     await say(stage, "ready")
     assert await stage.bound("p") == "n1"
     ((status, (count, seconds)),) = (await waits(stage)).items()

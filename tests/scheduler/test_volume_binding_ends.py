@@ -135,6 +135,29 @@ async def test_what_a_pod_is_told(stage: Stage, storage_class: str, act: Act, ex
     assert sum(errors) >= 1
 
 
+async def test_the_record_of_an_attempt_says_which_claim_is_waited_for(stage: Stage) -> None:
+    def told() -> tuple[str, str]:
+        (decision,) = stage.scheduler.decisions.of_pod("default/p")
+        shown = decision.summary()
+        return shown["binding"], shown["bindingMessage"]
+
+    made = await stage.admin.create(VOLUMES, volume())
+    await stage.admin.update_status(VOLUMES, {**made, "status": {"phase": "Available"}})
+    await stage.admin.create(CLAIMS, claim("dynamic"), namespace="default")
+    await stage.add_pod("p", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}])
+    await stage.world.clock.sleep(30)
+    waits = "waits at PreBind for VolumeBinding: PersistentVolumeClaim c to be bound, for 10m0s at most"
+    assert told() == ("waiting", waits)
+    bound = await stage.admin.get(CLAIMS, "c", namespace="default")
+    bound = {**bound, "spec": {**bound["spec"], "volumeName": "v"}}
+    bound["metadata"] = {**bound["metadata"]}
+    bound["metadata"]["annotations"] = {**bound["metadata"]["annotations"], "pv.kubernetes.io/bind-completed": "yes"}
+    await stage.admin.update(CLAIMS, bound)
+    await stage.bound("p")
+    await stage.world.clock.sleep(1)
+    assert told() == ("bound", "")
+
+
 async def test_a_volume_that_names_the_claim_already_is_left_as_it_is(stage: Stage) -> None:
     made = await stage.admin.create(CLAIMS, claim("static"), namespace="default")
     reference = {"namespace": "default", "name": "c", "uid": made["metadata"]["uid"], "resourceVersion": "1"}

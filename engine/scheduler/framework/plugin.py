@@ -183,6 +183,10 @@ class PreBindPlugin(Plugin):
         """SKIP where `pre_bind` has nothing to do; asked before the pod waits for anything (KEP 5278)."""
         return SUCCESS
 
+    def pre_bind_wait(self, state: CycleState) -> str:
+        """What `pre_bind` is waiting for, and for how long at most; asked when somebody looks."""
+        return ""
+
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         raise NotImplementedError
 

@@ -8,15 +8,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.scheduler.framework.status import Status, error
+
+if TYPE_CHECKING:
+    from engine.scheduler.framework.cycle_state import CycleState
+    from engine.scheduler.framework.plugin import PreBindPlugin
 
 
 class PodInPreBind:
     def __init__(self) -> None:
         self._task: asyncio.Task[Any] | None = None
         self.cancelled = ""  # the message of who has called the binding off
+        self.at: tuple[PreBindPlugin, CycleState] | None = None  # the plugin that is at work, and on what
+
+    @property
+    def wait(self) -> str:
+        """What the pod waits for, in words."""
+        if self.at is None:
+            return ""
+        plugin, state = self.at
+        detail = plugin.pre_bind_wait(state)
+        return f"waits at PreBind for {plugin.name}" + (f": {detail}" if detail else "")
 
     def cancel(self, message: str) -> None:
         if not self.cancelled:
@@ -52,6 +66,11 @@ class PodsInPreBind:
             yield pod
         finally:
             del self._pods[uid]
+
+    def wait_of(self, uid: str) -> str:
+        """What a pod waits for here; "" for one that is not here."""
+        pod = self._pods.get(uid)
+        return pod.wait if pod is not None else ""
 
     def cancel(self, uid: str, message: str) -> bool:
         """Call the binding of a pod off; False if it is too late or too early for that."""

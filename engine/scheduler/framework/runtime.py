@@ -370,7 +370,7 @@ class Framework:
             for plugin in self.pre_bind:
                 if plugin.name in state.skip_pre_bind:
                     continue
-                began = wall()
+                began, entered.at = wall(), (plugin, state)
                 status = await entered.run(plugin.pre_bind(state, pod, node_name), plugin.when_cancelled)
                 self.measuring.plugin(state, "PreBind", plugin, began=began, code=status.code)
                 if not status.ok:

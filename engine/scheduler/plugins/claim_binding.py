@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ApiError
+from engine.api.go_duration import duration_text
 from engine.api.types import Object
 from engine.client import NORMAL
 from engine.scheduler.framework.status import SUCCESS, Status, error
@@ -80,9 +81,28 @@ class ClaimBinder:
             self._pending.pop(uid_of(claim), None)
         await self._writer.tell(pod, kept.written, mappings)
 
+    def wait_for(self, kept: ClaimState) -> str:
+        """The claims whose devices are not ready yet, and how long they have; "" where nothing is waited for."""
+        open_claims = [claim["metadata"]["name"] for claim in self._written(kept) if self._is_open(claim)]
+        if not open_claims:
+            return ""
+        kind = "ResourceClaim" if len(open_claims) == 1 else "ResourceClaims"
+        return f"{kind} {', '.join(open_claims)} to have ready devices, for {duration_text(self._timeout)} at most"
+
+    def _is_open(self, written: Object) -> bool:
+        if not self._conditions or not has_conditions(written):
+            return False
+        try:
+            return not self._is_ready(written)
+        except ClaimError:
+            return True
+
+    def _written(self, kept: ClaimState) -> list[Object]:
+        return [*kept.claims, *([kept.written] if kept.written is not None else ())]
+
     async def _until_ready(self, kept: ClaimState, pod: PodInfo, node_name: str) -> None:
         """Raises TimeoutError, or ClaimError for a device that has failed."""
-        claims = [*kept.claims, *([kept.written] if kept.written is not None else ())]
+        claims = self._written(kept)
         if not self._conditions or not any(map(has_conditions, claims)):
             return
         note = f"waiting for binding conditions for device on node {node_name}"

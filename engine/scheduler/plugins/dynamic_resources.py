@@ -317,6 +317,10 @@ class DynamicResources(
         kept = state.get(self.name, ClaimState)
         return SKIP if kept is None or kept.empty else SUCCESS
 
+    def pre_bind_wait(self, state: CycleState) -> str:
+        kept = state.get(self.name, ClaimState)
+        return self._binder.wait_for(kept) if kept is not None else ""
+
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         kept = state.get(self.name, ClaimState)
         return SUCCESS if kept is None else await self._binder.bind(kept, pod, node_name)

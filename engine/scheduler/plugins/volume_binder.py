@@ -59,6 +59,12 @@ class VolumeBinder:
         except BindingError as failure:
             raise BindingError(f"binding volumes: {failure}") from None
 
+    def open_claims(self, chosen: PodVolumes) -> list[str]:
+        """The names of the claims that are not bound yet."""
+        claims = [*(claim for _, claim in chosen.bindings), *chosen.provisions]
+        keys = [(claim["metadata"]["name"], claim["metadata"]["namespace"]) for claim in claims]
+        return [key[0] for key in keys if (found := self._claims.actual(*key)) is None or not is_bound(found)]
+
     async def _write(self, chosen: PodVolumes) -> None:
         """Bind volumes to claims, and have the others provisioned."""
         client = self._handle.client

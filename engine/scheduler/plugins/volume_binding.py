@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.api.errors import ApiError
+from engine.api.go_duration import duration_text
 from engine.api.types import GVR, Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -282,6 +283,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def pre_bind_pre_flight(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         kept = state.get(self.name, VolumeState)
         return SKIP if kept is None or kept.chosen is None else SUCCESS
+
+    def pre_bind_wait(self, state: CycleState) -> str:
+        kept = state.get(self.name, VolumeState)
+        names = self._binder.open_claims(kept.chosen) if kept is not None and kept.chosen is not None else []
+        if not names:
+            return ""
+        kind = "PersistentVolumeClaim" if len(names) == 1 else "PersistentVolumeClaims"
+        return f"{kind} {', '.join(names)} to be bound, for {duration_text(self._timeout)} at most"
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         kept = state.get(self.name, VolumeState)
