@@ -12,6 +12,7 @@ from engine.api.errors import ApiError
 from engine.api.types import GVR
 from engine.api.wire import ClientCertificate
 from engine.cluster import Cluster
+from ktui.models.flow import APPLY_SECONDS
 from ktui.models.flow_rows import Kind
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.inspector import Inspector
