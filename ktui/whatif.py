@@ -177,6 +177,8 @@ class WhatIf:
             found = await capacity(simulation, more_of(first, cluster, limit), made_for=made_for(first))
             if not found.pod:
                 raise UsageError("there is no Pod to count")
+            if found.failed:
+                raise UsageError(f"the count ended at Pod {found.count + 1}, which could not be tried: {found.message}")
             return found.to_json()
         except DumpError as error:
             raise UsageError(str(error)) from error

@@ -103,6 +103,8 @@ def capacity(found: Json) -> list[Section]:
     lines = [f"{count} more Pod{'' if count == '1' else 's'} like {like} fit{'s' if count == '1' else ''}"]
     if found["limited"]:
         lines.append("the count ended at its limit: --limit raises it")
+    elif found["message"] and not found["reasons"]:
+        lines.append(f"what is in the way: {found['message']}")
     elif reason := found["runsOutFirst"]:
         lines.append(_runs_out(reason, found))
     made = [Section(lines[0], lines[1:], ("node", "pods"), sorted(found["nodes"].items()), level=1)]

@@ -9,7 +9,10 @@ import pytest
 
 from engine.api.types import Object
 from engine.scheduler import SchedulerConfiguration
+from engine.scheduler.configuration import ExtenderConfiguration
+from ktui import whatif_report
 from ktui.commands import UsageError
+from ktui.report import plain
 from ktui.whatif import WhatIf
 from tests.scheduler.objects import container, node, pod
 
@@ -75,3 +78,21 @@ def test_a_workload_without_a_name_cannot_be_counted() -> None:
     nameless = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": None}
     with pytest.raises(UsageError, match=r"^a Deployment has no metadata\.name$"):
         asyncio.run(WhatIf([node("a")], [nameless]).count(SchedulerConfiguration(), 1))
+
+
+def counted(objects: list[Object], *wanted: Object, limit: int = 100) -> list[str]:
+    """What `--count` prints."""
+    found = asyncio.run(WhatIf(objects, list(wanted)).count(SchedulerConfiguration(), limit))
+    return plain(whatif_report.capacity(found)).splitlines()
+
+
+def test_a_count_that_cannot_be_made_is_an_error_and_not_a_number() -> None:
+    extender = ExtenderConfiguration(url_prefix="http://127.0.0.1:1", filter_verb="f")
+    nobody = SchedulerConfiguration(extenders=(extender,))
+    with pytest.raises(UsageError, match="^the count ended at Pod 1, which could not be tried: Post .*:1/f"):
+        asyncio.run(WhatIf([node("a")], [pod("p")]).count(nobody, 10))
+
+
+def test_a_pod_that_is_held_back_tells_why_none_fits() -> None:
+    lines = counted([node("a")], pod("p", schedulingGates=[{"name": "example.com/quota"}]))
+    assert lines[1] == "what is in the way: waiting for scheduling gates: [example.com/quota]"

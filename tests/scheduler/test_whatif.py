@@ -560,6 +560,25 @@ def test_capacity_evicts_nobody_and_ends_at_its_limit() -> None:
     assert (limited.count, limited.limited) == (7, True)
 
 
+def test_no_two_replicas_have_the_same_made_up_name() -> None:
+    """Nor may a copy have the name of a Pod that is there."""
+    cluster = ClusterObjects.of_dump([node("a"), pod("p-2", node_name="a")])
+    replicas = workload("ReplicaSet", "web", {"template": template()})
+    names = [made["metadata"]["name"] for made in more_of(replicas, cluster, 10_000)]
+    assert len(set(names)) == 10_000
+    assert names == [made["metadata"]["name"] for made in more_of(replicas, cluster, 10_000)]
+    copies = [made["metadata"]["name"] for made in more_of(pod("p"), cluster, 3)]
+    assert copies == ["p-1", "p-3", "p-4"]
+
+
+def test_a_count_that_ends_in_an_error_is_told_from_one_that_ends_for_want_of_room() -> None:
+    simulation = Simulation(ClusterObjects.of_dump([node("a")]), preemption=False)
+    twice = asyncio.run(capacity(simulation, [pod("p"), pod("p")]))
+    assert (twice.count, twice.failed) == (1, True)
+    assert twice.message == "pod default/p(default/p) is in the cache, so can't be assumed"
+    assert not ask_capacity([node("a", cpu="1")], pod("p", cpu="1")).failed
+
+
 # -- volumes
 
 DRIVER = "csi.example.com"

@@ -22,6 +22,7 @@ class Capacity:
     nodes: dict[str, int] = field(default_factory=dict)
     had_room: int = 0
     limited: bool = False  # the count went to its limit: more may fit
+    failed: bool = False  # the count ended early, by an error that `message` tells: it says nothing of the room
     message: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
     spent: dict[str, int] = field(default_factory=dict)
@@ -58,6 +59,7 @@ async def capacity(simulation: Simulation, pods: Iterable[Object], *, made_for: 
         found.pod = found.pod or outcome.pod
         if not outcome.node:
             found.message, found.remedies = outcome.message, outcome.remedies
+            found.failed = outcome.decision.result == "error"
             _note_reasons(found, outcome, never)
             return found
         if not found.count:

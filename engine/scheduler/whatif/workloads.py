@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from itertools import count as numbers
 from itertools import islice
+from math import gcd
 
 from engine.api.types import NODES, PODS, Object, copy_object
 from engine.rng import NAME_ALPHABET
@@ -23,7 +25,19 @@ def _letters(text: bytes, length: int) -> str:
 
 
 def _suffix(name: str, number: int) -> str:
-    return _letters(f"{name}/{number}".encode(), _NAME_LENGTH)
+    """No two numbers have the same before all names are used up: a controller that meets a name which is taken tries
+    another. A stride that shares no divisor with the number of names goes through all of them."""
+    digest = hashlib.sha256(name.encode()).digest()
+    base = len(NAME_ALPHABET)
+    names = base**_NAME_LENGTH
+    stride = int.from_bytes(digest[8:16]) % names
+    while gcd(stride, names) != 1:
+        stride += 1
+    rest, letters = (int.from_bytes(digest[:8]) + number * stride) % names, ""
+    for _ in range(_NAME_LENGTH):
+        rest, letter = divmod(rest, base)
+        letters += NAME_ALPHABET[letter]
+    return letters
 
 
 def _owner(obj: Object) -> Object:
@@ -280,15 +294,16 @@ _REPLICATED = (
 def more_of(obj: Object, cluster: ClusterObjects, count: int) -> Iterator[Object]:
     """So many Pods like those of a workload, beside those that are there: of a StatefulSet each with claims of its
     own, of a kind that has no number of replicas copies of its first Pod. Raises DumpError."""
+    namespace = obj["metadata"].get("namespace") or "default"
+    there = {pod["metadata"]["name"] for pod in cluster.lister(PODS).list(namespace)}
     if group_kind(obj) in _REPLICATED and isinstance(obj.get("spec"), dict):
-        namespace = obj["metadata"].get("namespace") or "default"
-        there = {pod["metadata"]["name"] for pod in cluster.lister(PODS).list(namespace)}
         scaled = {**obj, "spec": {**obj["spec"], "replicas": count + len(there)}}
         yield from islice((pod for pod in pods_of(scaled, cluster) if pod["metadata"]["name"] not in there), count)
         return
     for first in islice(pods_of(obj, cluster), 1):
-        for number in range(1, count + 1):
+        names = (f"{first['metadata']['name']}-{number}" for number in numbers(1))
+        for name in islice((name for name in names if name not in there), count):
             copied = copy_object(first)
-            copied["metadata"] = {**copied["metadata"], "name": f"{copied['metadata']['name']}-{number}"}
+            copied["metadata"] = {**copied["metadata"], "name": name}
             copied["metadata"].pop("uid", None)
             yield copied
