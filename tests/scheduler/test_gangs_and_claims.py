@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import PODS, Object
+from engine.api.types import NODES, PODS, Object
+from engine.api.wire import MERGE_PATCH
 from engine.scheduler.configuration.loading import load
 from engine.scheduler.plugins.coscheduling import GROUP_LABEL, MIN_AVAILABLE_LABEL
 from engine.scheduler.plugins.resource_claims import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
 from engine.world import World
 from tests.scheduler.devices import DRIVER, device, device_class, published, wants
 from tests.scheduler.devices import claim as asked
+from tests.scheduler.objects import taint
 from tests.scheduler.stage import Stage, open_stage
 
 GANGS = """
@@ -70,6 +72,32 @@ async def test_a_gang_that_does_not_fit_as_a_whole_gives_its_nodes_back(stage: S
     await stage.add_node("n2", cpu="2")
     for i in range(3):
         await stage.until(lambda p: p["spec"].get("nodeName"), f"t{i}", seconds=300)
+
+
+MORE_CPU = {"status": {"allocatable": {"cpu": "2"}, "capacity": {"cpu": "2"}}}
+
+
+@pytest.mark.parametrize(
+    ("there", "patch", "subresource"),
+    [
+        pytest.param({"cpu": "2", "unschedulable": True}, {"spec": {"unschedulable": None}}, "", id="uncordoned"),
+        pytest.param({"cpu": "2", "taints": [taint("mine")]}, {"spec": {"taints": None}}, "", id="untainted"),
+        pytest.param({"cpu": "0"}, MORE_CPU, "status", id="grown"),
+    ],
+)
+async def test_a_gang_that_gave_up_is_tried_again_once_a_node_has_room_for_it(
+    stage: Stage, there: dict[str, Any], patch: Object, subresource: str
+) -> None:
+    await stage.add_node("n1", cpu="2")
+    await stage.add_node("n2", **there)
+    for i in range(3):
+        await stage.add_pod(f"t{i}", cpu="1", labels=member())
+    # By now the gang has given up more than once.
+    await stage.world.clock.sleep(90)
+    assert await bound(stage) == set()
+    await stage.admin.patch(NODES, "n2", patch, content_type=MERGE_PATCH, subresource=subresource)
+    for i in range(3):
+        await stage.until(lambda p: p["spec"].get("nodeName"), f"t{i}", seconds=60)
 
 
 async def test_the_record_of_an_attempt_says_what_became_of_it_after_the_node_was_chosen(stage: Stage) -> None:

@@ -15,7 +15,6 @@ from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
 from engine.scheduler.framework.events import (
     ASSIGNED_POD_DELETE,
-    NODE_ADD,
     Action,
     ClusterEvent,
     EventResource,
@@ -38,6 +37,15 @@ if TYPE_CHECKING:
 GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"
 MIN_AVAILABLE_LABEL = "pod-group.scheduling.sigs.k8s.io/min-available"
 DEFAULT_WAITING_SECONDS = 10.0
+
+# A gang that found too few nodes is told of by this plugin alone, whatever the filters had against the others.
+_NODE_ROOM = (
+    Action.ADD
+    | Action.UPDATE_NODE_ALLOCATABLE
+    | Action.UPDATE_NODE_LABEL
+    | Action.UPDATE_NODE_TAINT
+    | Action.UPDATE_NODE_CONDITION
+)
 
 
 def gang_of(pod: PodInfo) -> tuple[str, int]:
@@ -116,11 +124,12 @@ class Coscheduling(PreFilterPlugin, ReservePlugin, PermitPlugin):
         return [
             EventWithHint(added, self._after_pod),
             EventWithHint(bound, self._after_pod),
-            EventWithHint(NODE_ADD),
+            EventWithHint(ClusterEvent(EventResource.NODE, _NODE_ROOM)),
             EventWithHint(ASSIGNED_POD_DELETE, self._after_room),
+            EventWithHint(ClusterEvent(EventResource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN), self._after_room),
         ]
 
-    def _after_room(self, pod: PodInfo, old: PodInfo, new: None) -> QueueingHint:
+    def _after_room(self, pod: PodInfo, old: PodInfo, new: PodInfo | None) -> QueueingHint:
         """Room for a gang that had not enough of it; what its own members gave back is not more than there was."""
         return QueueingHint.SKIP if self._is_same(pod, old) else QueueingHint.QUEUE
 
