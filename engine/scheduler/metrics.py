@@ -3,7 +3,7 @@
 What is computed (plugins, extension points, the algorithm, event handlers) is measured on this machine's clock, as
 spans are. What a pod waits for (an attempt with its binding, Permit, the way from the queue to a node) is measured on
 the model's, so that back-offs and simulated latencies are in it and a paused cluster adds nothing.
-Upstream's figures of single queueing hints are not kept: measuring one takes as long as asking it.
+Of queueing hints, as of plugins, every tenth is measured: measuring one takes as long as asking it.
 """
 
 from __future__ import annotations
@@ -124,6 +124,14 @@ class SchedulerMetrics:
             "plugin",
             "extension_point",
             "status",
+            buckets=_PLUGIN,
+        )
+        self.hint_duration = Histogram(
+            "scheduler_queueing_hint_execution_duration_seconds",
+            "[ALPHA] Duration for running a queueing hint function of a plugin.",
+            "plugin",
+            "event",
+            "hint",
             buckets=_PLUGIN,
         )
         self.scheduled_after_flush = Counter(

@@ -11,7 +11,14 @@ import pytest
 from engine.api.types import PODS
 from engine.scheduler import EnabledPlugin, Profile, SchedulerConfiguration
 from engine.scheduler.framework.cycle_state import CycleState
-from engine.scheduler.framework.events import Action, ClusterEvent, EventResource, EventWithHint
+from engine.scheduler.framework.events import (
+    NODE_ADD,
+    Action,
+    ClusterEvent,
+    EventResource,
+    EventWithHint,
+    QueueingHint,
+)
 from engine.scheduler.framework.plugin import FilterPlugin
 from engine.scheduler.framework.profile import DEFAULT_PLUGINS
 from engine.scheduler.framework.status import SUCCESS, Status, unresolvable
@@ -19,7 +26,10 @@ from engine.scheduler.metrics import SchedulerMetrics
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.pod_info import PodInfo
+from engine.scheduler.queue.hints import QueueingHints
+from engine.scheduler.queue.queued_pod import QueuedPod
 from engine.world import World
+from tests.scheduler.objects import pod
 from tests.scheduler.stage import Stage, open_stage
 
 _SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
@@ -184,3 +194,41 @@ def test_buckets_are_upstreams() -> None:
     metrics.attempted("scheduled", "default-scheduler", 0.0)
     bounds = [s.labels["le"] for s in metrics.attempt_duration.samples() if s.suffix == "_bucket"]
     assert (bounds[0], bounds[-2:]) == ("0.001", ["16.384", "+Inf"])
+
+
+def a_hint(pod: PodInfo, old: object, new: object) -> QueueingHint:
+    """Says what the event tells it to."""
+    if not isinstance(new, QueueingHint):
+        raise ValueError("a bug")
+    return new
+
+
+HINTS_SAY = {
+    "it helps": (QueueingHint.QUEUE, "Queue"),
+    "no": (QueueingHint.SKIP, "QueueSkip"),
+    "a bug": (None, "Error"),
+}
+
+
+@pytest.mark.parametrize(("answer", "label"), HINTS_SAY.values(), ids=HINTS_SAY)
+def test_every_tenth_queueing_hint_is_measured(answer: QueueingHint | None, label: str) -> None:
+    metrics = SchedulerMetrics()
+    hints = QueueingHints({"default-scheduler": [(NODE_ADD, "Fit", a_hint), (NODE_ADD, "Other", a_hint)]}, metrics)
+    queued = QueuedPod(PodInfo(pod("p")), 0.0)
+    queued.unschedulable_plugins = {"Fit": None}
+    for _ in range(21):
+        hints.worth(queued, NODE_ADD, None, answer)
+    counted = [s for s in metrics.hint_duration.samples() if s.suffix == "_count"]
+    assert [(s.labels, s.value) for s in counted] == [({"event": "NodeAdd", "hint": label, "plugin": "Fit"}, 3)]
+
+
+async def test_the_page_tells_of_queueing_hints(stage: Stage) -> None:
+    await stage.add_node("n1")
+    await stage.add_pod("p", nodeSelector={"disk": "ssd"})
+    await stage.condition("p")
+    await stage.add_node("n2", labels={"disk": "ssd"})
+    await stage.bound("p")
+    name = "scheduler_queueing_hint_execution_duration_seconds_count"
+    found = {key: value for key, value in (await page(stage)).items() if key.startswith(name)}
+    assert sum(found.values()) >= 1, found
+    assert all('event="' in key and 'hint="' in key and 'plugin="' in key for key in found)

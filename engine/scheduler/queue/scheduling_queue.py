@@ -68,7 +68,7 @@ class SchedulingQueue:
         self.in_flight = InFlight()
         self._clock = clock
         self._metrics = metrics or SchedulerMetrics()
-        self._hints = QueueingHints(hints)
+        self._hints = QueueingHints(hints, self._metrics)
         self._pre_enqueue = pre_enqueue
         self._wake = asyncio.Event()
         self._flush: Timer | None = None
