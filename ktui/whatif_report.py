@@ -13,21 +13,28 @@ Json = dict[str, Any]
 SHOWN_REMEDIES = 5
 
 
+_IN_ORDER = (
+    "Pods are placed in the order given: of Pods made at once a scheduler tries those of the highest priority first"
+)
+
+
 def placements(outcomes: Sequence[Json], *, nodes: int, details: bool) -> list[Section]:
     """Where each Pod would go; in full for a single one, or for all with `details`."""
-    placed = sum(bool(outcome["node"]) for outcome in outcomes)
+    placed = sum(_stays(outcome) for outcome in outcomes)
     title = f"{placed} of {len(outcomes)} Pods would be placed; nothing is bound"
-    made = [
-        Section(
-            title, _made_up(outcomes), ("pod", "node", "feasible", "score", "why"), [_row(o) for o in outcomes], level=1
-        )
-    ]
+    lines = [*_made_up(outcomes), *([_IN_ORDER] if any(outcome.get("evictedBy") for outcome in outcomes) else ())]
+    header = ("pod", "node", "feasible", "score", "why")
+    made = [Section(title, lines, header, [_row(outcome) for outcome in outcomes], level=1)]
     made += [section for outcome in _alike(outcomes) if (section := remedies(outcome)) is not None]
     if details or len(outcomes) == 1:
         for outcome in outcomes:
             if not outcome.get("gate"):
                 made += decision_report.sections(outcome["decision"], nodes=nodes)
     return made
+
+
+def _stays(outcome: Json) -> bool:
+    return bool(outcome["node"]) and not outcome.get("evictedBy")
 
 
 def _made_up(placed: Sequence[Json]) -> list[str]:
@@ -54,6 +61,8 @@ def _row(outcome: Json) -> tuple[object, ...]:
 def _why(outcome: Json) -> str:
     """In a few words what decided: the lead over the next node, the tie, the preemption, or what is in the way."""
     decision = outcome["decision"]
+    if later := outcome.get("evictedBy"):
+        return f"evicted afterwards by {later}"
     if victims := outcome.get("preempted"):
         return f"after preempting {', '.join(victims)}"
     if not outcome["node"]:
@@ -135,8 +144,8 @@ def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
     rows = [
         (
             pair["pod"],
-            pair["before"]["node"] or "-",
-            pair["after"]["node"] or "-",
+            _where(pair["before"]),
+            _where(pair["after"]),
             "" if pair["differs"] else "same",
         )
         for pair in pairs
@@ -148,6 +157,10 @@ def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
             if side["message"]:
                 made.append(Section(f"{pair['pod']} with {name}", [side["message"]]))
     return made
+
+
+def _where(side: Json) -> str:
+    return f"{side['node']}, then evicted" if side.get("evictedBy") else side["node"] or "-"
 
 
 def _scores(pair: Json, before: str, after: str) -> Section:

@@ -80,6 +80,26 @@ def test_a_workload_without_a_name_cannot_be_counted() -> None:
         asyncio.run(WhatIf([node("a")], [nameless]).count(SchedulerConfiguration(), 1))
 
 
+def told(objects: list[Object], *wanted: Object) -> list[str]:
+    """What is printed of where Pods would go."""
+    outcomes = asyncio.run(WhatIf(objects, list(wanted)).place(SchedulerConfiguration()))
+    shown = whatif_report.placements([outcome.to_json() for outcome in outcomes], nodes=3, details=False)
+    return [" ".join(line.split()) for line in plain(shown).splitlines()]
+
+
+def test_a_pod_that_a_later_one_evicts_is_not_counted_as_placed() -> None:
+    low, high = pod("low", cpu="3500m", priority=1), pod("high", cpu="3500m", priority=2)
+    lines = told([node("a")], low, high)
+    assert lines[:2] == [
+        "1 of 2 Pods would be placed; nothing is bound",
+        "Pods are placed in the order given: of Pods made at once a scheduler tries those of the highest "
+        "priority first",
+    ]
+    assert "default/low a 1/1 - evicted afterwards by default/high" in lines
+    assert "default/high a 1/1 - after preempting default/low" in lines
+    assert told([node("a")], high, low)[0] == "1 of 2 Pods would be placed; nothing is bound"
+
+
 def counted(objects: list[Object], *wanted: Object, limit: int = 100) -> list[str]:
     """What `--count` prints."""
     found = asyncio.run(WhatIf(objects, list(wanted)).count(SchedulerConfiguration(), limit))
@@ -89,7 +109,7 @@ def counted(objects: list[Object], *wanted: Object, limit: int = 100) -> list[st
 def test_a_count_that_cannot_be_made_is_an_error_and_not_a_number() -> None:
     extender = ExtenderConfiguration(url_prefix="http://127.0.0.1:1", filter_verb="f")
     nobody = SchedulerConfiguration(extenders=(extender,))
-    with pytest.raises(UsageError, match="^the count ended at Pod 1, which could not be tried: Post .*:1/f"):
+    with pytest.raises(UsageError, match=r"^the count ended at Pod 1, which could not be tried: Post .*:1/f"):
         asyncio.run(WhatIf([node("a")], [pod("p")]).count(nobody, 10))
 
 

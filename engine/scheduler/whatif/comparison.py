@@ -20,7 +20,8 @@ class Difference:
 
     @property
     def differs(self) -> bool:
-        return self.before.node != self.after.node or self.before.preempted != self.after.preempted
+        before, after = ((o.node, o.preempted, o.evicted_by) for o in (self.before, self.after))
+        return before != after
 
     def to_json(self) -> Object:
         nodes = [node for node in dict.fromkeys((self.before.node, self.after.node)) if node]
@@ -36,6 +37,8 @@ class Difference:
 def _side(outcome: Outcome, nodes: list[str]) -> Object:
     scores = {row["node"]: row for row in outcome.decision.to_json()["scores"]}
     shown: Object = {"node": outcome.node, "message": outcome.message, "preempted": outcome.preempted}
+    if outcome.evicted_by:
+        shown["evictedBy"] = outcome.evicted_by
     shown["scores"] = {node: _weighted(scores[node]) for node in nodes if node in scores}
     return shown
 

@@ -40,8 +40,9 @@ DEFAULT_SEED = 1
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one Pod. `gate` is why it would not even be tried; `preempted` are Pods that had to go for it;
-    `made_for` is the workload whose controller would make the Pod, which as yet has a made-up name."""
+    """What became of one Pod. `gate` is why it would not even be tried; `preempted` are Pods that had to go for it, and
+    `evicted_by` is the later Pod that it had to go for itself; `made_for` is the workload whose controller would make
+    the Pod, which as yet has a made-up name."""
 
     pod: str
     decision: Decision
@@ -50,6 +51,7 @@ class Outcome:
     gate: str = ""
     preempted: list[str] = field(default_factory=list)
     violations: int = 0  # of disruption budgets, by the preemption
+    evicted_by: str = ""
     remedies: list[NodeRemedies] = field(default_factory=list)
     made_for: str = ""
 
@@ -61,6 +63,8 @@ class Outcome:
             shown["gate"] = self.gate
         if self.preempted:
             shown |= {"preempted": self.preempted, "pdbViolations": self.violations}
+        if self.evicted_by:
+            shown["evictedBy"] = self.evicted_by
         shown["decision"] = self.decision.to_json()
         if not self.node:
             shown["remedies"] = [node.to_json() for node in self.remedies]
@@ -99,6 +103,8 @@ class Simulation:
                 framework.post_filter = []
         rng = self._rng.stream("scheduler")
         self._cycle = SchedulingCycle(self.cache, self.snapshot, self._nominator, rng, self._extenders)
+        self._preemption = preemption
+        self._placed: dict[str, Outcome] = {}  # of Pods that a later one may evict, by uid
         self._remedies: dict[Hashable, list[NodeRemedies]] = {}  # of Pods that are alike, until one is placed or goes
         self._fill()
 
@@ -177,7 +183,10 @@ class Simulation:
             decision.result, decision.winner = "scheduled", placement.node_name
             self._remedies.clear()
             self._settle_devices(framework, state, pod, placement.node_name)
-            return Outcome(pod.key, decision, node=placement.node_name)
+            outcome = Outcome(pod.key, decision, node=placement.node_name)
+            if self._preemption:
+                self._placed[pod.uid] = outcome
+            return outcome
         message = placement.status.message if placement.status is not None else ""
         decision.result = "unschedulable" if placement.status is not None and placement.status.rejected else "error"
         decision.message, decision.nominated = message, placement.nominated or ""
@@ -211,6 +220,8 @@ class Simulation:
         node = self.cache.nodes.get(placement.nominated or "")
         for victim in [v for v in (node.pods.values() if node is not None else ()) if v.key in victims]:
             self.take_away(victim.pod)
+            if (evicted := self._placed.pop(victim.uid, None)) is not None:
+                evicted.evicted_by = pod.key
         nominated = {**pod.pod, "status": {**pod.status, "nominatedNodeName": placement.nominated}}
         second = await self._try(framework, PodInfo(nominated), attempt=2)
         second.decision.notes |= first.decision.notes
