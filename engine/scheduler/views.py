@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.clock import Clock
 from engine.scheduler.cache.capacity import look_capacity
+from engine.scheduler.configuration import SchedulerConfiguration
+from engine.scheduler.configuration.encoding import encode
 from engine.scheduler.queue.looking import look_queue
 from engine.views import Views
 
@@ -17,9 +19,10 @@ DEFAULT_LIMIT = 50
 
 
 class SchedulerViews:
-    def __init__(self, scheduler: Scheduler, clock: Clock) -> None:
+    def __init__(self, scheduler: Scheduler, clock: Clock, configuration: SchedulerConfiguration) -> None:
         self._scheduler = scheduler
         self._clock = clock
+        self._configuration = configuration
 
     def offer(self, views: Views) -> None:
         views.offer("scheduler/queue", self._queue)
@@ -27,10 +30,11 @@ class SchedulerViews:
         views.offer("scheduler/decision", self._decision)
         views.offer("scheduler/nodes", self._nodes)
         views.offer("scheduler/capacity", self._capacity)
+        views.offer("scheduler/configuration", self._running)
         views.offer("scheduler/metrics", self._metrics)
 
     def withdraw(self, views: Views) -> None:
-        for name in ("queue", "decisions", "decision", "nodes", "capacity", "metrics"):
+        for name in ("queue", "decisions", "decision", "nodes", "capacity", "configuration", "metrics"):
             views.withdraw(f"scheduler/{name}")
 
     def _queue(self, parameters: Mapping[str, str]) -> Any:
@@ -61,6 +65,10 @@ class SchedulerViews:
     def _capacity(self, parameters: Mapping[str, str]) -> Any:
         """What all nodes hold together, and the fullest of them; `limit` says how many."""
         return look_capacity(self._scheduler.cache, _limit(parameters, DEFAULT_LIMIT) or DEFAULT_LIMIT)
+
+    def _running(self, parameters: Mapping[str, str]) -> Any:
+        """The KubeSchedulerConfiguration that it decides by."""
+        return encode(self._configuration)
 
     def _metrics(self, parameters: Mapping[str, str]) -> Any:
         """What /metrics tells: what is kept, and sizes as they are now."""

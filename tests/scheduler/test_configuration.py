@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -11,11 +13,12 @@ from engine.clock import VirtualClock
 from engine.rng import Rng
 from engine.scheduler.cache.snapshot import Snapshot
 from engine.scheduler.configuration import SchedulerConfiguration
+from engine.scheduler.configuration.encoding import encode
 from engine.scheduler.configuration.fields import ConfigurationError
 from engine.scheduler.configuration.loading import load, load_file
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.framework.plugin import POINTS
-from engine.scheduler.framework.profile import Profile
+from engine.scheduler.framework.profile import EnabledPlugin, Profile
 from engine.scheduler.framework.runtime import Framework
 from engine.scheduler.plugins.registry import REGISTRY
 from engine.scheduler.queue.nominator import Nominator
@@ -406,3 +409,59 @@ def test_resources_that_an_extender_looks_after_are_not_for_the_fit_plugin() -> 
     assert extender.timeout == 90.0
     assert sorted(extender.managed_resources) == ["example.com/gpu", "example.com/nic"]
     assert found.profiles[0].plugin_args["NodeResourcesFit"]["ignoredResources"] == ["example.com/gpu"]
+
+
+TOLD = """
+percentageOfNodesToScore: 50
+podInitialBackoffSeconds: 3
+podMaxBackoffSeconds: 30
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: PodTopologySpread
+    args:
+      defaultingType: List
+      defaultConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]
+- schedulerName: second
+  percentageOfNodesToScore: 7
+  plugins: {score: {disabled: [{name: "*"}], enabled: [{name: NodeResourcesFit, weight: 7}]}}
+  pluginConfig:
+  - {name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}
+- schedulerName: gangs
+  plugins:
+    multiPoint: {enabled: [{name: Coscheduling}]}
+    filter: {disabled: [{name: NodePorts}], enabled: [{name: TaintToleration}]}
+  pluginConfig:
+  - {name: Coscheduling, args: {permitWaitingTimeSeconds: 15}}
+extenders:
+- urlPrefix: https://there
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  weight: 4
+  httpTimeout: 1m0.5s
+  enableHTTPS: true
+  tlsConfig: {serverName: there, caData: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==, keyFile: key.pem}
+  managedResources: [{name: example.com/foo, ignoredByScheduler: true}, {name: example.com/bar}]
+"""
+
+
+@pytest.mark.parametrize("text", ["", TOLD], ids=["the default", "all of it"])
+def test_what_is_told_of_a_configuration_makes_the_same(text: str) -> None:
+    found = configured(text)
+    again = load(json.dumps(encode(found)))
+    assert again.extenders == found.extenders
+    assert (again.initial_backoff, again.max_backoff) == (found.initial_backoff, found.max_backoff)
+    for before, after in zip(found.profiles, again.profiles, strict=True):
+        assert replace(after, plugins=()) == replace(before, plugins=())
+        for point in POINTS:
+            assert at(after, point) == at(before, point)
+        assert [p for p in after.plugins if p.serves("Score")] == [p for p in before.plugins if p.serves("Score")]
+
+
+def test_what_is_told_of_a_configuration_made_by_hand() -> None:
+    plugins = (EnabledPlugin("PrioritySort"), EnabledPlugin("NodeAffinity", 5), EnabledPlugin("DefaultBinder"))
+    made = SchedulerConfiguration(profiles=(Profile("mine", plugins), Profile("theirs")))
+    mine, theirs = load(json.dumps(encode(made))).profiles
+    assert at(mine, "Filter") == at(mine, "Score") == ["NodeAffinity"]
+    assert {p.weight for p in mine.plugins if p.serves("Score")} == {5}
+    assert len(at(theirs, "Filter")) == len(at(configured("").profiles[0], "Filter"))

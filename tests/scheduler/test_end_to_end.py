@@ -267,7 +267,8 @@ async def test_the_views_are_plain_json(stage: Stage) -> None:
     await stage.bound("p")
     await stage.condition("q")
     served = Client(stage.admin_transport, user_agent="curl")
-    for view in ("queue", "decisions?limit=5", "decision?pod=default/p", "decision?pod=default/q", "nodes"):
+    looks = ("queue", "decisions?limit=5", "decision?pod=default/p", "decision?pod=default/q", "nodes", "configuration")
+    for view in looks:
         path, _, query = f"/debug/ktui/views/scheduler/{view}".partition("?")
         name, _, value = query.partition("=")
         body = await served.request("GET", path, query={name: [value]} if name else {})
