@@ -172,6 +172,24 @@ def test_gates_and_other_schedulers_are_told() -> None:
     assert other.gate == 'no profile serves schedulerName "mine"; there are: default-scheduler'
 
 
+def test_the_scheduler_never_sees_a_pod_that_names_its_node() -> None:
+    """It counts there all the same."""
+    named, lost, after = pod("named", cpu="3", node_name="a"), pod("lost", node_name="z"), pod("after", cpu="2")
+    outcomes = simulate([node("a", cpu="4")], pod("lost-too", node_name="z"), named, lost, after)
+    assert [(outcome.node, outcome.gate) for outcome in outcomes[1:3]] == [
+        (
+            "",
+            "spec.nodeName is a, so the scheduler never sees the Pod: the kubelet of that node takes it or rejects it",
+        ),
+        (
+            "",
+            "spec.nodeName is z, so the scheduler never sees the Pod: there is no such node, and the Pod garbage "
+            "collector deletes it",
+        ),
+    ]
+    assert outcomes[3].message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
 def test_limit_ranges_and_runtime_classes_count() -> None:
     limits = {
         "apiVersion": "v1",

@@ -153,6 +153,8 @@ class Simulation:
         """Find a node for a Pod and count it there. Raises DumpError for a Pod that cannot be read."""
         made = pod if admitted else self._admission.admit(pod)
         info = PodInfo(made)
+        if info.node_name:
+            return self._bound_already(info)
         framework = self._frameworks.get(info.scheduler_name)
         if framework is None:
             known = ", ".join(self._frameworks)
@@ -163,6 +165,19 @@ class Simulation:
         if gate := self._gate(framework, info):
             return Outcome(info.key, self._decision(info), gate=gate, message=gate)
         return await self._try(framework, info)
+
+    def _bound_already(self, pod: PodInfo) -> Outcome:
+        """A Pod that names its node counts there for those after it, but is none of the scheduler's."""
+        known = self.cluster.lister(NODES).get(pod.node_name) is not None
+        self.cluster.add({"apiVersion": "v1", "kind": "Pod", **pod.pod})
+        self.cache.add_pod(pod)
+        whose = (
+            "the kubelet of that node takes it or rejects it"
+            if known
+            else "there is no such node, and the Pod garbage collector deletes it"
+        )
+        why = f"spec.nodeName is {pod.node_name}, so the scheduler never sees the Pod: {whose}"
+        return Outcome(pod.key, self._decision(pod), gate=why, message=why)
 
     def _gate(self, framework: Framework, pod: PodInfo) -> str:
         statuses: list[Status] = [plugin.pre_enqueue(pod) for plugin in framework.pre_enqueue]
