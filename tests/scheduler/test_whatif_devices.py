@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from engine.api.types import Object
+from engine.scheduler.whatif import ClusterObjects, Simulation
 from tests.scheduler.devices import claim, device, device_class, published, wants
 from tests.scheduler.objects import container, node, pod
 from tests.scheduler.test_whatif import simulate, why_not
@@ -77,6 +79,49 @@ def test_extended_resources_count_for_the_next_pod() -> None:
         f"free or add devices in reach of {name}: the claim for extended resources asks for 1 of class gpu"
         for name in ("n1", "n2")
     ]
+
+
+FROM_TEMPLATE: list[Object] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+
+
+def claim_template(version: str = "v1") -> Object:
+    request = wants() if version == "v1" else {"name": "r", "deviceClassName": "gpu"}
+    return {
+        "apiVersion": f"resource.k8s.io/{version}",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "default"},
+        "spec": {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [request]}}},
+    }
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_claims_are_made_from_templates_for_each_pod(version: str) -> None:
+    devices = [published(device(f"d{i}"), name=f"s{i}", node=f"n{i}") for i in (1, 2)]
+    there = [*NODES, device_class("gpu"), claim_template(version), *devices]
+    placed = simulate(there, *(pod(f"p{i}", resourceClaims=FROM_TEMPLATE) for i in range(3)))
+    assert [outcome.node for outcome in placed[:2]] in (["n1", "n2"], ["n2", "n1"])
+    assert placed[2].message.startswith("0/2 nodes are available: 2 cannot allocate all claims.")
+    assert "claim p2-gpu-1 asks for 1 of class gpu" in placed[2].remedies[0].remedies[0].action
+
+
+def test_a_template_that_is_missing_is_told() -> None:
+    (outcome,) = simulate(NODES, pod("p", resourceClaims=FROM_TEMPLATE))
+    missing = 'resource claim template "t": resourceclaimtemplate.resource.k8s.io "t" not found'
+    assert (outcome.node, outcome.gate) == ("", missing)
+
+
+def test_a_pod_that_is_placed_again_gives_up_the_claim_that_was_made_for_it() -> None:
+    there = [*NODES, device_class("gpu"), claim_template(), published(device("a"), name="s1", node="n1")]
+    cluster = ClusterObjects.of_dump(there)
+    simulation = Simulation(cluster)
+    wanted = pod("p", resourceClaims=FROM_TEMPLATE)
+
+    async def twice() -> list[str]:
+        first = await simulation.place(wanted)
+        simulation.take_away({**wanted, "metadata": {**wanted["metadata"], "namespace": "default"}})
+        return [first.node, (await simulation.place(wanted)).node]
+
+    assert asyncio.run(twice()) == ["n1", "n1"]
 
 
 def restarting() -> Object:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from engine.api.default_class import default_storage_class
 from engine.api.types import Object, copy_object
 from engine.scheduler.plugins.claims import (
+    BETA_CLASS,
     BIND_COMPLETED,
     CLAIMS,
     NO_PROVISIONER,
     STORAGE_CLASSES,
     VOLUMES,
     WAIT_FOR_FIRST_CONSUMER,
+    annotations_of,
     bound_volume,
     candidate_volumes,
     claim_class,
@@ -32,7 +35,21 @@ def settle_claims(pod: Object, cluster: ClusterObjects) -> None:
     for name, _ in claim_names(info):
         claim = cluster.lister(CLAIMS).get(name, info.namespace)
         if claim is not None and not bound_volume(claim):
-            _settle(claim, cluster)
+            _settle(_with_class(claim, cluster), cluster)
+
+
+def _with_class(claim: Object, cluster: ClusterObjects) -> Object:
+    """The claim with the class that is the default for those without one: admission sets it (DefaultStorageClass), the
+    volume controller where there was no default at that time."""
+    spec = claim.get("spec") or {}
+    if spec.get("storageClassName") is not None or BETA_CLASS in annotations_of(claim):
+        return claim
+    default = default_storage_class(cluster.lister(STORAGE_CLASSES).list())
+    if default is None:
+        return claim
+    claim = {**claim, "spec": {**spec, "storageClassName": default["metadata"]["name"]}}
+    cluster.add({"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim})
+    return claim
 
 
 def _settle(claim: Object, cluster: ClusterObjects) -> None:

@@ -28,6 +28,7 @@ from engine.scheduler.whatif.zero_values import with_zero_values
 PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
 LIMIT_RANGES = GVR("", "v1", "limitranges")
+RESOURCE_CLAIM_TEMPLATES = GVR("resource.k8s.io", "v1", "resourceclaimtemplates")
 
 # All that a decision may depend on, by group and kind.
 RESOURCES: dict[tuple[str, str], GVR] = {
@@ -50,6 +51,7 @@ RESOURCES: dict[tuple[str, str], GVR] = {
     ("node.k8s.io", "RuntimeClass"): RUNTIME_CLASSES,
     ("", "LimitRange"): LIMIT_RANGES,
     ("resource.k8s.io", "ResourceClaim"): RESOURCE_CLAIMS,
+    ("resource.k8s.io", "ResourceClaimTemplate"): RESOURCE_CLAIM_TEMPLATES,
     ("resource.k8s.io", "ResourceSlice"): RESOURCE_SLICES,
     ("resource.k8s.io", "DeviceClass"): DEVICE_CLASSES,
     ("resource.k8s.io", "DeviceTaintRule"): DEVICE_TAINT_RULES,

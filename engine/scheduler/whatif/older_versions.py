@@ -43,10 +43,19 @@ def _claim(obj: Object) -> Object:
     return {**obj, "spec": {**obj["spec"], "devices": {**devices, "requests": requests}}}
 
 
+def _template(obj: Object) -> Object:
+    claim = obj["spec"]
+    return {**obj, "spec": _claim(claim)} if isinstance(claim.get("spec"), dict) else obj
+
+
 def _request(request: Object) -> Object:
     if request.get("firstAvailable"):
         return request
     return {"name": request.get("name", ""), "exactly": {k: v for k, v in request.items() if k != "name"}}
 
 
-_CONVERSIONS: dict[str, Callable[[Object], Object]] = {"ResourceSlice": _slice, "ResourceClaim": _claim}
+_CONVERSIONS: dict[str, Callable[[Object], Object]] = {
+    "ResourceSlice": _slice,
+    "ResourceClaim": _claim,
+    "ResourceClaimTemplate": _template,
+}

@@ -33,6 +33,7 @@ from engine.scheduler.selecting import canonical
 from engine.scheduler.whatif.admitting import Admission
 from engine.scheduler.whatif.claims import settle_claims
 from engine.scheduler.whatif.cluster import ClusterObjects
+from engine.scheduler.whatif.device_claims import drop_device_claims, with_device_claims
 from engine.scheduler.whatif.remedies import NodeRemedies, remedies_for
 
 DEFAULT_SEED = 1
@@ -147,11 +148,13 @@ class Simulation:
         self._remedies.clear()
         self.cache.remove_pod(info.uid)
         self._nominator.remove(info.uid)
+        drop_device_claims(info, self.cluster)
         self.cluster.remove({"apiVersion": "v1", "kind": "Pod", **pod})
 
     async def place(self, pod: Object, *, admitted: bool = False) -> Outcome:
         """Find a node for a Pod and count it there. Raises DumpError for a Pod that cannot be read."""
         made = pod if admitted else self._admission.admit(pod)
+        made, no_claims = with_device_claims(made, self.cluster)
         info = PodInfo(made)
         if info.node_name:
             return self._bound_already(info)
@@ -162,7 +165,7 @@ class Simulation:
             return Outcome(info.key, self._decision(info), gate=why, message=why)
         self.cluster.add({"apiVersion": "v1", "kind": "Pod", **made})
         settle_claims(made, self.cluster)
-        if gate := self._gate(framework, info):
+        if gate := no_claims or self._gate(framework, info):
             return Outcome(info.key, self._decision(info), gate=gate, message=gate)
         return await self._try(framework, info)
 
@@ -214,7 +217,7 @@ class Simulation:
 
     def _remedies_for(self, framework: Framework, pod: PodInfo) -> list[NodeRemedies]:
         """Replicas fail alike: what would help one would help the next."""
-        if pod.claims:
+        if pod.claims or pod.spec.get("resourceClaims"):
             return remedies_for(framework, pod, self.snapshot)
         key = (framework.profile.scheduler_name, pod.label_group, pod.nominated_node_name, canonical(pod.spec))
         if key not in self._remedies:

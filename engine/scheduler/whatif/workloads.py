@@ -10,7 +10,7 @@ from math import gcd
 
 from engine.api.types import NODES, PODS, Object, copy_object
 from engine.rng import NAME_ALPHABET
-from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES
+from engine.scheduler.plugins.claims import CLAIMS
 from engine.scheduler.selecting import canonical, node_matches_pod
 from engine.scheduler.tolerating import untolerated_taint
 from engine.scheduler.whatif.cluster import ClusterObjects, DumpError, group_kind
@@ -138,22 +138,13 @@ def _add_claims(obj: Object, pod: Object, ordinal: int, cluster: ClusterObjects)
 
 
 def add_claim(cluster: ClusterObjects, name: str, *, namespace: str, spec: Object, owner: Object | None = None) -> None:
-    """A claim that a controller would make, with the class that is the default for those without one."""
+    """A claim that a controller would make."""
     if cluster.lister(CLAIMS).get(name, namespace) is not None:
         return
-    spec = copy_object(spec)
-    if spec.get("storageClassName") is None:
-        defaults = [
-            found["metadata"]["name"]
-            for found in cluster.lister(STORAGE_CLASSES).list()
-            if (found["metadata"].get("annotations") or {}).get("storageclass.kubernetes.io/is-default-class") == "true"
-        ]
-        if defaults:
-            spec["storageClassName"] = max(defaults)
     metadata: Object = {"name": name, "namespace": namespace, "uid": f"claim/{namespace}/{name}"}
     if owner is not None:
         metadata["ownerReferences"] = [owner]
-    cluster.add({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec})
+    cluster.add({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": copy_object(spec)})
 
 
 def _of_job(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
