@@ -17,6 +17,7 @@ import orjson
 from engine.api.errors import generic_server_response
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.apiserver.lookup import Lookup
+from engine.http_errors import post_error
 
 _MESSAGE = 2048
 
@@ -37,14 +38,8 @@ class WebhookClient:
                 return await self._ask(config, url, server_name, body)
         except TimeoutError:
             raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise WebhookError(f'Post "{shown}": tls: failed to verify certificate: x509: {_reason(error)}') from None
-        except aiohttp.ClientConnectorSSLError as error:
-            raise WebhookError(f'Post "{shown}": {error.os_error}') from None
-        except aiohttp.ClientConnectorError as error:
-            raise WebhookError(f'Post "{shown}": dial tcp {error.host}:{error.port}: {_dial(error)}') from None
         except (aiohttp.ClientError, OSError) as error:
-            raise WebhookError(f'Post "{shown}": {str(error) or "EOF"}') from None
+            raise WebhookError(post_error(shown, error)) from None
 
     async def _ask(self, config: Object, url: str, server_name: str | None, body: Object) -> Object:
         bundle = config.get("caBundle")
@@ -114,16 +109,3 @@ def _real(shown: str, service: str, address: Object) -> str:
             "server runs in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
         )
     return str(address["ip"])
-
-
-def _reason(error: aiohttp.ClientConnectorCertificateError) -> str:
-    inner = error.certificate_error
-    text = str(getattr(inner, "verify_message", "") or inner)
-    unknown = "self-signed" in text or "self signed" in text or "unable to get" in text
-    return "certificate signed by unknown authority" if unknown else text
-
-
-def _dial(error: aiohttp.ClientConnectorError) -> str:
-    if isinstance(error.os_error, ConnectionRefusedError):
-        return "connect: connection refused"
-    return error.os_error.strerror or str(error.os_error)
