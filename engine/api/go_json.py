@@ -41,6 +41,19 @@ def syntax_error(data: bytes | str) -> str:
     return ""
 
 
+def first_value(data: bytes) -> Any:
+    """The value that a stream begins with, as json.Decoder reads it: what comes after is not looked at. Raises
+    ValueError, in its words."""
+    scanner = _Scanner(data.decode("latin-1"))
+    try:
+        end = scanner.value()
+    except _Broken as broken:
+        if str(broken) != _END:
+            raise ValueError(str(broken)) from None
+        raise ValueError("unexpected EOF" if data.strip(_SPACE.encode()) else "EOF") from None
+    return json.loads(data[:end].decode(errors="replace"))
+
+
 class _Broken(Exception):
     pass
 
@@ -50,8 +63,13 @@ class _Scanner:
         self._text = text
         self._at = 0
 
-    def document(self) -> None:
+    def value(self) -> int:
+        """Where the first value ends."""
         self._value("looking for beginning of value")
+        return self._at
+
+    def document(self) -> None:
+        self.value()
         self._space()
         if self._at < len(self._text):
             self._refuse("after top-level value")

@@ -14,6 +14,14 @@ from engine.api.types import PODS, Object
 from engine.api.wire import MERGE_PATCH
 from engine.scheduler import SchedulerConfiguration
 from engine.scheduler.configuration import ExtenderConfiguration
+from engine.scheduler.extenders.answers import (
+    BINDING_RESULT,
+    FILTER_RESULT,
+    PREEMPTION_RESULT,
+    PRIORITIES,
+    GoType,
+    type_error,
+)
 from engine.scheduler.whatif import ClusterObjects, Simulation
 from engine.world import World
 from tests.scheduler.objects import container, node, pod
@@ -53,6 +61,8 @@ class Service:
             made = await made
         if isinstance(made, int):
             return web.Response(status=made)
+        if isinstance(made, bytes):
+            return web.Response(body=made, content_type="application/json")
         return web.json_response(made)
 
 
@@ -209,32 +219,111 @@ async def test_an_extender_that_fails_fails_the_attempt_unless_it_is_ignorable(s
     assert [verb for verb, _ in ignored.asked] == ["filter"]
 
 
-MALFORMED: dict[str, Any] = {
-    "a list": [],
-    "a text": "yes",
-    "nodes that are a list": {"Nodes": ["a"]},
-    "nodes without names": {"Nodes": {"items": [{}]}},
-    "names that are a number": {"NodeNames": 7},
-    "reasons that are a list": {"NodeNames": ["a"], "FailedNodes": [7]},
+_INTO = "json: cannot unmarshal"
+MALFORMED: dict[str, tuple[Any, str]] = {
+    "a list": ([], f"{_INTO} array into Go value of type v1.ExtenderFilterResult"),
+    "a text": ("yes", f"{_INTO} string into Go value of type v1.ExtenderFilterResult"),
+    "nodes that are a list": (
+        {"Nodes": ["a"]},
+        f"{_INTO} array into Go struct field ExtenderFilterResult.Nodes of type v1.NodeList",
+    ),
+    "nodes that are texts": (
+        {"nodes": {"items": ["a"]}},
+        f"{_INTO} string into Go struct field NodeList.Nodes.items of type v1.Node",
+    ),
+    "nodes without names": (
+        {"Nodes": {"items": [{}]}},
+        'extender "URL" claims a filtered node "" which is not found in the input node list',
+    ),
+    "names that are a number": (
+        {"NodeNames": 7},
+        f"{_INTO} number into Go struct field ExtenderFilterResult.NodeNames of type []string",
+    ),
+    "reasons that are a list": (
+        {"NodeNames": ["a"], "FailedNodes": [7]},
+        f"{_INTO} array into Go struct field ExtenderFilterResult.FailedNodes of type v1.FailedNodesMap",
+    ),
+    "a reason that is a number": (
+        {"NodeNames": ["a"], "failedNodes": {"b": 7}},
+        f"{_INTO} number into Go struct field ExtenderFilterResult.FailedNodes of type string",
+    ),
+    "no JSON": (b"x", "invalid character 'x' looking for beginning of value"),
+    "nothing": (b"", "EOF"),
+    "white space": (b" \n", "EOF"),
+    "half of an object": (b'{"NodeNames": [', "unexpected EOF"),
 }
 
 
-@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED)
-async def test_an_answer_that_is_not_of_the_form_is_the_extenders_failure(stage_with: StageWith, answer: Any) -> None:
+@pytest.mark.parametrize(("answer", "message"), MALFORMED.values(), ids=MALFORMED)
+async def test_an_answer_that_is_not_of_the_form_is_the_extenders_failure(
+    stage_with: StageWith, answer: Any, message: str
+) -> None:
     capable = isinstance(answer, dict) and "NodeNames" in answer
     service = Service(filter=lambda asked: answer)
     strict = await stage_with(service, filter_verb="filter", node_cache_capable=capable)
     await strict.add_node("a")
     await strict.add_pod("p")
     condition = await strict.condition("p")
-    assert condition["reason"] == "SchedulerError"
-    assert condition["message"].startswith(f"filter of extender {service.url}: ")
+    assert (condition["reason"], condition["message"]) == ("SchedulerError", message.replace("URL", service.url))
     lenient = await stage_with(
         Service(filter=lambda asked: answer), filter_verb="filter", node_cache_capable=capable, ignorable=True
     )
     await lenient.add_node("a")
     await lenient.add_pod("p")
     assert await lenient.bound("p") == "a"
+
+
+async def test_what_follows_an_answer_does_not_matter(stage_with: StageWith) -> None:
+    stage = await stage_with(
+        Service(filter=lambda asked: b'{"NodeNames": ["a"]} and so on'), filter_verb="filter", node_cache_capable=True
+    )
+    await stage.add_node("a")
+    await stage.add_pod("p")
+    assert await stage.bound("p") == "a"
+
+
+async def test_an_extender_that_is_down(stage_with: StageWith) -> None:
+    service = Service()
+    stage = await stage_with(service, filter_verb="filter")
+    await service.stop()
+    await stage.add_node("a")
+    await stage.add_pod("p")
+    condition = await stage.condition("p")
+    where = service.url.removeprefix("http://").removesuffix("/scheduler")
+    assert condition["message"] == f'Post "{service.url}/filter": dial tcp {where}: connect: connection refused'
+
+
+VERB_TYPES: dict[str, tuple[GoType, Any, str]] = {
+    "priorities in an object": (PRIORITIES, {}, f"{_INTO} object into Go value of type v1.HostPriorityList"),
+    "a priority that is a number": (PRIORITIES, [1], f"{_INTO} number into Go value of type v1.HostPriority"),
+    "a score that is a text": (
+        PRIORITIES,
+        [{"Host": "a", "Score": "high"}],
+        f"{_INTO} string into Go struct field HostPriority.Score of type int64",
+    ),
+    "a score that is not whole": (
+        PRIORITIES,
+        [{"Score": 1.5}],
+        f"{_INTO} number 1.5 into Go struct field HostPriority.Score of type int64",
+    ),
+    "a binding's error": (
+        BINDING_RESULT,
+        {"error": True},
+        f"{_INTO} bool into Go struct field ExtenderBindingResult.Error of type string",
+    ),
+    "victims": (
+        PREEMPTION_RESULT,
+        {"NodeNameToMetaVictims": {"a": {"Pods": {}}}},
+        f"{_INTO} object into Go struct field MetaVictims.NodeNameToMetaVictims.Pods of type []*v1.MetaPod",
+    ),
+    "nothing at all": (PREEMPTION_RESULT, None, ""),
+    "nothing in its fields": (FILTER_RESULT, {"Nodes": None, "NodeNames": [None], "More": 1}, ""),
+}
+
+
+@pytest.mark.parametrize(("wanted", "answer", "message"), VERB_TYPES.values(), ids=VERB_TYPES)
+def test_what_does_not_fit_is_named_as_go_does(wanted: GoType, answer: Any, message: str) -> None:
+    assert type_error(answer, wanted) == message
 
 
 SCORES: dict[str, Any] = {

@@ -7,15 +7,24 @@ Source: upstream's pkg/scheduler/extender.go. The types of that API have no JSON
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import aiohttp
 import orjson
 
+from engine.api.go_json import first_value
 from engine.api.types import Object
+from engine.http_errors import post_error
 from engine.scheduler.configuration import ExtenderConfiguration
+from engine.scheduler.extenders.answers import (
+    BINDING_RESULT,
+    FILTER_RESULT,
+    PREEMPTION_RESULT,
+    PRIORITIES,
+    GoType,
+    type_error,
+)
 from engine.scheduler.framework.events import ALL_EVENTS, EventWithHint
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.pod_info import PodInfo
@@ -96,40 +105,32 @@ class Extender:
     # -- the calls
 
     async def filter(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Filtered:
-        verb = self._configuration.filter_verb
-        result = await self._ask(verb, self._arguments(pod, nodes))
-        with self._reading(verb):
-            return self._filtered(result, nodes)
-
-    def _filtered(self, result: Mapping[str, Any], nodes: Sequence[NodeInfo]) -> Filtered:
+        result = await self._ask(self._configuration.filter_verb, self._arguments(pod, nodes), FILTER_RESULT)
         if problem := result.get("error"):
             raise ExtenderError(str(problem))
         failed, unresolvable = result.get("failednodes") or {}, result.get("failedandunresolvablenodes") or {}
         if self._configuration.node_cache_capable and result.get("nodenames") is not None:
-            passed = [str(name) for name in result["nodenames"]]
+            passed = [name or "" for name in result["nodenames"]]
         else:
             items = (result.get("nodes") or {}).get("items") or []
-            passed = [str(node["metadata"]["name"]) for node in items]
+            passed = [((node or {}).get("metadata") or {}).get("name") or "" for node in items]
         known = {node.name for node in nodes}
         for name in passed:
             if name not in known:
                 raise ExtenderError(
                     f'extender "{self.name}" claims a filtered node "{name}" which is not found in the input node list'
                 )
-        return Filtered(passed, dict(failed), dict(unresolvable))
+        return Filtered(passed, _texts(failed), _texts(unresolvable))
 
     async def prioritize(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
         """Scores of 0 to 10 by node."""
-        verb = self._configuration.prioritize_verb
-        listed = await self._send(verb, self._arguments(pod, nodes))
-        if not isinstance(listed, list):
-            raise ExtenderError(f"extender {self.name} gave no list of host priorities")
-        with self._reading(verb):
-            return {str(item.get("host", "")): int(item.get("score") or 0) for item in map(_folded, listed)}
+        listed = await self._send(self._configuration.prioritize_verb, self._arguments(pod, nodes), PRIORITIES)
+        items = [_folded(item or {}) for item in listed or ()]
+        return {item.get("host") or "": item.get("score") or 0 for item in items}
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         arguments = {"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name}
-        result = await self._ask(self._configuration.bind_verb, arguments)
+        result = await self._ask(self._configuration.bind_verb, arguments, BINDING_RESULT)
         if problem := result.get("error"):
             raise ExtenderError(str(problem))
 
@@ -147,11 +148,9 @@ class Extender:
         }
         arguments: Object = {"Pod": pod.pod, "NodeNameToVictims": None, "NodeNameToMetaVictims": None}
         arguments["NodeNameToMetaVictims" if meta else "NodeNameToVictims"] = proposed
-        verb = self._configuration.preempt_verb
-        result = await self._ask(verb, arguments)
-        with self._reading(verb):
-            left = result.get("nodenametometavictims") or {}
-            return {node: _victims(_folded(value or {})) for node, value in left.items()}
+        result = await self._ask(self._configuration.preempt_verb, arguments, PREEMPTION_RESULT)
+        left = result.get("nodenametometavictims") or {}
+        return {node: _victims(_folded(value or {})) for node, value in left.items()}
 
     def _arguments(self, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Object:
         if self._configuration.node_cache_capable:
@@ -159,25 +158,12 @@ class Extender:
         listed = {"metadata": {}, "items": [node.node for node in nodes]}
         return {"Pod": pod.pod, "Nodes": listed, "NodeNames": None}
 
-    async def _ask(self, verb: str, arguments: Object) -> Mapping[str, Any]:
-        """Send what is to be answered by an object."""
-        value = await self._send(verb, arguments)
-        if value is not None and not isinstance(value, dict):
-            raise ExtenderError(f"{verb} of extender {self.name}: the answer is no object")
-        return value or {}
+    async def _ask(self, verb: str, arguments: Object, wanted: GoType) -> Mapping[str, Any]:
+        """Send what is to be answered by an object; it comes back with its keys in lower case."""
+        return _folded(await self._send(verb, arguments, wanted) or {})
 
-    @contextmanager
-    def _reading(self, verb: str) -> Iterator[None]:
-        """What is not of the form of an answer is the extender's error."""
-        try:
-            yield
-        except (AttributeError, KeyError, TypeError, ValueError) as failure:
-            raise ExtenderError(
-                f"{verb} of extender {self.name}: not as the answer should be: {failure!r}"
-            ) from failure
-
-    async def _send(self, verb: str, arguments: Object) -> Any:
-        """POST to the extender; an object comes back with its keys in lower case."""
+    async def _send(self, verb: str, arguments: Object, wanted: GoType) -> Any:
+        """POST to the extender."""
         url = f"{self.name.rstrip('/')}/{verb}"
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=self._configuration.timeout)
@@ -191,14 +177,16 @@ class Extender:
             ) as response:
                 body = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
+            raise ExtenderError(post_error(url, error)) from error
         if response.status != 200:
             raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
         try:
-            value = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ExtenderError(f"{verb} of extender {self.name}: {error}") from error
-        return _folded(value) if isinstance(value, dict) else value
+            value = _read(body)
+        except ValueError as error:
+            raise ExtenderError(str(error)) from error
+        if wrong := type_error(value, wanted):
+            raise ExtenderError(wrong)
+        return value
 
     async def close(self) -> None:
         if self._session is not None:
@@ -206,13 +194,24 @@ class Extender:
             self._session = None
 
 
+def _read(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return first_value(body)  # what follows the answer does not matter; else this says what is wrong
+
+
 def _folded(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key.lower(): item for key, item in value.items()}
 
 
+def _texts(reasons: Mapping[str, str | None]) -> dict[str, str]:
+    return {node: reason or "" for node, reason in reasons.items()}
+
+
 def _victims(value: Mapping[str, Any]) -> Victims:
-    pods = [_folded(pod) for pod in value.get("pods") or ()]
-    return Victims([str(pod.get("uid", "")) for pod in pods], int(value.get("numpdbviolations") or 0))
+    pods = [_folded(pod or {}) for pod in value.get("pods") or ()]
+    return Victims([pod.get("uid") or "" for pod in pods], value.get("numpdbviolations") or 0)
 
 
 def _context(configuration: ExtenderConfiguration) -> ssl.SSLContext | bool | None:
