@@ -10,19 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.api.errors import ApiError
 from engine.api.types import PODS, Object
-from engine.client import Client
 from engine.kubectl import decoding, manifests
 from engine.kubectl.errors import CommandError
 from engine.scheduler.configuration import SchedulerConfiguration
 from engine.scheduler.configuration.fields import ConfigurationError
 from engine.scheduler.configuration.loading import load_file
-from engine.scheduler.pod_info import DEFAULT_SCHEDULER_NAME, PodInfo
+from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulation, pods_of
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
-from engine.scheduler.whatif.targets import BETWEEN, kind_of, pods_under
+from engine.scheduler.whatif.targets import asked_kind, pods_under
 from engine.scheduler.whatif.workloads import is_workload, made_for, more_of, require_name
 from ktui.commands import UsageError
 
@@ -85,58 +83,11 @@ def _flattened(value: Object, source: str) -> Iterator[Object]:
 
 
 def read_configuration(file: str) -> SchedulerConfiguration:
-    """The default one for "". Raises UsageError."""
+    """Raises UsageError."""
     try:
-        return load_file(Path(file)) if file else SchedulerConfiguration()
+        return load_file(Path(file))
     except ConfigurationError as error:
         raise UsageError(str(error)) from error
-
-
-async def read_cluster(client: Client) -> list[Object]:
-    """What a running cluster has of all that a decision may depend on."""
-    objects = list(await ClusterObjects.of_api(client))
-    for (_, kind), resource in BETWEEN.items():
-        try:
-            listed = await client.list(resource)
-        except ApiError as refused:
-            if refused.code not in (403, 404):
-                raise
-            continue
-        objects += [{"apiVersion": resource.api_version, "kind": kind, **item} for item in listed.items]
-    return objects
-
-
-async def pod_keys(client: Client, kind: str, name: str, *, namespace: str) -> list[str]:
-    """`namespace/name` of the Pods of an object in a running cluster."""
-    scope = None if kind == "Node" else namespace
-    pods = (await client.list(PODS, namespace=scope)).items
-    between: list[Object] = []
-    for (_, middle), resource in BETWEEN.items():
-        listed = await client.list(resource, namespace=scope)
-        between += [{"apiVersion": resource.api_version, "kind": middle, **item} for item in listed.items]
-    found = pods_under(kind, name, namespace=namespace, pods=pods, between=between)
-    return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found]
-
-
-async def why_undecided(client: Client, kind: str, name: str, namespace: str) -> str:
-    """Why the scheduler may have nothing to say of the Pods of an object."""
-    keys = [f"{namespace}/{name}"] if kind == "Pod" else await pod_keys(client, kind, name, namespace=namespace)
-    if not keys:
-        return f"there are no Pods of {kind} {name}"
-    own_namespace, _, pod_name = keys[0].partition("/")
-    try:
-        pod = await client.get(PODS, pod_name, namespace=own_namespace)
-    except ApiError as refused:
-        if refused.code != 404:
-            raise
-        return refused.message
-    spec = pod["spec"]
-    if node := spec.get("nodeName"):
-        return f"Pod {pod_name} is on {node}, which was decided too long ago, or by somebody else"
-    asked = spec.get("schedulerName") or DEFAULT_SCHEDULER_NAME
-    if asked != DEFAULT_SCHEDULER_NAME:
-        return f'Pod {pod_name} waits for a scheduler of the name "{asked}": if one runs, it is not this one'
-    return f"the scheduler has not seen Pod {pod_name}: does it run?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +100,14 @@ class WhatIf:
     target: str = ""
     namespace: str = "default"
     seed: str = "1"
+    version: str = ""  # of Kubernetes; "" is the newest
 
     async def place(self, configuration: SchedulerConfiguration) -> list[Outcome]:
         """Raises UsageError for what cannot be read, or where nothing is asked for."""
         simulation = None
         try:
             cluster = ClusterObjects.of_dump(self.objects)
-            simulation = Simulation(cluster, configuration, seed=self.seed)
+            simulation = Simulation(cluster, configuration, seed=self.seed, version=self.version)
             if self.wanted:
                 return [await _placed(simulation, pod, of) for of, pod in self._new_pods(cluster, simulation)]
             again = list(self._old_pods(cluster, simulation))
@@ -171,7 +123,7 @@ class WhatIf:
         simulation = None
         try:
             cluster = ClusterObjects.of_dump(self.objects)
-            simulation = Simulation(cluster, configuration, seed=self.seed, preemption=False)
+            simulation = Simulation(cluster, configuration, seed=self.seed, version=self.version, preemption=False)
             first = self._workloads(cluster)[0]
             require_name(first)
             found = await capacity(simulation, more_of(first, cluster, limit), made_for=made_for(first))
@@ -241,7 +193,7 @@ def parse_target(target: str) -> tuple[str, str]:
     if not (word and slash and name):
         raise UsageError(f'"{target}" is not KIND/NAME, as in deployment/web')
     try:
-        return kind_of(word), name
+        return asked_kind(word), name
     except DumpError as error:
         raise UsageError(str(error)) from error
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from engine.client import Client
     from engine.scheduler import SchedulerConfiguration
     from ktui.report import Section
+    from ktui.running_scheduler import RunningCluster
+    from ktui.whatif import WhatIf
 
 Json = dict[str, Any]
 Output = Literal["table", "json", "markdown"]
@@ -59,7 +61,9 @@ def schedule(
             "Default: the running cluster."
         ),
     ] = None,
-    config: Annotated[str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration to decide by.")] = "",
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration; default: the cluster's own.")
+    ] = "",
     compare_config: Annotated[str, typer.Option(metavar="FILE", help="Another, to show what differs.")] = "",
     count: Annotated[bool, typer.Option("--count", help="How many more of the Pod fit, what runs out first.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Where --count ends.")] = 10_000,
@@ -89,29 +93,65 @@ def schedule(
         return
     from ktui.whatif import WhatIf, read_dump, read_objects
 
-    objects = read_dump(cluster) if cluster else _running_cluster(name)
-    asked = WhatIf(objects, read_objects(filename or []), target=target, namespace=namespace, seed=seed)
+    there = None if cluster else _running_cluster(name)
+    asked = WhatIf(
+        read_dump(cluster or []) if there is None else there.objects,
+        read_objects(filename or []),
+        target=target,
+        namespace=namespace,
+        seed=seed,
+        version=there.version if there is not None else "",
+    )
+    by = _read_by(config) if config else _own_by(there)
     if compare_config:
-        _compare(asked, config, compare_config, look)
+        _compare(asked, by, _read_by(compare_config), look)
     else:
-        _place(asked, config, limit if count else 0, look)
+        _place(asked, by, limit if count else 0, look)
 
 
-def _running_cluster(name: str) -> list[Json]:
+def _running_cluster(name: str) -> RunningCluster:
     from ktui.connect import ask
-    from ktui.whatif import read_cluster
+    from ktui.running_scheduler import read_running
 
-    return ask(Path(find(name).kubeconfig), read_cluster)
+    return ask(Path(find(name).kubeconfig), read_running)
 
 
 # -- what if
 
 
-def _place(asked: Any, config: str, limit: int, look: Look) -> None:
+@dataclass(frozen=True, slots=True)
+class By:
+    """A configuration that decides, and what it is called."""
+
+    name: str
+    configuration: SchedulerConfiguration
+
+
+def _read_by(file: str) -> By:
+    """Tells what of the file has no effect. Raises UsageError."""
     from ktui.whatif import read_configuration
+
+    configuration = read_configuration(file)
+    for note in configuration.notes:
+        print(f"{file}: {note}", file=sys.stderr)
+    return By(Path(file).name, configuration)
+
+
+def _own_by(there: RunningCluster | None) -> By:
+    """What the running cluster decides by; a dump does not tell."""
+    from engine.scheduler import SchedulerConfiguration
+
+    if there is not None and there.configuration is not None:
+        return By("the cluster's own", there.configuration)
+    if there is not None:
+        print("no scheduler of the cluster tells its configuration: the default one decides", file=sys.stderr)
+    return By("the default", SchedulerConfiguration())
+
+
+def _place(asked: WhatIf, by: By, limit: int, look: Look) -> None:
     from ktui.whatif_report import capacity, placements
 
-    configuration = _noted(config, read_configuration(config))
+    configuration = by.configuration
     if limit:
         found = asyncio.run(asked.count(configuration, limit))
         look.show(found, capacity(found))
@@ -120,20 +160,11 @@ def _place(asked: Any, config: str, limit: int, look: Look) -> None:
     look.show({"pods": outcomes}, placements(outcomes, nodes=look.nodes, details=look.details))
 
 
-def _noted(file: str, configuration: SchedulerConfiguration) -> SchedulerConfiguration:
-    """Tell what of a configuration has no effect."""
-    for note in configuration.notes:
-        print(f"{file}: {note}", file=sys.stderr)
-    return configuration
-
-
-def _compare(asked: Any, config: str, other: str, look: Look) -> None:
-    from ktui.whatif import read_configuration
+def _compare(asked: WhatIf, before: By, after: By, look: Look) -> None:
     from ktui.whatif_report import comparison
 
-    before, after = (_noted(file, read_configuration(file)) for file in (config, other))
-    pairs = asyncio.run(asked.compare(before, after))
-    look.show({"pods": pairs}, comparison(pairs, Path(config).name if config else "the default", Path(other).name))
+    pairs = asyncio.run(asked.compare(before.configuration, after.configuration))
+    look.show({"pods": pairs}, comparison(pairs, before.name, after.name))
 
 
 # -- what was decided
@@ -149,7 +180,7 @@ def explain(target: str, namespace: str, name: str, look: Look) -> None:
     kind, object_name = parse_target(target)
     views = ask(Path(find(name).kubeconfig), lambda client: views_of(client, kind, object_name, namespace=namespace))
     if not any(view["decisions"] or view["queue"] for view in views):
-        from ktui.whatif import why_undecided
+        from ktui.running_scheduler import why_undecided
 
         why = ask(Path(find(name).kubeconfig), lambda client: why_undecided(client, kind, object_name, namespace))
         raise UsageError(f"no decision on {target} in namespace {namespace} is kept: {why}")
@@ -174,7 +205,7 @@ async def views_of(client: Client, kind: str, name: str, *, namespace: str) -> l
     if kind == "Pod":
         keys = [f"{namespace}/{name}"]
     else:
-        from ktui.whatif import pod_keys
+        from ktui.running_scheduler import pod_keys
 
         keys = await pod_keys(client, kind, name, namespace=namespace)
     return [await client.request("GET", DECISION, query={"pod": [key]}) for key in keys]

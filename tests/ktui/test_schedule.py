@@ -14,6 +14,8 @@ from tests.scheduler.objects import node, pod, taint
 
 LOOKS = 300  # at the nodes, after which their cluster counts as hung
 
+ASKED = "pod, deployment, replicaset, statefulset, daemonset, job, cronjob, replicationcontroller"
+
 PACKING = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -66,13 +68,15 @@ def test_decisions_of_a_running_cluster(running: Home, tmp_path: Path) -> None:
     running.ktui("apply", "-f", written(tmp_path, "pods.json", fits, waits), check=True)
     running.ktui("wait", "pod/fits", "--for=condition=PodScheduled", "--timeout=20s", check=True)
     running.ktui("apply", "-f", written(tmp_path, "other.json", pod("other", schedulerName="theirs")), check=True)
-    for target, why in (
-        ("pod/other", 'Pod other waits for a scheduler of the name "theirs": if one runs, it is not this one'),
-        ("pod/none", 'pods "none" not found'),
-        ("deployment/none", "there are no Pods of Deployment none"),
+    other = 'Pod other waits for a scheduler of the name "theirs": if one runs, it is not this one'
+    for target, message in (
+        ("pod/other", f"error: no decision on pod/other in namespace default is kept: {other}"),
+        ("pod/none", 'Error from server (NotFound): pods "none" not found'),
+        ("deploy/none", 'Error from server (NotFound): deployments.apps "none" not found'),
+        ("node/none", 'Error from server (NotFound): nodes "none" not found'),
     ):
         ran = running.ktui("schedule", target)
-        assert ran.err == f"error: no decision on {target} in namespace default is kept: {why}\n"
+        assert (ran.code, ran.err) == (1, f"{message}\n")
     lines = said(running.ktui("schedule", "pod/fits"))
     assert any(line.startswith("pod default/fits · attempt 1 · scheduled on node-") for line in lines)
     assert {"FILTER", "SCORE", "DURATIONS", "QUEUE"} <= set(lines)
@@ -152,13 +156,14 @@ def test_a_dump_needs_no_cluster(home: Home, tmp_path: Path) -> None:
         ([], "name a KIND/NAME, as in pod/web-0, or files of Pods with -f"),
         (["web"], '"web" is not KIND/NAME, as in deployment/web'),
         (["gizmo/web"], 'the server doesn\'t have a resource type "gizmo"'),
+        (["svc/web"], f"a Service is no workload: ask about a {ASKED}, or about a node for the Pods on it"),
         (["pod/web"], 'no cluster "default" is running: start it with "ktui up --name default"'),
         (["--count"], "--count counts what -f names, and by one configuration"),
         (["pod/web", "-f", "x"], "either KIND/NAME or -f"),
         (["-f", "-", "--cluster", "-"], "standard input is either the dump or the Pods, and is read once"),
         (["--cluster", "missing.yaml"], 'the path "missing.yaml" does not exist'),
     ],
-    ids=["nothing", "no kind", "no such kind", "no cluster", "count", "both", "stdin twice", "no file"],
+    ids=["nothing", "no kind", "no such kind", "no workload", "no cluster", "count", "both", "stdin twice", "no file"],
 )
 def test_what_cannot_be_asked(home: Home, words: list[str], message: str) -> None:
     ran = home.ktui("schedule", *words)

@@ -116,3 +116,32 @@ def test_a_count_that_cannot_be_made_is_an_error_and_not_a_number() -> None:
 def test_a_pod_that_is_held_back_tells_why_none_fits() -> None:
     lines = counted([node("a")], pod("p", schedulingGates=[{"name": "example.com/quota"}]))
     assert lines[1] == "what is in the way: waiting for scheduling gates: [example.com/quota]"
+
+
+def owned(name: str, owner: str, **labels: str) -> Object:
+    made = pod(name, node_name="a")
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
+    made["metadata"] |= {"ownerReferences": [reference], "labels": labels}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("owner", "labels", "found"),
+    [
+        pytest.param("web-7957885594", {"pod-template-hash": "7957885594"}, True, id="by the label"),
+        pytest.param("web-7957885594", {}, True, id="by the name"),
+        pytest.param("web-7957885594", {"pod-template-hash": "other"}, False, id="another label"),
+        pytest.param("web-api-7957885594", {"pod-template-hash": "7957885594"}, False, id="a longer name"),
+        pytest.param("web", {}, False, id="a ReplicaSet of its own"),
+        pytest.param("web-blue", {}, False, id="no hash"),
+    ],
+)
+def test_pods_of_a_deployment_whose_replicasets_the_dump_leaves_out(
+    owner: str, labels: dict[str, str], found: bool
+) -> None:
+    objects = [node("a"), owned("web-x", owner, **labels)]
+    if found:
+        assert placed(objects, target="deployment/web") == [("default/web-x", "a")]
+        return
+    with pytest.raises(UsageError, match=r"^no Pods of deployment/web in namespace default$"):
+        placed(objects, target="deployment/web")

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from engine.api.resources import ResourceRegistry
-from engine.api.types import GVR, Object
+from engine.api.types import DEPLOYMENTS, GVR, NODES, PODS, REPLICA_SETS, Object
+from engine.rng import NAME_ALPHABET
+from engine.scheduler.plugins.spread_constraints import REPLICATION_CONTROLLERS, STATEFUL_SETS
 from engine.scheduler.whatif.cluster import DumpError, group_kind
 
 # What may stand between a Pod and the object that was named.
-BETWEEN: dict[tuple[str, str], GVR] = {
-    ("apps", "ReplicaSet"): GVR("apps", "v1", "replicasets"),
-    ("batch", "Job"): GVR("batch", "v1", "jobs"),
+_JOBS = GVR("batch", "v1", "jobs")
+BETWEEN: dict[tuple[str, str], GVR] = {("apps", "ReplicaSet"): REPLICA_SETS, ("batch", "Job"): _JOBS}
+
+_HASH = re.compile(f"[{NAME_ALPHABET}]{{1,10}}")
+
+# What has Pods, and so can be asked about.
+ASKED: dict[str, GVR] = {
+    "Pod": PODS,
+    "Deployment": DEPLOYMENTS,
+    "ReplicaSet": REPLICA_SETS,
+    "StatefulSet": STATEFUL_SETS,
+    "DaemonSet": GVR("apps", "v1", "daemonsets"),
+    "Job": _JOBS,
+    "CronJob": GVR("batch", "v1", "cronjobs"),
+    "ReplicationController": REPLICATION_CONTROLLERS,
+    "Node": NODES,
 }
 
 
@@ -24,9 +40,29 @@ def kind_of(word: str, version: str = "") -> str:
     raise DumpError(f'the server doesn\'t have a resource type "{word}"')
 
 
+def asked_kind(word: str) -> str:
+    """The kind that a word names, if it is one that has Pods. Raises DumpError."""
+    kind = kind_of(word)
+    if kind not in ASKED:
+        kinds = ", ".join(name.lower() for name in ASKED if name != "Node")
+        raise DumpError(f"a {kind} is no workload: ask about a {kinds}, or about a node for the Pods on it")
+    return kind
+
+
 def _controller(obj: Object) -> tuple[str, str] | None:
     owners = obj["metadata"].get("ownerReferences") or ()
     return next(((o["kind"], o["name"]) for o in owners if o.get("controller")), None)
+
+
+def _deployment_of(owner: tuple[str, str], pod: Object) -> tuple[str, str] | None:
+    """The Deployment behind a ReplicaSet that a dump leaves out: its name is that of the Deployment and a hash of the
+    Pods' template, which they have as a label."""
+    kind, name = owner
+    own = (pod["metadata"].get("labels") or {}).get("pod-template-hash")
+    deployment, _, number = name.rpartition("-")
+    if kind != "ReplicaSet" or not deployment or not (number == own if own else _HASH.fullmatch(number)):
+        return None
+    return "Deployment", deployment
 
 
 def pods_under(
@@ -47,7 +83,7 @@ def pods_under(
     def leads(pod: Object) -> bool:
         at = _controller(pod)
         while at is not None and at != (kind, name):
-            at = owners.get(at)
+            at = owners[at] if at in owners else _deployment_of(at, pod)
         return at is not None
 
     return [pod for pod in own if leads(pod)]
