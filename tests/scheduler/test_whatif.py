@@ -236,6 +236,41 @@ def test_pods_that_cannot_be_are_refused(wanted: Object, message: str) -> None:
         simulate([node("a")], wanted)
 
 
+def in_namespaces(*names: str, phase: str = "Active") -> list[Object]:
+    made = {"apiVersion": "v1", "kind": "Namespace", "status": {"phase": phase}}
+    return [{**made, "metadata": {"name": name}} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("there", "namespace", "message"),
+    [
+        pytest.param(in_namespaces("default", "shop"), "nowhere", 'namespaces "nowhere" not found', id="none"),
+        pytest.param(
+            in_namespaces("shop", phase="Terminating"),
+            "shop",
+            'pods "p" is forbidden: unable to create new content in namespace shop because it is being terminated',
+            id="on its way out",
+        ),
+    ],
+)
+def test_a_pod_needs_its_namespace(there: list[Object], namespace: str, message: str) -> None:
+    with pytest.raises(DumpError, match=f"^{message}$"):
+        simulate([node("a"), *there], pod("p", namespace=namespace))
+
+
+@pytest.mark.parametrize(
+    ("there", "namespace"),
+    [
+        pytest.param(in_namespaces("default", "shop"), "shop", id="there"),
+        pytest.param([], "nowhere", id="namespaces not known"),
+        pytest.param(in_namespaces("shop"), "default", id="one that every cluster has"),
+        pytest.param([*in_namespaces("shop"), pod("q", namespace="x")], "x", id="others have Pods there"),
+    ],
+)
+def test_a_namespace_that_is_there_or_may_be(there: list[Object], namespace: str) -> None:
+    assert simulate([node("a"), *there], pod("p", namespace=namespace))[0].node == "a"
+
+
 def test_a_dump_without_nodes_is_refused() -> None:
     with pytest.raises(DumpError, match=r"^there are no Nodes in the dump: take it with .kubectl get nodes,pods"):
         ClusterObjects.of_dump([pod("p")])

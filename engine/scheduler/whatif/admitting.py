@@ -1,7 +1,8 @@
 """A Pod as it would be once the API server had taken it in: defaults, priority, runtime class, LimitRange defaults.
 
-Source: pkg/apis/core/v1/defaults.go and the admission plugins Priority, RuntimeClass, LimitRanger and
-DefaultTolerationSeconds. Nothing is refused here for a quota or a policy: the question is where a Pod would run.
+Source: pkg/apis/core/v1/defaults.go and the admission plugins NamespaceLifecycle, Priority, RuntimeClass,
+LimitRanger and DefaultTolerationSeconds. Nothing is refused here for a quota or a policy: the question is where a Pod
+would run.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
-from engine.api.types import GVK, Object, copy_object
+from engine.api.types import GVK, NAMESPACES, Object, copy_object
 from engine.scheduler.whatif.cluster import LIMIT_RANGES, RUNTIME_CLASSES, ClusterObjects, DumpError
 
 POD = GVK("", "v1", "Pod")
@@ -42,12 +43,24 @@ class Admission:
             raise DumpError(f"Pod {name}: spec.containers: Required value")
         metadata.setdefault("namespace", "default")
         metadata.setdefault("uid", f"{metadata['namespace']}/{metadata.get('name', '')}")
+        self._require_namespace(made["metadata"])
         self._set_runtime_class(made)
         self._set_priority(made)
         self._set_limits(made)
         apply_defaults(self._info, made)
         _set_tolerations(made)
         return made
+
+    def _require_namespace(self, metadata: Object) -> None:
+        name = metadata["namespace"]
+        if not self._cluster.may_have_namespace(name):
+            raise DumpError(f'namespaces "{name}" not found')
+        found = self._cluster.lister(NAMESPACES).get(name)
+        if found is not None and (found.get("status") or {}).get("phase") == "Terminating":
+            raise DumpError(
+                f'pods "{metadata.get("name", "")}" is forbidden: unable to create new content in namespace {name} '
+                "because it is being terminated"
+            )
 
     def _set_priority(self, pod: Object) -> None:
         spec = pod["spec"]

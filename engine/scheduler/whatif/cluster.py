@@ -58,6 +58,8 @@ RESOURCES: dict[tuple[str, str], GVR] = {
 }
 # What a dump lacks where it was taken with `kubectl get nodes,pods`: classes that every cluster has.
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+# Namespaces that cannot be deleted (the admission plugin NamespaceLifecycle).
+_IMMORTAL = frozenset(("default", "kube-system", "kube-public"))
 _CLUSTER_SCOPED = frozenset(
     (
         NODES,
@@ -221,6 +223,13 @@ class ClusterObjects:
         lowest = min(defaults, key=lambda found: int(found.get("value", 0)))
         policy = lowest.get("preemptionPolicy") or "PreemptLowerPriority"
         return lowest["metadata"]["name"], int(lowest.get("value", 0)), policy
+
+    def may_have_namespace(self, name: str) -> bool:
+        """Whether a namespace is there, as far as that is known: a dump may have no Namespaces, or only some."""
+        known = self.lister(NAMESPACES)
+        if name in _IMMORTAL or known.get(name) is not None or not known.list():
+            return True
+        return bool(self.lister(PODS).list(name))
 
     def pending_pods(self) -> list[Object]:
         """Pods that wait for a node, in the order of their priority and age."""
