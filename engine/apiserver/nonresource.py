@@ -28,6 +28,7 @@ from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.health import Health
 from engine.apiserver.metrics import metrics
+from engine.apiserver.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, unknown_path
 
@@ -67,6 +68,8 @@ class NonResource:
             return await self.health.answer(request, path)
         if path == "/metrics":
             return await metrics(self._backend, self._requests, self._levels)
+        if path == "/metrics/resources":
+            return await pod_resource_metrics(self._backend)
         if path.startswith(fairness.PREFIX):
             return self._dump(request, path)
         if path == CONFIGURATION_PATH:

@@ -15,7 +15,7 @@ from engine.apiserver.metric_text import metric
 from engine.client import Client
 from engine.metrics import Sample
 from engine.world import World
-from tests.apiserver.conftest import ClientFor, config_map
+from tests.apiserver.conftest import ClientFor, config_map, pod
 
 CONFIGMAP_LABELS = 'group="",resource="configmaps"'
 _LINE = re.compile(r'^[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+$')
@@ -199,3 +199,65 @@ async def test_the_process_is_told_of_as_prometheus_does(client: Client) -> None
 )
 def test_numbers_are_written_as_go_writes_them(value: float, text: str) -> None:
     assert list(metric("a", "gauge", [Sample({}, value)], "b"))[-1] == f"a {text}"
+
+
+def sized(requests: dict[str, str], limits: dict[str, str], **more: str) -> dict[str, Any]:
+    return {"name": "c", "image": "i", "resources": {"requests": requests, "limits": limits}, **more}
+
+
+async def pod_figures(client: Client) -> str:
+    answer = await client.send("GET", "/metrics/resources")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    return bytes(answer.body).decode()
+
+
+@pytest.mark.usefixtures("default_account")
+async def test_what_each_pod_requests_and_may_use(client: Client) -> None:
+    assert await pod_figures(client) == ""
+    await client.create(PODS, pod("bare"), namespace="default")
+    first = {**sized({"cpu": "2"}, {"example.com/gpu": "1", "memory": "1G"}), "name": "first"}
+    main = sized({"cpu": "1500m", "hugepages-2Mi": "4Mi", "memory": "0"}, {"hugepages-2Mi": "4Mi", "memory": "2.5Gi"})
+    await client.create(
+        PODS,
+        pod("a", nodeName="n1", schedulerName="own", initContainers=[first], containers=[main]),
+        namespace="default",
+    )
+    labels = 'namespace="default",node="n1",pod="a",priority="0",resource="%s",scheduler="own",unit="%s"'
+    tail = (
+        "on the cluster, broken down by pod. This shows the resource usage the scheduler and kubelet expect per pod "
+        "for resources along with the unit for the resource if any."
+    )
+    expected = [
+        f"# HELP kube_pod_resource_limit [STABLE] Resources limit for workloads {tail}",
+        "# TYPE kube_pod_resource_limit gauge",
+        f"kube_pod_resource_limit{{{labels % ('example.com/gpu', '')}}} 1",
+        f"kube_pod_resource_limit{{{labels % ('hugepages-2Mi', 'bytes')}}} 4.194304e+06",
+        f"kube_pod_resource_limit{{{labels % ('memory', 'bytes')}}} 2.68435456e+09",
+        f"# HELP kube_pod_resource_request [STABLE] Resources requested by workloads {tail}",
+        "# TYPE kube_pod_resource_request gauge",
+        f"kube_pod_resource_request{{{labels % ('cpu', 'cores')}}} 2",
+        f"kube_pod_resource_request{{{labels % ('example.com/gpu', '')}}} 1",
+        f"kube_pod_resource_request{{{labels % ('hugepages-2Mi', 'bytes')}}} 4.194304e+06",
+        # The first container asks for as much as its limit, for it does not say what else.
+        f"kube_pod_resource_request{{{labels % ('memory', 'bytes')}}} 1e+09",
+    ]
+    assert (await pod_figures(client)).splitlines() == expected
+
+
+ENDED = {"Succeeded": False, "Failed": False, "Running": True, "Pending": True, "Unknown": True}
+
+
+@pytest.mark.usefixtures("default_account")
+async def test_a_pod_that_has_ended_holds_nothing(client: Client) -> None:
+    for phase in ENDED:
+        name = phase.lower()
+        spec = {"containers": [sized({"cpu": "1"}, {})]}
+        await client.create(PODS, pod(f"{name}-there", nodeName="n1", **spec), namespace="default")
+        await client.create(PODS, pod(f"{name}-nowhere", **spec), namespace="default")
+        for place in ("there", "nowhere"):
+            patch = {"status": {"phase": phase}}
+            await client.patch(PODS, f"{name}-{place}", patch, namespace="default", subresource="status")
+    told = set(re.findall('pod="([a-z-]+)"', await pod_figures(client)))
+    assert told == {f"{phase.lower()}-nowhere" for phase in ENDED} | {
+        f"{phase.lower()}-there" for phase, counts in ENDED.items() if counts
+    }

@@ -93,7 +93,7 @@ def pod_resources(pod: Object, part: str) -> Amounts:
     spec = pod.get("spec") or {}
     total, overhead = without_overhead(spec, part), parsed(spec.get("overhead"))
     if part == "limits":
-        overhead = {name: amount for name, amount in overhead.items() if name in total}
+        overhead = {name: amount for name, amount in overhead.items() if total.get(name)}
     return added(total, overhead)
 
 
