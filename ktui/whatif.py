@@ -21,7 +21,7 @@ from engine.scheduler.whatif import ClusterObjects, DumpError, Outcome, Simulati
 from engine.scheduler.whatif.capacity import capacity
 from engine.scheduler.whatif.comparison import compare
 from engine.scheduler.whatif.targets import asked_kind, pods_under
-from engine.scheduler.whatif.workloads import is_workload, made_for, more_of, require_name
+from engine.scheduler.whatif.workloads import is_workload, key_of, made_for, more_of, require_name
 from ktui.commands import UsageError
 
 Json = dict[str, Any]
@@ -126,7 +126,8 @@ class WhatIf:
             simulation = Simulation(cluster, configuration, seed=self.seed, version=self.version, preemption=False)
             first = self._workloads(cluster)[0]
             require_name(first)
-            found = await capacity(simulation, more_of(first, cluster, limit), made_for=made_for(first))
+            like = key_of(first) if first["kind"] == "Pod" else ""
+            found = await capacity(simulation, more_of(first, cluster, limit), like=like, made_for=made_for(first))
             if not found.pod:
                 raise UsageError("there is no Pod to count")
             if found.failed:

@@ -11,6 +11,7 @@ from ktui.report import Section
 Json = dict[str, Any]
 
 SHOWN_REMEDIES = 5
+_POD = "Pod "  # so begins the `madeFor` of a Pod with a generateName: no controller stands behind it
 
 
 _IN_ORDER = (
@@ -40,10 +41,20 @@ def _stays(outcome: Json) -> bool:
 def _made_up(placed: Sequence[Json]) -> list[str]:
     """Whose Pods will have other names than the answer gives them."""
     owners = list(dict.fromkeys(each["madeFor"] for each in placed if each.get("madeFor")))
-    if not owners:
-        return []
-    more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
-    return [f"the names of the Pods of {', '.join(owners[:3])}{more} are made up: their controller would name them"]
+    pods = [owner for owner in owners if owner.startswith(_POD)]
+    owners = [owner for owner in owners if not owner.startswith(_POD)]
+    lines = []
+    if pods:
+        which = f"name of {pods[0]} is" if len(pods) == 1 else f"names of {_first_of(pods)} are"
+        lines.append(f"the {which} made up: the API server would choose another")
+    if owners:
+        lines.append(f"the names of the Pods of {_first_of(owners)} are made up: their controller would name them")
+    return lines
+
+
+def _first_of(names: Sequence[str], shown: int = 3) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
 
 
 def _row(outcome: Json) -> tuple[object, ...]:
@@ -108,7 +119,8 @@ def remedies(outcome: Json, *, shown: int = SHOWN_REMEDIES) -> Section | None:
 def capacity(found: Json) -> list[Section]:
     """How many more fit, where, and what runs out first."""
     count = f"at least {found['fit']}" if found["limited"] else str(found["fit"])
-    like = f"those of {found['madeFor']}" if found["madeFor"] else f"Pod {found['pod']}"
+    made_for = found["madeFor"]
+    like = f"those of {made_for}" if made_for and not made_for.startswith(_POD) else f"Pod {found['pod']}"
     lines = [f"{count} more Pod{'' if count == '1' else 's'} like {like} fit{'s' if count == '1' else ''}"]
     if found["limited"]:
         lines.append("the count ended at its limit: --limit raises it")

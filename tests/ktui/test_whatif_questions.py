@@ -145,3 +145,33 @@ def test_pods_of_a_deployment_whose_replicasets_the_dump_leaves_out(
         return
     with pytest.raises(UsageError, match=r"^no Pods of deployment/web in namespace default$"):
         placed(objects, target="deployment/web")
+
+
+def generated(obj: Object) -> Object:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "name"}
+    return {**obj, "metadata": {**metadata, "generateName": "gen-"}}
+
+
+def test_a_count_names_the_pod_of_the_file() -> None:
+    nodes = [node("a", cpu="2")]
+    assert counted(nodes, pod("p", cpu="1"))[0] == "2 more Pods like Pod default/p fit"
+    assert counted(nodes, generated(pod("p", cpu="1")))[0] == "2 more Pods like Pod default/gen- fit"
+
+
+def test_no_controller_names_a_pod_that_has_a_prefix_of_a_name() -> None:
+    twice = placed([node("a")], generated(pod("p")), generated(pod("p")))
+    assert len({name for name, _ in twice}) == 2
+    lines = told([node("a")], generated(pod("p")))
+    assert lines[1] == "the name of Pod default/gen- is made up: the API server would choose another"
+    assert lines[3].startswith("default/gen-")
+
+
+def test_a_workload_may_have_a_prefix_of_a_name_as_well() -> None:
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [container()]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
+    lines = told([node("a")], generated(job), generated(job))
+    assert len({pod.split(" ")[0] for pod in lines if pod.startswith("default/gen-")}) == 2
+    assert lines[:2] == [
+        "2 of 2 Pods would be placed; nothing is bound",
+        "the names of the Pods of Job default/gen- are made up: their controller would name them",
+    ]

@@ -13,8 +13,8 @@ from engine.scheduler.whatif.simulation import Outcome, Simulation
 @dataclass(slots=True)
 class Capacity:
     """`nodes` is how many went to each node; `reasons` how many nodes reject the first Pod that does not fit, and
-    `spent` how many of the `had_room` nodes that would have taken a Pod before the others came. `made_for` is as in
-    Outcome."""
+    `spent` how many of the `had_room` nodes that would have taken a Pod before the others came. `pod` is the
+    one that they are like, `made_for` as in Outcome."""
 
     pod: str
     made_for: str = ""
@@ -50,13 +50,14 @@ class Capacity:
         }
 
 
-async def capacity(simulation: Simulation, pods: Iterable[Object], *, made_for: str = "") -> Capacity:
-    """Place Pods that are alike until one does not fit. The simulation should be one without preemption."""
+async def capacity(simulation: Simulation, pods: Iterable[Object], *, like: str = "", made_for: str = "") -> Capacity:
+    """Place Pods that are alike until one does not fit. The simulation should be one without preemption. `like` is the
+    Pod that all are copies of, else the first of them is told."""
     found = Capacity("", made_for)
     never: set[str] = set()  # nodes that did not even take the first one
     for pod in pods:
         outcome = await simulation.place(pod)
-        found.pod = found.pod or outcome.pod
+        found.pod = found.pod or like or outcome.pod
         if not outcome.node:
             found.message, found.remedies = outcome.message, outcome.remedies
             found.failed = outcome.decision.result == "error"

@@ -223,10 +223,6 @@ def _of_template(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
 
 
 def _of_pod(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
-    metadata = obj["metadata"]
-    if not metadata.get("name") and metadata.get("generateName"):
-        prefix = metadata["generateName"]
-        obj = {**obj, "metadata": {**metadata, "name": f"{prefix}{_suffix(prefix, 0)}"}}
     yield obj
 
 
@@ -247,12 +243,32 @@ def is_workload(obj: Object) -> bool:
     return group_kind(obj) in WORKLOADS
 
 
+def key_of(obj: Object) -> str:
+    """`namespace/name` of a workload, with the prefix of one that has no name yet."""
+    metadata = obj["metadata"]
+    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name') or metadata.get('generateName', '')}"
+
+
 def made_for(obj: Object) -> str:
     """Of a workload whose Pods do not have their names yet: `Deployment default/web`; "" for a Pod that has its own."""
+    own = group_kind(obj)[1] in ("Pod", "PodTemplate", "StatefulSet") and obj["metadata"].get("name")
+    return "" if own else f"{obj['kind']} {key_of(obj)}"
+
+
+def _named(obj: Object, cluster: ClusterObjects) -> Object:
+    """With a name made up from its prefix, as the API server would: one that neither it nor its Pods share with those
+    that are there."""
     metadata = obj["metadata"]
-    name = metadata.get("name") or metadata.get("generateName", "")
-    own = group_kind(obj)[1] in ("Pod", "PodTemplate", "StatefulSet") and metadata.get("name")
-    return "" if own else f"{obj['kind']} {metadata.get('namespace') or 'default'}/{name}"
+    if metadata.get("name"):
+        return obj
+    prefix, namespace, pods = metadata["generateName"], metadata.get("namespace") or "default", cluster.lister(PODS)
+    names = (f"{prefix}{_suffix(prefix, number)}" for number in numbers())
+    if group_kind(obj) == ("", "Pod"):
+        name = next(name for name in names if pods.get(name, namespace) is None)
+    else:
+        there = [pod["metadata"]["name"] for pod in pods.list(namespace)]
+        name = next(name for name in names if not any(taken.startswith(f"{name}-") for taken in there))
+    return {**obj, "metadata": {**metadata, "name": name}}
 
 
 def require_name(obj: Object) -> None:
@@ -269,6 +285,7 @@ def pods_of(obj: Object, cluster: ClusterObjects) -> Iterator[Object]:
     if make is None:
         raise DumpError(f"{obj.get('kind', 'an object')} makes no Pods")
     require_name(obj)
+    obj = _named(obj, cluster)
     # A Pod is read when it is admitted.
     yield from make(obj if group_kind(obj) == ("", "Pod") else cluster.read_workload(obj), cluster)
 
