@@ -107,6 +107,17 @@ def schedule(
         _compare(asked, by, _read_by(compare_config), look)
     else:
         _place(asked, by, limit if count else 0, look)
+    if there is None:
+        _warn_of_dump([*asked.objects, *asked.wanted])
+
+
+def _warn_of_dump(objects: list[Json]) -> None:
+    """Say what a dump, and what is placed on it, speaks of and does not have."""
+    from engine.scheduler.whatif.dumps import lacking
+
+    if kinds := lacking(objects):
+        message = f"the dump has no {', '.join(kinds)}: it is decided as if the cluster had none"
+        print(f"warning: {message} (docs/scheduler.md names what to dump)", file=sys.stderr)
 
 
 def _running_cluster(name: str) -> RunningCluster:

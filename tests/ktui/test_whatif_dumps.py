@@ -14,6 +14,9 @@ import pytest
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.scheduler.configuration import SchedulerConfiguration
+from engine.scheduler.whatif.cluster import RESOURCES, TAKE_DUMP
+from engine.scheduler.whatif.dumps import lacking
+from engine.scheduler.whatif.targets import BETWEEN, kind_of
 from ktui.commands import UsageError
 from ktui.whatif import WhatIf, read_dump
 from tests.scheduler.objects import node, pod, taint
@@ -161,3 +164,61 @@ def test_what_cannot_be_read(dump: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as failure:
         placed(tmp_path, dump)
     assert message in str(failure.value)
+
+
+DEVICES = {"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass", "DeviceTaintRule"}
+
+
+def test_the_dump_that_is_asked_for_has_all_that_decides() -> None:
+    kinds = {kind_of(word) for word in TAKE_DUMP.split()[2].split(",")}
+    assert kinds == {kind for _, kind in (*RESOURCES, *BETWEEN)} - DEVICES | {"Deployment"}
+    documented = (Path(__file__).parents[2] / "docs" / "scheduler.md").read_text(encoding="utf-8")
+    assert f"{TAKE_DUMP} > dump.yaml" in documented.replace("\\\n", "")
+
+
+def owned(kind: str) -> Object:
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": "o", "controller": True}
+    return {**POD, "metadata": {**POD["metadata"], "ownerReferences": [reference]}}
+
+
+def of_kind(kind: str, **fields: Any) -> Object:
+    return {"apiVersion": "x/v1", "kind": kind, "metadata": {"name": "n"}, **fields}
+
+
+NEAR = {"topologyKey": "zone", "namespaceSelector": {"matchLabels": {"a": "b"}}}
+
+
+@pytest.mark.parametrize(
+    ("objects", "kinds"),
+    [
+        pytest.param([POD], [], id="a plain Pod"),
+        pytest.param([owned("ReplicaSet"), owned("StatefulSet")], ["ReplicaSet", "StatefulSet"], id="owners"),
+        pytest.param([owned("ReplicaSet"), of_kind("ReplicaSet")], [], id="owners that are there"),
+        pytest.param([owned("DaemonSet"), owned("Job")], [], id="owners that decide nothing"),
+        pytest.param([pod("p", priorityClassName="high")], ["PriorityClass"], id="a class"),
+        pytest.param([pod("p", priorityClassName="system-node-critical")], [], id="a class of every cluster"),
+        pytest.param(
+            [pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])],
+            ["PersistentVolumeClaim"],
+            id="a claim",
+        ),
+        pytest.param(
+            [of_kind("PersistentVolumeClaim", spec={"volumeName": "v", "storageClassName": "s"})],
+            ["PersistentVolume", "StorageClass"],
+            id="what a claim names",
+        ),
+        pytest.param(
+            [pod("p", resourceClaims=[{"name": "d", "resourceClaimName": "d"}])],
+            ["DeviceClass", "ResourceClaim", "ResourceSlice"],
+            id="devices",
+        ),
+        pytest.param(
+            [pod("p", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NEAR]}})],
+            ["Namespace"],
+            id="namespaces by their labels",
+        ),
+    ],
+)
+def test_kinds_that_a_dump_lacks(objects: list[Object], kinds: list[str]) -> None:
+    assert lacking([NODE, of_kind("Service"), *objects]) == kinds
+    assert lacking([NODE, *objects]) == sorted([*kinds, "Service"])

@@ -56,6 +56,11 @@ RESOURCES: dict[tuple[str, str], GVR] = {
     ("resource.k8s.io", "DeviceClass"): DEVICE_CLASSES,
     ("resource.k8s.io", "DeviceTaintRule"): DEVICE_TAINT_RULES,
 }
+# How to take a dump of them all but devices, which not every cluster has; with Jobs, by which Pods are found.
+TAKE_DUMP = (
+    "kubectl get nodes,pods,ns,svc,rs,deploy,sts,rc,jobs,pdb,pvc,pv,sc,csinodes,csidrivers,csistoragecapacities,"
+    "volumeattachments,priorityclasses,runtimeclasses,limits -A -o yaml"
+)
 # What a dump lacks where it was taken with `kubectl get nodes,pods`: classes that every cluster has.
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 # Namespaces that cannot be deleted (the admission plugin NamespaceLifecycle).
@@ -144,11 +149,7 @@ class ClusterObjects:
         """What `kubectl get nodes,pods,... -A -o yaml` printed. Raises DumpError."""
         made = cls(objects, definitions=load_definitions())
         if not made.lister(NODES).list():
-            raise DumpError(
-                "there are no Nodes in the dump: take it with "
-                '"kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,pdb,pvc,pv,storageclasses,'
-                'csinodes,csidrivers,priorityclasses,limitranges -A -o yaml"'
-            )
+            raise DumpError(f'there are no Nodes in the dump: take it with "{TAKE_DUMP}"')
         return made
 
     @classmethod
