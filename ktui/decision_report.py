@@ -41,10 +41,11 @@ def _message(decision: Decision) -> str:
     return str(decision["message"] or decision.get("bindingMessage", ""))
 
 
-def sections(decision: Decision, *, nodes: int = SHOWN_NODES, level: int = 2) -> list[Section]:
-    """All there is to a decision; of many nodes the first `nodes`."""
+def sections(decision: Decision, *, nodes: int = SHOWN_NODES, level: int = 2, details: bool = False) -> list[Section]:
+    """What there is to a decision; of many nodes the first `nodes`. Where the time went is one of the details."""
     made = [Section(headline(decision), _facts(decision), level=level)]
-    for part in (_filters(decision, nodes), _scores(decision, nodes), _preemption(decision), *_course(decision)):
+    parts = [_filters(decision, nodes), _scores(decision, nodes), _preemption(decision), _moves(decision)]
+    for part in [*parts, *([_durations(decision)] if details else ())]:
         if part is not None:
             part.level = level + 1
             made.append(part)
@@ -113,17 +114,35 @@ def _preemption(decision: Decision) -> Section | None:
     return Section("PREEMPTION", [], ("node", "victims", "pdb violations", "pods", ""), list(rows))
 
 
-def _course(decision: Decision) -> list[Section]:
-    """Where the time went, and what moved the Pod between queues."""
-    made = []
-    durations = [d for d in decision["durations"] if d["wall_ms"] > 0]
-    if durations:
-        rows = [(d["extensionPoint"], d["plugin"], f"{d['wall_ms']:.3f}") for d in durations]
-        made.append(Section("DURATIONS", [], ("extension point", "plugin", "ms"), list(rows)))
-    if decision["moves"]:
-        moves = [(m["time"], m["event"], m["to"], m.get("plugin", "")) for m in decision["moves"]]
-        made.append(Section("QUEUE", [], ("time", "event", "to", "by the hint of"), list(moves)))
-    return made
+_MOVE = ("time", "event", "to", "by the hint of")
+
+
+def _moves(holder: Decision) -> Section | None:
+    """What moved the Pod between queues: before an attempt, or before it was ever tried."""
+    rows = [(move["time"], move["event"], move["to"], move.get("plugin", "")) for move in holder["moves"]]
+    return Section("QUEUE", [], _MOVE, list(rows)) if rows else None
+
+
+def _durations(decision: Decision) -> Section | None:
+    rows = [
+        (d["extensionPoint"], d["plugin"], f"{d['wall_ms']:.3f}") for d in decision["durations"] if d["wall_ms"] > 0
+    ]
+    return Section("DURATIONS", [], ("extension point", "plugin", "ms"), list(rows)) if rows else None
+
+
+def waiting(view: dict[str, Any]) -> list[Section]:
+    """Where a Pod waits now, and for whom; `view` is what the scheduler keeps on it."""
+    queue = view["queue"]
+    if queue is None:
+        return []
+    attempts = "1 attempt" if queue["attempts"] == 1 else f"{queue['attempts']} attempts"
+    line = f"{view['pod']} waits in the {queue['in']} queue after {attempts}"
+    if queue["gatedBy"]:
+        line += f", gated by {queue['gatedBy']}" + (f": {why}" if (why := queue.get("gatedMessage")) else "")
+    elif plugins := [*queue["unschedulablePlugins"], *queue["pendingPlugins"]]:
+        line += f", until an event helps that {', '.join(plugins)} would take"
+    moves = _moves(queue) if not view["decisions"] else None
+    return [Section("", [line], _MOVE, moves.rows if moves is not None else [])]
 
 
 SUMMARY = ("pod", "attempt", "result", "node", "feasible", "ties", "message")

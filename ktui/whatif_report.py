@@ -30,7 +30,7 @@ def placements(outcomes: Sequence[Json], *, nodes: int, details: bool) -> list[S
     if details or len(outcomes) == 1:
         for outcome in outcomes:
             if not outcome.get("gate"):
-                made += decision_report.sections(outcome["decision"], nodes=nodes)
+                made += decision_report.sections(outcome["decision"], nodes=nodes, details=details)
     return made
 
 

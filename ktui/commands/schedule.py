@@ -184,7 +184,7 @@ def _compare(asked: WhatIf, before: By, after: By, look: Look) -> None:
 def explain(target: str, namespace: str, name: str, look: Look) -> None:
     """Show the decisions that the running scheduler keeps on the Pods of an object."""
     from ktui.connect import ask
-    from ktui.decision_report import SUMMARY, sections, summary
+    from ktui.decision_report import SUMMARY, sections, summary, waiting
     from ktui.report import Section
     from ktui.whatif import parse_target
 
@@ -200,11 +200,11 @@ def explain(target: str, namespace: str, name: str, look: Look) -> None:
         rows = [summary(view["decisions"][0]) for view in views if view["decisions"]]
         made.append(Section(f"{len(views)} Pods of {target}", [], SUMMARY, list(rows), level=1))
     for view in views:
-        made += _waiting(view)
+        made += waiting(view)
         if view["decisions"] and (len(views) == 1 or look.details):
-            made += sections(view["decisions"][0], nodes=look.nodes)
+            made += sections(view["decisions"][0], nodes=look.nodes, details=look.details)
             for earlier in view["decisions"][1:] if look.details else ():
-                made += sections(earlier, nodes=look.nodes)
+                made += sections(earlier, nodes=look.nodes, details=look.details)
         if len(view["decisions"]) > 1 and len(views) == 1:
             older = [summary(decision) for decision in view["decisions"][1:]]
             made.append(Section("EARLIER ATTEMPTS", [], SUMMARY, list(older), level=3))
@@ -220,21 +220,3 @@ async def views_of(client: Client, kind: str, name: str, *, namespace: str) -> l
 
         keys = await pod_keys(client, kind, name, namespace=namespace)
     return [await client.request("GET", DECISION, query={"pod": [key]}) for key in keys]
-
-
-def _waiting(view: Json) -> list[Section]:
-    """Where a Pod waits now, and for whom."""
-    from ktui.report import Section
-
-    queue = view["queue"]
-    if queue is None:
-        return []
-    attempts = "1 attempt" if queue["attempts"] == 1 else f"{queue['attempts']} attempts"
-    line = f"{view['pod']} waits in the {queue['in']} queue after {attempts}"
-    if queue["gatedBy"]:
-        line += f", gated by {queue['gatedBy']}"
-    elif plugins := [*queue["unschedulablePlugins"], *queue["pendingPlugins"]]:
-        line += f", until an event helps that {', '.join(plugins)} would take"
-    rows = [(move["time"], move["event"], move["to"], move.get("plugin", "")) for move in queue["moves"]]
-    shown = rows if not view["decisions"] else []
-    return [Section("", [line], ("time", "event", "to", "by the hint of"), list(shown))]

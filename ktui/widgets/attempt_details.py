@@ -41,7 +41,9 @@ def waiting_parts(found: Json, colours: Colours) -> list[Text]:
     """A Pod that was never tried: where it waits, and for what."""
     waiting = found["queue"]
     lines = [Text(short_pod(found["pod"]), "bold")]
-    if waiting["gatedBy"]:
+    if waiting["gatedBy"] not in ("", "SchedulingGates"):
+        state = f"◷ gated by {waiting['gatedBy']}: {waiting['gatedMessage']}"
+    elif waiting["gatedBy"]:
         state = "◷ gated: it has scheduling gates, and is not tried while it has"
     else:
         state = "◐ in line: not tried yet"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.decision_report import summary
+from ktui.decision_report import sections, summary, waiting
 from ktui.models.remedies import remedies
 from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, result_words, verdict, why_ahead
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
@@ -165,6 +165,24 @@ def test_a_pod_that_was_never_tried_says_what_it_waits_for() -> None:
     text = "\n".join(part.plain for part in waiting_parts(attempts_on("default/gated"), {}))
     assert "◷ gated" in text
     assert "by the hint of SchedulingGates" in text
+
+
+def test_a_pod_that_is_gated_by_another_plugin_says_why() -> None:
+    found = attempts_on("default/gated")
+    missing = 'could not find ResourceClaim "default/gpu"'
+    gated = {**found, "queue": {**found["queue"], "gatedBy": "DynamicResources", "gatedMessage": missing}}
+    told = f"gated by DynamicResources: {missing}"
+    assert f"◷ {told}" in [part.plain for part in waiting_parts(gated, {})]
+    (section,) = waiting(gated)
+    assert section.lines == [f"default/gated waits in the unschedulable queue after 0 attempts, {told}"]
+    assert len(section.rows) == len(found["queue"]["moves"])
+
+
+def test_where_the_time_went_is_told_last_and_only_in_detail() -> None:
+    attempt = attempts_on(SPREAD)["decisions"][0]
+    titles = [section.title for section in sections(attempt)][1:]
+    assert titles == ["FILTER", "SCORE", "QUEUE"]
+    assert [section.title for section in sections(attempt, details=True)][1:] == [*titles, "DURATIONS"]
 
 
 def test_of_many_nodes_the_fullest_are_shown_and_the_rest_is_counted(model: SchedulerModel) -> None:

@@ -157,7 +157,9 @@ async def test_claims_of_a_pod(world: World) -> None:
         await made.world.clock.sleep(1)
         found = made.scheduler.queue.find("default/p")
         assert found is not None
-        assert found[0].gating_plugin == "DynamicResources"
+        told = found[0].to_json()
+        missing = 'could not find ResourceClaim "default/gpu"'
+        assert (told["gatedBy"], told["gatedMessage"]) == ("DynamicResources", missing)
         written = await made.admin.create(RESOURCE_CLAIMS, claim(), namespace="default")
         condition = await made.condition("p")
         assert condition["message"].startswith("0/2 nodes are available: request r: device class gpus does not exist.")

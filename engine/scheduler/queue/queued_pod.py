@@ -48,6 +48,7 @@ class QueuedPod:
     unschedulable_plugins: dict[str, None] = field(default_factory=dict)
     pending_plugins: dict[str, None] = field(default_factory=dict)
     gating_plugin: str = ""
+    gating_message: str = ""  # of the plugin that turned the pod away last
     gating_events: list[ClusterEvent] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
     moves: deque[Move] = field(default_factory=lambda: deque(maxlen=KEPT_MOVES))
@@ -75,5 +76,6 @@ class QueuedPod:
             "unschedulablePlugins": list(self.unschedulable_plugins),
             "pendingPlugins": list(self.pending_plugins),
             "gatedBy": self.gating_plugin,
+            "gatedMessage": self.gating_message if self.gated else "",
             "moves": [move.to_json() for move in self.moves],
         }

@@ -281,14 +281,14 @@ class SchedulingQueue:
         profile = queued.pod.scheduler_name
         plugins = self._pre_enqueue.get(profile, [])
         asked, started = list[tuple[str, str, float]](), wall()
-        turned_away = ""
+        turned_away = message = ""
         # The plugin that turned it away before is asked first.
         for plugin in sorted(plugins, key=lambda p: p.name != queued.gating_plugin):
             began = wall()
             status = plugin.pre_enqueue(queued.pod)
             asked.append((plugin.name, status.code.label, wall() - began))
             if not status.ok:
-                turned_away = plugin.name
+                turned_away, message = plugin.name, status.message
                 break
         self._metrics.gated(asked, profile, wall() - started)
         if not turned_away:
@@ -298,7 +298,7 @@ class SchedulingQueue:
             self._metrics.rejected([turned_away], profile)
         queued.unschedulable_plugins[turned_away] = None
         queued.flushed = False
-        queued.gating_plugin = turned_away
+        queued.gating_plugin, queued.gating_message = turned_away, message
         queued.gating_events = self._hints.events_of(turned_away, profile)
         self._gate(queued, event)
         return False
