@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -151,24 +152,38 @@ def _runs_out(reason: str, found: Json) -> str:
 
 def comparison(pairs: Sequence[Json], before: str, after: str) -> list[Section]:
     """Which Pods go elsewhere under another configuration, and which plugins make it so."""
-    moved = [pair for pair in pairs if pair["differs"]]
+    made = [*_unserved(pairs, "before", before), *_unserved(pairs, "after", after)]
+    moved = [pair for pair in pairs if pair["differs"] and not _is_unserved(pair)]
     title = f"{len(moved)} of {len(pairs)} Pods go elsewhere with {after} than with {before}"
     rows = [
         (
             pair["pod"],
             _where(pair["before"]),
             _where(pair["after"]),
-            "" if pair["differs"] else "same",
+            "no profile" if _is_unserved(pair) else "" if pair["differs"] else "same",
         )
         for pair in pairs
     ]
-    made = [Section(title, _made_up(pairs), ("pod", before, after, ""), list(rows), level=1)]
+    made.append(Section(title, _made_up(pairs), ("pod", before, after, ""), list(rows), level=1))
     made += [_scores(pair, before, after) for pair in moved if pair["before"]["scores"] or pair["after"]["scores"]]
     for pair in moved:
         for name, side in ((before, pair["before"]), (after, pair["after"])):
             if side["message"]:
                 made.append(Section(f"{pair['pod']} with {name}", [side["message"]]))
     return made
+
+
+def _is_unserved(pair: Json) -> bool:
+    return any(pair[side].get("unserved") for side in ("before", "after"))
+
+
+def _unserved(pairs: Sequence[Json], side: str, name: str) -> list[Section]:
+    """Of Pods that a configuration has no profile for: they wait, whatever the other one does with them."""
+    waiting = Counter(pair[side]["message"] for pair in pairs if pair[side].get("unserved"))
+    return [
+        Section(f"with {name} {message}", [f"{count} of {len(pairs)} Pods would wait for ever"], level=1)
+        for message, count in waiting.items()
+    ]
 
 
 def _where(side: Json) -> str:

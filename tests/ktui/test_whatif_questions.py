@@ -10,6 +10,7 @@ import pytest
 from engine.api.types import Object
 from engine.scheduler import SchedulerConfiguration
 from engine.scheduler.configuration import ExtenderConfiguration
+from engine.scheduler.framework.profile import Profile
 from ktui import whatif_report
 from ktui.commands import UsageError
 from ktui.report import plain
@@ -174,4 +175,19 @@ def test_a_workload_may_have_a_prefix_of_a_name_as_well() -> None:
     assert lines[:2] == [
         "2 of 2 Pods would be placed; nothing is bound",
         "the names of the Pods of Job default/gen- are made up: their controller would name them",
+    ]
+
+
+def test_pods_that_a_configuration_has_no_profile_for_go_nowhere() -> None:
+    gangs = SchedulerConfiguration(profiles=(Profile(), Profile("gangs")))
+    wanted = [pod("g1", schedulerName="gangs"), pod("g2", schedulerName="gangs"), pod("p")]
+    pairs = asyncio.run(WhatIf([node("a")], wanted).compare(gangs, SchedulerConfiguration()))
+    first, table = whatif_report.comparison(pairs, "the cluster's own", "other.yaml")
+    assert first.title == 'with other.yaml no profile serves schedulerName "gangs"; there are: default-scheduler'
+    assert first.lines == ["2 of 3 Pods would wait for ever"]
+    assert table.title == "0 of 3 Pods go elsewhere with other.yaml than with the cluster's own"
+    assert list(table.rows) == [
+        ("default/g1", "a", "-", "no profile"),
+        ("default/g2", "a", "-", "no profile"),
+        ("default/p", "a", "a", "same"),
     ]

@@ -39,6 +39,8 @@ def _side(outcome: Outcome, nodes: list[str]) -> Object:
     shown: Object = {"node": outcome.node, "message": outcome.message, "preempted": outcome.preempted}
     if outcome.evicted_by:
         shown["evictedBy"] = outcome.evicted_by
+    if outcome.unserved:
+        shown["unserved"] = True
     shown["scores"] = {node: _weighted(scores[node]) for node in nodes if node in scores}
     return shown
 

@@ -55,6 +55,7 @@ class Outcome:
     evicted_by: str = ""
     remedies: list[NodeRemedies] = field(default_factory=list)
     made_for: str = ""
+    unserved: bool = False  # no profile is for its schedulerName
 
     def to_json(self) -> Object:
         shown: Object = {"pod": self.pod, "node": self.node, "message": self.message}
@@ -162,7 +163,7 @@ class Simulation:
         if framework is None:
             known = ", ".join(self._frameworks)
             why = f'no profile serves schedulerName "{info.scheduler_name}"; there are: {known}'
-            return Outcome(info.key, self._decision(info), gate=why, message=why)
+            return Outcome(info.key, self._decision(info), gate=why, message=why, unserved=True)
         self.cluster.add({"apiVersion": "v1", "kind": "Pod", **made})
         settle_claims(made, self.cluster)
         if gate := no_claims or self._gate(framework, info):
