@@ -191,6 +191,8 @@ class Kubelet:
             self.loop.config(update)
 
     def _node_changed(self, old: Object | None, new: Object | None, origin: Origin) -> None:
+        if new is None:
+            self.agent.deleted()
         cidr = ((new or {}).get("spec") or {}).get("podCIDR", "")
         if cidr and not self.simulated.cni.ready:
             self._configure_network(cidr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.types import LEASES, NODES, Object
+from engine.api.types import GVR, LEASES, NODES, Object
 from engine.config import NodeConfig
 from engine.kubelet.runtime import SimulatedRuntime
 from engine.world import World
@@ -115,13 +115,44 @@ async def test_images_show_in_the_nodes_status(world: World) -> None:
         assert image["names"][1] == "docker.io/library/nginx:1.27"
 
 
-async def test_a_deleted_node_registers_again(world: World) -> None:
-    async with running(world) as node:
-        first = await node_of(node)
-        await node.admin.delete(NODES, NODE)
-        await node.sleep(310)
+async def names(node: Node, resource: GVR) -> list[str]:
+    return [each["metadata"]["name"] for each in (await node.admin.list(resource)).items]
 
-        assert (await node_of(node))["metadata"]["uid"] != first["metadata"]["uid"]
+
+async def test_a_deleted_node_is_not_registered_again_before_the_kubelet_starts_again(world: World) -> None:
+    async with api_server(world) as api:
+        first = kubelet_on(api, world)
+        await first.start()
+        node = Node(world, api, first)
+        await node.sleep(1)
+        before = await node_of(node)
+        await node.admin.delete(NODES, NODE)
+        await node.admin.delete(LEASES, NODE, namespace="kube-node-lease")  # as the garbage collector does
+        await node.sleep(700)
+        assert await names(node, NODES) == []
+        assert await names(node, LEASES) == []
+        await first.stop()
+        second = kubelet_on(api, world)
+        await second.start()
+        await node.sleep(1)
+        assert (await node_of(node))["metadata"]["uid"] != before["metadata"]["uid"]
+        assert await names(node, LEASES) == [NODE]
+        await second.stop()
+
+
+async def test_a_node_that_is_created_by_hand_is_taken_over(world: World) -> None:
+    async with running(world) as node:
+        await node.admin.delete(NODES, NODE)
+        await node.sleep(60)
+        made = await node.admin.create(NODES, {"metadata": {"name": NODE}})
+        await node.sleep(11)
+        found = await node_of(node)
+        assert found["metadata"]["uid"] == made["metadata"]["uid"]
+        [ready] = [item["status"] for item in found["status"]["conditions"] if item["type"] == "Ready"]
+        assert ready == "True"
+        assert found["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.")
+        lease = await node.admin.get(LEASES, NODE, namespace="kube-node-lease")
+        assert [each["uid"] for each in lease["metadata"]["ownerReferences"]] == [made["metadata"]["uid"]]
 
 
 async def test_a_kubelet_that_comes_back_takes_its_containers_over(world: World) -> None:

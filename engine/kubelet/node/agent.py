@@ -1,7 +1,8 @@
 """Registers the node, keeps its status and its lease (kubelet_node_status.go).
 
 The status is looked at every ten seconds and written when it has changed or is five minutes old; what changes it
-visibly (the network becoming ready) is written at once.
+visibly (the network becoming ready) is written at once. A Node that is deleted stays so: a kubelet registers but once,
+when it starts (registrationCompleted; kubernetes issues 71398, 115761). It takes over one that is created by hand.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ class NodeAgent:
         self._tasks = Supervisor(f"kubelet {config.name} node")
         self._reported = float("-inf")
         self._last: Object = {}
+        self._uid = ""  # of the Node whose status `_last` is
+        self._deleted = False
         self._updating = False
         self._again = False
 
@@ -79,10 +82,18 @@ class NodeAgent:
     async def _run(self) -> None:
         await self._register()
         while True:
-            if self.registered is not None:
-                await self._lease.renew(self.registered)
+            if (node := self._node()) is not None:
+                await self._lease.renew(node)
             await self.update_status()
             await self._world.clock.sleep(RENEW_INTERVAL * (1 + RENEW_JITTER * self._rng.random()))
+
+    def deleted(self) -> None:
+        """The Node is gone."""
+        self._deleted = True
+
+    def _node(self) -> Object | None:
+        """The Node, None once it is deleted. What was registered stands for it until the informer has it."""
+        return self._current() or (None if self._deleted else self.registered)
 
     def say(self, reason: str, message: str = "") -> None:
         """An event of the node (whose uid is its name there, as upstream has it)."""
@@ -97,6 +108,7 @@ class NodeAgent:
         while True:
             try:
                 self.registered = await self._try_to_register()
+                self._uid = self.registered["metadata"]["uid"]
                 self.say(events.NODE_ALLOCATABLE_ENFORCED, "Updated Node Allocatable limit across pods")
                 return
             except (ApiError, ConnectionError) as error:
@@ -157,9 +169,11 @@ class NodeAgent:
             self._updating = False
 
     async def update_status(self) -> None:
-        node = self._current() or self.registered
+        node = self._node()
         if node is None:
             return
+        if node["metadata"]["uid"] != self._uid:
+            self._uid, self._last = node["metadata"]["uid"], {}
         old = self._last or node.get("status") or {}
         new = node_status(await self._facts(), old)
         now = self._world.clock.monotonic()
@@ -170,12 +184,7 @@ class NodeAgent:
             if patch is not None:
                 answer = await self._client.patch(NODES, self._config.name, patch, subresource="status")
                 new = answer.get("status") or new
-        except ApiError as error:
-            log.warning("error updating node status of %s, will retry: %s", self._config.name, error)
-            if error.code == 404:
-                await self._register()
-            return
-        except ConnectionError as error:
+        except (ApiError, ConnectionError) as error:
             log.warning("error updating node status of %s, will retry: %s", self._config.name, error)
             return
         self._note_transitions(old, new)
