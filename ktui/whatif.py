@@ -31,10 +31,10 @@ LOGS = re.compile(
 )
 
 
-def read_objects(files: Sequence[str]) -> list[Object]:
-    """The objects of manifests, Lists taken apart. Raises UsageError."""
+def read_objects(files: Sequence[str]) -> list[tuple[str, Object]]:
+    """The objects of manifests, Lists taken apart, each with its file. Raises UsageError."""
     try:
-        return _objects(manifests.sources(list(files), recursive=False, stdin=sys.stdin.read))
+        return list(_objects(manifests.sources(list(files), recursive=False, stdin=sys.stdin.read)))
     except CommandError as error:
         raise UsageError(str(error)) from error
 
@@ -44,19 +44,17 @@ def read_dump(files: Sequence[str]) -> list[Object]:
     folders of folders among it. Raises UsageError."""
     try:
         sources = manifests.sources(list(files), recursive=True, stdin=sys.stdin.read)
-        return _objects(replace(source, read=partial(_without_logs, source)) for source in sources)
+        return [obj for _, obj in _objects(replace(each, read=partial(_without_logs, each)) for each in sources)]
     except CommandError as error:
         raise UsageError(str(error)) from error
 
 
-def _objects(sources: Iterable[manifests.Source]) -> list[Object]:
+def _objects(sources: Iterable[manifests.Source]) -> Iterator[tuple[str, Object]]:
     """Raises CommandError, UsageError."""
-    return [
-        obj
-        for source in sources
-        for document in manifests.documents(source)
-        for obj in _flattened(decoding.require_object(document), document.source)
-    ]
+    for source in sources:
+        for document in manifests.documents(source):
+            for obj in _flattened(decoding.require_object(document), document.source):
+                yield document.source, obj
 
 
 def _without_logs(source: manifests.Source) -> str:
@@ -93,13 +91,15 @@ def read_configuration(file: str) -> SchedulerConfiguration:
 @dataclass(frozen=True, slots=True)
 class WhatIf:
     """A cluster's objects, and which Pods to place: those of `wanted`, else those that `target` (KIND/NAME) means,
-    else those that are pending. `target` Pods are taken off their nodes first."""
+    else those that are pending. `target` Pods are taken off their nodes first. `files` says where each of `wanted`
+    stands, for messages."""
 
     objects: list[Object]
     wanted: list[Object] = field(default_factory=list)
     target: str = ""
     namespace: str = "default"
     seed: str = "1"
+    files: list[str] = field(default_factory=list)
     version: str = ""  # of Kubernetes; "" is the newest
 
     async def place(self, configuration: SchedulerConfiguration) -> list[Outcome]:
@@ -109,7 +109,7 @@ class WhatIf:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, version=self.version)
             if self.wanted:
-                return [await _placed(simulation, pod, of) for of, pod in self._new_pods(cluster, simulation)]
+                return await self._place_wanted(cluster, simulation)
             again = list(self._old_pods(cluster, simulation))
             return [await simulation.place(pod, admitted=True) for pod in again]
         except DumpError as error:
@@ -124,7 +124,10 @@ class WhatIf:
         try:
             cluster = ClusterObjects.of_dump(self.objects)
             simulation = Simulation(cluster, configuration, seed=self.seed, version=self.version, preemption=False)
-            first = self._workloads(cluster)[0]
+            workloads, problems = self._workloads(cluster)
+            if problems:
+                raise _several(problems)
+            first = workloads[0][1]
             require_name(first)
             like = key_of(first) if first["kind"] == "Pod" else ""
             found = await capacity(simulation, more_of(first, cluster, limit), like=like, made_for=made_for(first))
@@ -143,28 +146,55 @@ class WhatIf:
         pairs = compare(await self.place(before), await self.place(after))
         return [pair.to_json() for pair in pairs]
 
-    def _new_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterator[tuple[str, Object]]:
-        """Each Pod with the workload that it is made for, as `made_for` has it. A Pod of the same name is placed
-        again."""
-        for obj in self._workloads(cluster):
-            for pod in pods_of(obj, cluster):
-                metadata = pod["metadata"]
-                present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
-                if present is not None:
-                    simulation.take_away(present)
-                yield made_for(obj), pod
+    async def _place_wanted(self, cluster: ClusterObjects, simulation: Simulation) -> list[Outcome]:
+        """Raises UsageError, which tells of all that cannot be read or admitted."""
+        outcomes: list[Outcome] = []
+        workloads, problems = self._workloads(cluster)
+        for at, obj in workloads:
+            try:
+                pods = self._new_pods(obj, cluster, simulation)
+                outcomes += [await _placed(simulation, pod, made_for(obj)) for pod in pods]
+            except DumpError as error:
+                problems.append(self._told(at, error))
+        if problems:
+            raise _several(problems)
+        return outcomes
 
-    def _workloads(self, cluster: ClusterObjects) -> list[Object]:
-        """The workloads that are wanted, once what they stand on (claims, classes, ...) is added to the cluster."""
-        workloads = []
-        for obj in self.wanted:
+    def _new_pods(self, obj: Object, cluster: ClusterObjects, simulation: Simulation) -> Iterator[Object]:
+        """The Pods of a workload. A Pod of the same name is placed again."""
+        for pod in pods_of(obj, cluster):
+            metadata = pod["metadata"]
+            present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
+            if present is not None:
+                simulation.take_away(present)
+            yield pod
+
+    def _workloads(self, cluster: ClusterObjects) -> tuple[list[tuple[int, Object]], list[str]]:
+        """The workloads that are wanted and their places, once what they stand on (claims, classes, ...) is added to
+        the cluster; and what is wrong with that."""
+        workloads: list[tuple[int, Object]] = []
+        problems: list[str] = []
+        for at, obj in enumerate(self.wanted):
             if is_workload(obj):
-                workloads.append(_in_namespace(obj, self.namespace))
-            else:
+                workloads.append((at, _in_namespace(obj, self.namespace)))
+                continue
+            try:
                 cluster.add(obj, self.namespace)
-        if not workloads:
+            except DumpError as error:
+                problems.append(self._told(at, error))
+        if not workloads and not problems:
             raise UsageError("there are no Pods and no workloads in the files")
-        return workloads
+        return workloads, problems
+
+    def _told(self, at: int, error: DumpError) -> str:
+        """The error with the object that is wanted there, and its file."""
+        obj, message = self.wanted[at], str(error)
+        metadata = obj.get("metadata")
+        name = (metadata.get("name") or metadata.get("generateName")) if isinstance(metadata, dict) else ""
+        whose = f"{obj['kind']} {name}: "
+        if name and not message.startswith(whose):
+            message = whose + message
+        return f"{self.files[at]}: {message}" if self.files else message
 
     def _old_pods(self, cluster: ClusterObjects, simulation: Simulation) -> Iterable[Object]:
         if not self.target:
@@ -180,6 +210,11 @@ class WhatIf:
         for pod in found:
             simulation.take_away(pod)
         return [_unbound(pod) for pod in found]
+
+
+def _several(problems: list[str]) -> UsageError:
+    """Each on a line of its own, as kubectl tells of several."""
+    return UsageError(f"\n{UsageError.prefix}: ".join(problems))
 
 
 async def _placed(simulation: Simulation, pod: Object, of: str) -> Outcome:

@@ -94,12 +94,14 @@ def schedule(
     from ktui.whatif import WhatIf, read_dump, read_objects
 
     there = None if cluster else _running_cluster(name)
+    wanted = read_objects(filename or [])
     asked = WhatIf(
         read_dump(cluster or []) if there is None else there.objects,
-        read_objects(filename or []),
+        [obj for _, obj in wanted],
         target=target,
         namespace=namespace,
         seed=seed,
+        files=[file for file, _ in wanted],
         version=there.version if there is not None else "",
     )
     by = _read_by(config) if config else _own_by(there)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from engine.scheduler.framework.profile import Profile
 from ktui import whatif_report
 from ktui.commands import UsageError
 from ktui.report import plain
-from ktui.whatif import WhatIf
+from ktui.whatif import WhatIf, read_objects
 from tests.scheduler.objects import container, node, pod
 
 
@@ -191,3 +194,32 @@ def test_pods_that_a_configuration_has_no_profile_for_go_nowhere() -> None:
         ("default/g2", "a", "-", "no profile"),
         ("default/p", "a", "a", "same"),
     ]
+
+
+def test_all_that_is_wrong_with_files_is_told_with_its_file_and_name(tmp_path: Path) -> None:
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 3, "template": {"spec": {"containers": [container()], "priorityClassName": "nope"}}},
+    }
+    nameless = {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [container()]}}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": []}
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    items = [pod("fine"), pod("class", priorityClassName="nope"), deployment]
+    first.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    items = [pod("number", cpu="four"), nameless, pod("last"), claim]
+    second.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    wanted = read_objects([str(first), str(second)])
+    asked = WhatIf([node("a")], [obj for _, obj in wanted], files=[file for file, _ in wanted])
+    with pytest.raises(UsageError) as failure:
+        asyncio.run(asked.place(SchedulerConfiguration()))
+    told = str(failure.value).split("\nerror: ")
+    assert [line.partition(" cannot be handled")[0] for line in told] == [
+        f'{second}: PersistentVolumeClaim c: PersistentVolumeClaim in version "v1"',
+        f"{first}: Pod class: no PriorityClass with name nope was found",
+        told[2],
+        f'{second}: Pod number: Pod in version "v1"',
+        f"{second}: a Pod has no metadata.name",
+    ]
+    assert re.fullmatch(rf"{first}: Deployment web: Pod web-\S+: no PriorityClass with name nope was found", told[2])
