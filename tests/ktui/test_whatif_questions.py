@@ -17,7 +17,7 @@ from engine.scheduler.framework.profile import Profile
 from ktui import whatif_report
 from ktui.commands import UsageError
 from ktui.report import plain
-from ktui.whatif import WhatIf, read_objects
+from ktui.whatif import WhatIf, read_configuration, read_objects
 from tests.scheduler.objects import container, node, pod
 
 
@@ -102,6 +102,29 @@ def test_a_pod_that_a_later_one_evicts_is_not_counted_as_placed() -> None:
     assert "default/low a 1/1 - evicted afterwards by default/high" in lines
     assert "default/high a 1/1 - after preempting default/low" in lines
     assert told([node("a")], high, low)[0] == "1 of 2 Pods would be placed; nothing is bound"
+
+
+PREEMPTING_NOBODY = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {postFilter: {disabled: [{name: "*"}]}}
+"""
+
+
+def test_a_configuration_by_which_a_pod_is_not_evicted_differs(tmp_path: Path) -> None:
+    file = tmp_path / "mild.yaml"
+    file.write_text(PREEMPTING_NOBODY)
+    low, high = pod("low", cpu="3500m", priority=1), pod("high", cpu="3500m", priority=2)
+    asked = WhatIf([node("a")], [low, high])
+    pairs = asyncio.run(asked.compare(SchedulerConfiguration(), read_configuration(str(file))))
+    lines = [" ".join(line.split()) for line in plain(whatif_report.comparison(pairs, "one", "mild")).splitlines()]
+    assert lines[:4] == [
+        "2 of 2 Pods go elsewhere with mild than with one",
+        "POD ONE MILD",
+        "default/low a, then evicted a",
+        "default/high a -",
+    ]
 
 
 def counted(objects: list[Object], *wanted: Object, limit: int = 100) -> list[str]:
