@@ -163,6 +163,8 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
+            if not self.screen_stack:
+                return  # the screens are gone, the app is about to be
             self._last_key = self.session.world.clock.monotonic()
         await super().on_event(event)
 

@@ -50,3 +50,10 @@ async def test_the_wheel_looks_back_and_follows_again_at_the_end(show: Show) -> 
         for _ in range(20):
             canvas.post_message(events.MouseScrollDown(canvas, 5, 5, 0, 0, 0, False, False, False))
         await driver.until(lambda: canvas.following)
+
+
+async def test_a_wheel_that_turns_while_the_app_ends_breaks_nothing(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        canvas = driver.find(FlowCanvas)
+    assert not driver.app.screen_stack
+    await driver.app.on_event(events.MouseScrollDown(canvas, 5, 5, 0, 0, 0, False, False, False))
