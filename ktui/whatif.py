@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api.types import PODS, Object
+from engine.client.indexer import object_key
 from engine.kubectl import decoding, manifests
 from engine.kubectl.errors import CommandError
 from engine.scheduler.configuration import SchedulerConfiguration
@@ -148,26 +149,35 @@ class WhatIf:
 
     async def _place_wanted(self, cluster: ClusterObjects, simulation: Simulation) -> list[Outcome]:
         """Raises UsageError, which tells of all that cannot be read or admitted."""
-        outcomes: list[Outcome] = []
+        announced: dict[str, tuple[int, str, Object]] = {}  # of a Pod that the files have twice the second counts
         workloads, problems = self._workloads(cluster)
         for at, obj in workloads:
             try:
-                pods = self._new_pods(obj, cluster, simulation)
-                outcomes += [await _placed(simulation, pod, made_for(obj)) for pod in pods]
+                for pod in self._new_pods(obj, cluster, simulation):
+                    announced[object_key(pod)] = at, made_for(obj), pod
             except DumpError as error:
                 problems.append(self._told(at, error))
+        outcomes: list[Outcome] = []
+        for at, of, pod in announced.values() if not problems else ():
+            try:
+                outcome = await simulation.place(pod, admitted=True)
+            except DumpError as error:
+                problems.append(self._told(at, error))
+                continue
+            outcome.made_for = of
+            outcomes.append(outcome)
         if problems:
             raise _several(problems)
         return outcomes
 
     def _new_pods(self, obj: Object, cluster: ClusterObjects, simulation: Simulation) -> Iterator[Object]:
-        """The Pods of a workload. A Pod of the same name is placed again."""
+        """The Pods of a workload, which are all there before the first is placed. One of the same name gives way."""
         for pod in pods_of(obj, cluster):
             metadata = pod["metadata"]
             present = cluster.lister(PODS).get(metadata["name"], metadata.get("namespace") or self.namespace)
             if present is not None:
                 simulation.take_away(present)
-            yield pod
+            yield simulation.announce(pod)
 
     def _workloads(self, cluster: ClusterObjects) -> tuple[list[tuple[int, Object]], list[str]]:
         """The workloads that are wanted and their places, once what they stand on (claims, classes, ...) is added to
@@ -215,12 +225,6 @@ class WhatIf:
 def _several(problems: list[str]) -> UsageError:
     """Each on a line of its own, as kubectl tells of several."""
     return UsageError(f"\n{UsageError.prefix}: ".join(problems))
-
-
-async def _placed(simulation: Simulation, pod: Object, of: str) -> Outcome:
-    outcome = await simulation.place(pod)
-    outcome.made_for = of
-    return outcome
 
 
 def parse_target(target: str) -> tuple[str, str]:

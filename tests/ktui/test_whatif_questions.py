@@ -13,7 +13,9 @@ import pytest
 from engine.api.types import Object
 from engine.scheduler import SchedulerConfiguration
 from engine.scheduler.configuration import ExtenderConfiguration
+from engine.scheduler.configuration.loading import load
 from engine.scheduler.framework.profile import Profile
+from engine.scheduler.plugins.coscheduling import GROUP_LABEL, MIN_AVAILABLE_LABEL
 from ktui import whatif_report
 from ktui.commands import UsageError
 from ktui.report import plain
@@ -246,3 +248,18 @@ def test_all_that_is_wrong_with_files_is_told_with_its_file_and_name(tmp_path: P
         f"{second}: a Pod has no metadata.name",
     ]
     assert re.fullmatch(rf"{first}: Deployment web: Pod web-\S+: no PriorityClass with name nope was found", told[2])
+
+
+def test_a_gang_is_there_in_full_before_its_first_pod_is_placed() -> None:
+    gangs = load(
+        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: "
+        "[{plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}}]}"
+    )
+    members = [pod(f"g{number}", cpu="1", labels={GROUP_LABEL: "g", MIN_AVAILABLE_LABEL: "3"}) for number in range(3)]
+    outcomes = asyncio.run(WhatIf([node("a", cpu="4")], members).place(gangs))
+    assert [outcome.node for outcome in outcomes] == ["a", "a", "a"]
+
+
+def test_of_a_pod_that_files_have_twice_the_second_counts() -> None:
+    twice = [pod("p", cpu="3"), pod("p", cpu="2"), pod("q", cpu="2")]
+    assert placed([node("a", cpu="4")], *twice) == [("default/p", "a"), ("default/q", "a")]

@@ -152,6 +152,13 @@ class Simulation:
         drop_device_claims(info, self.cluster)
         self.cluster.remove({"apiVersion": "v1", "kind": "Pod", **pod})
 
+    def announce(self, pod: Object) -> Object:
+        """The Pod as the API server takes it in: there for others to count (a gang does), but not yet placed. Raises
+        DumpError for one that it would refuse."""
+        made = self._admission.admit(pod)
+        self.cluster.add({"apiVersion": "v1", "kind": "Pod", **made})
+        return made
+
     async def place(self, pod: Object, *, admitted: bool = False) -> Outcome:
         """Find a node for a Pod and count it there. Raises DumpError for a Pod that cannot be read."""
         made = pod if admitted else self._admission.admit(pod)
