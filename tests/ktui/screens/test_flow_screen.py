@@ -104,11 +104,16 @@ async def test_c_shows_the_chain_of_components_requests(show: Show) -> None:
     async with show(size=(200, 60)) as driver:
         await apply_web(driver)
         await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
-        before = len(driver.app.flow.rows)
+
+        def chains() -> int:
+            return sum(row.kind is Kind.CHAIN for row in driver.app.flow.rows)
+
+        clients = 2  # the Deployment and its Service; components have written much more
+        await driver.until(lambda: chains() == clients)
         await driver.press("C")
-        await driver.until(lambda: len(driver.app.flow.rows) > before)
+        await driver.until(lambda: chains() > 2 * clients)
         await driver.press("C")
-        await driver.until(lambda: len(driver.app.flow.rows) <= before + 5)
+        await driver.until(lambda: chains() == clients)
 
 
 async def test_the_cursor_stops_the_following_and_end_takes_it_up(show: Show, cluster: Cluster) -> None:
