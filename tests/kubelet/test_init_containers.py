@@ -42,10 +42,10 @@ async def test_init_containers_run_one_after_another_before_the_others(world: Wo
 
 async def test_containers_share_the_files_of_a_volume(world: World) -> None:
     async with running(world) as node:
-        work = {"name": "work", "mountPath": "/work"}
-        init = shell("init", "echo made > /work/page; mkdir /work/sub; echo deep > /work/sub/page", volumeMounts=[work])
+        work = {"name": "work", "mountPath": "/made"}
+        init = shell("init", "echo made > /made/page; mkdir /made/sub; echo deep > /made/sub/page", volumeMounts=[work])
         site = {"name": "work", "mountPath": "/site", "subPath": "sub"}
-        reader = shell("app", "cat /site/page /work/page; ls /work; sleep 99", volumeMounts=[work, site])
+        reader = shell("app", "cat /site/page /made/page; ls /made; sleep 99", volumeMounts=[work, site])
         await node.run(initContainers=[init], containers=[reader], volumes=[{"name": "work", "emptyDir": {}}])
         await node.ready()
 

@@ -25,7 +25,6 @@ from engine.clock import Clock
 
 STREAM = f"{PROTOBUF};stream=watch"
 _TYPE, _OBJECT, _RAW = key(1, LENGTH), key(2, LENGTH), key(1, LENGTH)
-_DISCOVERY = ("/api", "/apis")
 LONG = 200
 _AT_ONCE = 20  # items of a list, between which the loop runs others
 
@@ -98,7 +97,7 @@ def _value(request: Request, response: Response) -> Any:
     """What the answer says: an object, or a document of discovery, which is kept as JSON."""
     if isinstance(response.body, dict) and "content-type" not in response.headers:
         return response.body
-    if isinstance(response.body, bytes) and request.path.startswith(_DISCOVERY):
+    if isinstance(response.body, bytes) and request.path.startswith("/api"):
         return orjson.loads(response.body) if response.headers.get("content-type") == JSON else None
     return None
 

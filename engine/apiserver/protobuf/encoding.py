@@ -69,11 +69,10 @@ class Encoder:
 
     def message_of(self, obj: Object) -> Message:
         """How the objects of the kind are written, without their envelope."""
-        kind, api_version = str(obj.get("kind", "")), str(obj.get("apiVersion", ""))
-        group, _, version = api_version.rpartition("/")
+        kind = str(obj.get("kind", ""))
         if kind in (_PARTIAL, _PARTIAL_LIST):
             return self._partial() if kind == _PARTIAL else self._partial_list()
-        schema = schema_of(self._definitions, GVK(group, version, kind))
+        schema = schema_of(self._definitions, GVK(*_group_version(str(obj.get("apiVersion", ""))), kind))
         if schema is None:
             raise NoProtobuf(kind)
         return self._message(schema)
