@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.crd.definitions import ExtendedDefinitions
+from engine.api.field_order import FieldOrder
 from engine.api.resource_table import FLOWCONTROL
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
@@ -56,7 +57,6 @@ from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
-from engine.apiserver.field_order import FieldOrder
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.nonresource import NonResource

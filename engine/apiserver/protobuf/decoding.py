@@ -9,65 +9,25 @@ from __future__ import annotations
 
 from base64 import b64encode
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from engine.api.errors import ApiError, bad_request
+from engine.api.field_numbers import field_numbers, message_name
 from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK
 from engine.apiserver.protobuf.wire import WireError, fields, signed
 
 MAGIC = b"k8s\0"
-_PREFIXES = (
-    "io.k8s.api.",
-    "io.k8s.apimachinery.pkg.apis.",
-    "io.k8s.apiextensions-apiserver.pkg.apis.",
-    "io.k8s.kube-aggregator.pkg.apis.",
-)
 JSON_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
 RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class _Numbered(NamedTuple):
-    """The field that a number stands for; `+MESSAGE` for an inlined message."""
-
-    name: str
-    keeps_zero: bool
-
-
 class _Unsupported(Exception):
     """A message or field whose numbers are not known here."""
-
-
-@lru_cache(maxsize=1)
-def field_numbers() -> dict[str, dict[int, _Numbered]]:
-    """The fields of every message by their numbers."""
-    text = (files(__package__) / "field_numbers.txt").read_text()
-    found: dict[str, dict[int, _Numbered]] = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
-            continue
-        message, *names = line.split()
-        number = 0
-        numbers = found[message] = {}
-        for name in names:
-            explicit, equals, rest = name.partition("=")
-            number, name = (int(explicit), rest) if equals else (number + 1, name)
-            numbers[number] = _Numbered(name.removesuffix("?"), not name.endswith("?"))
-    return found
-
-
-def field_names(message: str) -> list[str]:
-    """The JSON names of a message's fields in the order of their numbers; none of a message that is not known."""
-    found: list[str] = []
-    for _, (name, _) in sorted(field_numbers().get(message, {}).items()):
-        found.extend(field_names(name[1:]) if name.startswith("+") else [name])
-    return found
 
 
 def decode_body(definitions: Definitions, body: bytes) -> Any:
@@ -114,14 +74,6 @@ def _envelope(data: bytes) -> tuple[GVK, bytes]:
             raw = field.value
     group, _, version = api_version.rpartition("/")
     return GVK(group, version, kind), raw
-
-
-def message_name(definition: str) -> str:
-    """The message of a definition of the published schemas."""
-    for prefix in _PREFIXES:
-        if definition.startswith(prefix):
-            return definition.removeprefix(prefix)
-    return definition
 
 
 def _message(definitions: Definitions, schema: Schema, data: bytes) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from engine.api.field_numbers import field_numbers, message_name
 from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK, Object
 from engine.apiserver.protobuf.decoding import (
@@ -23,8 +24,6 @@ from engine.apiserver.protobuf.decoding import (
     JSON_SCHEMAS,
     MAGIC,
     RAW,
-    field_numbers,
-    message_name,
     schema_of,
 )
 from engine.apiserver.protobuf.wire import FIXED64, LENGTH, VARINT

@@ -13,10 +13,10 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from engine.api.field_numbers import field_names, message_name
 from engine.api.resources import ResourceInfo
 from engine.api.schema import FIELDS_V1, RAW_EXTENSION, Definitions, Schema
 from engine.api.types import GVK, Object
-from engine.apiserver.protobuf.decoding import field_names, message_name
 
 Arrange = Callable[[Any], Any]
 
