@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from engine.rng import Rng
 from engine.store import log, log_compaction, snapshot
 from engine.store.committer import Committer, Proposal
 from engine.store.draft import Draft
-from engine.store.evaluation import Decision, decide, delete_keys
+from engine.store.evaluation import Decision, decide
 from engine.store.hashing import hash_of
 from engine.store.index import Index, Revision
 from engine.store.inspection import (
@@ -31,7 +31,8 @@ from engine.store.inspection import (
     watcher_info,
 )
 from engine.store.journal import Journal
-from engine.store.leases import Lease, LeaseChange, Lessor, check_ttl
+from engine.store.leases import Lease, LeaseChange, Lessor
+from engine.store.leasing import Leasing
 from engine.store.members import (
     BAD_TRANSFEREE,
     Alarm,
@@ -50,7 +51,6 @@ from engine.store.types import (
     CompactedError,
     Compare,
     FutureRevisionError,
-    LeaseNotFoundError,
     NoSpaceError,
     Operation,
     Put,
@@ -75,9 +75,7 @@ class SqliteStore:
         self, journal: Journal | None, loaded: log.Loaded, *, clock: Clock, rng: Rng, quota: int, retention: Retention
     ) -> None:
         self._clock = clock
-        self._rng = rng
         self._closed = False
-        self.may_expire: Callable[[], bool] = lambda: True  # whether leases may end now: only a leader ends them
         self._journal = journal
         self._store_id = loaded.store_id or hashed_id(rng.seed, rng.name)
         self._tasks = Supervisor("store")
@@ -90,6 +88,9 @@ class SqliteStore:
         self._lessor = Lessor(clock, self._expire)
         self._recorder = Recorder()
         self._committer = Committer(journal, self._tasks, apply=self._apply, refuse=self._refuse)
+        self.leasing = Leasing(
+            self._lessor, self._draft, rng, lambda revision, lease: self._submit(revision, lease=lease)
+        )
         self._upkeep = Upkeep(
             self._index,
             journal,
@@ -195,12 +196,12 @@ class SqliteStore:
         if self._closed:
             raise StoreError("etcdserver: server stopped")
 
-    async def _submit(
+    def _submit(
         self, revision: Revision | None = None, *, lease: LeaseChange | None = None, compact_revision: int = 0
-    ) -> None:
+    ) -> asyncio.Future[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._committer.submit(Proposal(done, revision=revision, lease=lease, compact_revision=compact_revision))
-        await done
+        return done
 
     def _apply(self, proposals: list[Proposal]) -> None:
         """These are durable: make them visible."""
@@ -234,61 +235,21 @@ class SqliteStore:
         self._check_open()
         if self._upkeep.alarms:
             raise NoSpaceError
-        ttl = check_ttl(ttl)
-        lease_id = lease_id or self._rng.bits(62) + 1
-        self._lessor.reserve(lease_id)
-        try:
-            await self._submit(lease=LeaseChange(lease_id, ttl))
-        finally:
-            self._lessor.unreserve(lease_id)
-        return lease_id
+        return await self.leasing.grant(ttl, lease_id)
 
     async def lease_keep_alive(self, lease_id: int) -> int:
-        lease = self._lease(lease_id)
-        self._lessor.renew(lease)
-        return lease.ttl
+        return self.leasing.keep_alive(lease_id)
 
     async def lease_revoke(self, lease_id: int) -> None:
         self._check_open()
-        await self._revoke(self._lease(lease_id))
-
-    def _lease(self, lease_id: int) -> Lease:
-        lease = self._lessor.get(lease_id)
-        if lease is None:
-            raise LeaseNotFoundError
-        return lease
-
-    async def _revoke(self, lease: Lease) -> None:
-        """Delete the keys of a lease in one revision, and the lease."""
-        lease.ending = True
-        await self._submit(self._delete_leased(lease), lease=LeaseChange(lease.id, 0))
-
-    def _delete_leased(self, lease: Lease) -> Revision | None:
-        held = {**lease.keys, **dict.fromkeys(self._draft.staged_with_lease(lease.id))}
-        keys = [key for key in sorted(held) if (kv := self._draft.get(key)) is not None and kv.lease == lease.id]
-        changes = delete_keys(self._draft, keys, self._draft.revision + 1)
-        if not changes:
-            return None
-        self._draft.revision += 1
-        return Revision(self._draft.revision, "", changes)
+        await self.leasing.revoke(lease_id)
 
     def _expire(self, lease: Lease) -> None:
-        """A lease has run out: its revocation joins the next batch; if that fails, the lessor tries again."""
         if not self._closed:
-            lease.ending = True
-            if not self.may_expire():
-                self._lessor.revocation_failed(lease.id)
-                return
-            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            done.add_done_callback(lambda future: future.exception())
-            revision = self._delete_leased(lease)
-            self._committer.submit(Proposal(done, revision=revision, lease=LeaseChange(lease.id, 0)))
+            self.leasing.expire(lease)
 
     async def lease_time_to_live(self, lease_id: int) -> tuple[int, int, list[bytes]]:
-        lease = self._lessor.get(lease_id)
-        if lease is None:
-            return -1, 0, []
-        return int(self._lessor.remaining(lease)), lease.ttl, sorted(lease.keys)
+        return self.leasing.time_to_live(lease_id)
 
     async def leases(self) -> list[int]:
         """The ids of all leases."""

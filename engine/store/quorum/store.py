@@ -35,7 +35,7 @@ class QuorumStore:
 
     def __init__(self, inner: SqliteStore, quorum: Quorum, latency: Latency) -> None:
         self.quorum = quorum
-        inner.may_expire = lambda: quorum.leader is not None
+        inner.leasing.may_expire = lambda: quorum.leader is not None
         self._inner = inner
         self._latency = latency
 
