@@ -11,7 +11,7 @@ from operator import eq, gt, lt, ne
 from typing import NamedTuple
 
 from engine.store.draft import Draft
-from engine.store.index import Change, Revision, bounds
+from engine.store.index import Change, Revision, bounds, more
 from engine.store.leases import Lessor
 from engine.store.types import (
     CompactedError,
@@ -209,7 +209,7 @@ class _Run:
             self.historic.append((position, request))
             return RangeResponse(self._seen, [], False, 0)
         kvs, count = self.draft.range(request)
-        return RangeResponse(self._seen, kvs, 0 < request.limit < count, count)
+        return RangeResponse(self._seen, kvs, more(request, count), count)
 
 
 def delete_keys(draft: Draft, keys: Sequence[bytes], revision: int) -> list[Change]:

@@ -59,10 +59,17 @@ def arrange(kvs: list[KeyValue], request: Range) -> tuple[list[KeyValue], int]:
     if request.count_only:
         return [], count
     if request.sort_target != "key" or request.sort_order == "descend":
+        if request.limit > 0 and request.sort_order == "none":
+            kvs = kvs[: request.limit + 1]  # etcd looks one further by key, and sorts what it then has
         kvs = sorted(kvs, key=_SORT_KEYS[request.sort_target], reverse=request.sort_order == "descend")
     if request.limit > 0:
         kvs = kvs[: request.limit]
     return without_values(kvs) if request.keys_only else kvs, count
+
+
+def more(request: Range, count: int) -> bool:
+    """Whether a request's limit has left out some of the `count` in its interval."""
+    return 0 < request.limit < count and not request.count_only
 
 
 def without_values(kvs: list[KeyValue]) -> list[KeyValue]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from engine.store import log
 from engine.store.evaluation import check_range, check_revision
-from engine.store.index import Index, Revision, arrange, bounds
+from engine.store.index import Index, Revision, arrange, bounds, more
 from engine.store.inspection import LogEntry, entries
 from engine.store.journal import Journal
 from engine.store.quieting import QuietHistory
@@ -40,7 +40,7 @@ class Reader:
             kvs, count = index.range(request)
         else:
             kvs, count = arrange(await self._from_log(self._journal, request), request)
-        return RangeResponse(index.revision, kvs, 0 < request.limit < count, count)
+        return RangeResponse(index.revision, kvs, more(request, count), count)
 
     async def _from_log(self, journal: Journal, request: Range) -> list[KeyValue]:
         interval = bounds(request.key, request.range_end)

@@ -37,6 +37,7 @@ async def filled(store: SqliteStore) -> SqliteStore:
         pytest.param(Range(b"/", b"0", limit=-1, sort_order="descend"), b"cba", False, 3, id="negative-limit-sorted"),
         pytest.param(Range(b"/", b"0", revision=-1), b"abc", False, 3, id="negative-revision"),
         pytest.param(Range(b"/", b"0", count_only=True), b"", False, 3, id="count-only"),
+        pytest.param(Range(b"/", b"0", count_only=True, limit=1), b"", False, 3, id="count-only-has-no-more"),
         pytest.param(Range(b"/", b"0", revision=4), b"abc", False, 3, id="before-the-delete"),
         pytest.param(Range(b"/", b"0", revision=6), b"bc", False, 2, id="after-the-delete"),
         pytest.param(Range(b"/", b"0", revision=2), b"a", False, 1, id="before-most"),
@@ -47,6 +48,10 @@ async def filled(store: SqliteStore) -> SqliteStore:
         pytest.param(Range(b"/", b"0", sort_target="mod"), b"cba", False, 3, id="by-mod-revision"),
         pytest.param(Range(b"/", b"0", sort_target="create"), b"bca", False, 3, id="by-create-revision"),
         pytest.param(Range(b"/", b"0", sort_target="value"), b"cab", False, 3, id="by-value"),
+        pytest.param(Range(b"/", b"0", sort_target="mod", limit=1), b"b", True, 3, id="a-limit-without-order-is-by-key"),
+        pytest.param(
+            Range(b"/", b"0", sort_target="mod", sort_order="ascend", limit=1), b"c", True, 3, id="with-one-it-is-not"
+        ),
         pytest.param(
             Range(b"/", b"0", sort_target="version", sort_order="descend", limit=1), b"b", True, 3, id="by-version"
         ),

@@ -12,7 +12,7 @@ from typing import Any
 
 from aetcd import rpc
 
-from engine.store.index import bounds
+from engine.store.index import bounds, more
 from engine.store.types import (
     Compare,
     DeleteRange,
@@ -88,7 +88,7 @@ def range_response(request: Range, responses: Sequence[Any], revision: int) -> R
     kvs = [key_value(kv) for kv in found.kvs if not own or kv.key != CAUSE_KEY]
     if request.limit > 0:
         kvs = kvs[: request.limit]
-    return RangeResponse(revision, kvs, 0 < request.limit < count, count)
+    return RangeResponse(revision, kvs, more(request, count), count)
 
 
 # -- transactions
