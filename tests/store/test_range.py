@@ -48,7 +48,7 @@ async def filled(store: SqliteStore) -> SqliteStore:
         pytest.param(Range(b"/", b"0", sort_target="mod"), b"cba", False, 3, id="by-mod-revision"),
         pytest.param(Range(b"/", b"0", sort_target="create"), b"bca", False, 3, id="by-create-revision"),
         pytest.param(Range(b"/", b"0", sort_target="value"), b"cab", False, 3, id="by-value"),
-        pytest.param(Range(b"/", b"0", sort_target="mod", limit=1), b"b", True, 3, id="a-limit-without-order-is-by-key"),
+        pytest.param(Range(b"/", b"0", sort_target="mod", limit=1), b"b", True, 3, id="limit-without-order"),
         pytest.param(
             Range(b"/", b"0", sort_target="mod", sort_order="ascend", limit=1), b"c", True, 3, id="with-one-it-is-not"
         ),
