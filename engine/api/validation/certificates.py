@@ -96,7 +96,8 @@ def _conditions(obj: Object, kind: str = "") -> list[Object]:
 
 def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    if error := _request_error(spec.get("request") or ""):
+    request = spec.get("request") or ""
+    if error := request_error(request) or _signature_error(request):
         problems.invalid("spec.request", spec.get("request"), error)
     _usages(spec.get("usages") or [], before.get("usages") or [], problems)
     signer = spec.get("signerName") or ""
@@ -122,15 +123,27 @@ def _blocks(encoded: str) -> list[tuple[str, str]]:
         return []
 
 
-def _request_error(encoded: str) -> str:
+def request_error(encoded: str) -> str:
+    """Why a signing request cannot be read, in the words of Go's crypto/x509."""
     blocks = _blocks(encoded)
     if not blocks or blocks[0][0] != "CERTIFICATE REQUEST":
         return "PEM block type must be CERTIFICATE REQUEST"
+    if not blocks[0][1].strip():
+        return "asn1: syntax error: sequence truncated"
     try:
-        request = x509.load_pem_x509_csr(base64.b64decode(encoded))
-        return "" if request.is_signature_valid else "x509: ECDSA verification failure"
-    except (ValueError, UnsupportedAlgorithm, InvalidSignature):
+        x509.load_pem_x509_csr(base64.b64decode(encoded))
+    except (ValueError, UnsupportedAlgorithm):
         return "asn1: structure error: tags don't match"
+    return ""
+
+
+def _signature_error(encoded: str) -> str:
+    """Of a signing request that can be read."""
+    try:
+        signed = x509.load_pem_x509_csr(base64.b64decode(encoded)).is_signature_valid
+    except (ValueError, UnsupportedAlgorithm, InvalidSignature):
+        signed = False
+    return "" if signed else "x509: ECDSA verification failure"
 
 
 def _usages(usages: list[str], before: list[str], problems: Problems) -> None:

@@ -5,11 +5,13 @@ Source: plugin/pkg/admission/noderestriction/admission.go.
 
 from __future__ import annotations
 
-from engine.api.errors import not_found
 from engine.api.types import NODES, PODS, Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.node_certificates import NodeCertificates
 from engine.apiserver.admission.node_pods import mirror_pod_refusal
+from engine.apiserver.admission.node_tokens import NodeTokens, not_listed
 from engine.apiserver.authentication.user import NODE_PREFIX, NODES_GROUP
+from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.nodes import node_of
 from engine.apiserver.lookup import Lookup
 
@@ -38,8 +40,10 @@ _OWN_PREFIXES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 class NodeRestriction(Plugin):
     name = "NodeRestriction"
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, authorizer: UnionAuthorizer) -> None:
         self._lookup = lookup
+        self._tokens = NodeTokens(lookup, authorizer)
+        self._certificates = NodeCertificates(lookup, authorizer)
 
     async def mutate(self, attributes: Attributes) -> bool:
         node = node_of(attributes.user)
@@ -63,7 +67,11 @@ class NodeRestriction(Plugin):
             case "resourceslices.resource.k8s.io":
                 self._slice(attributes, node)
             case "serviceaccounts/token":
-                await self._token(attributes, node)
+                await self._tokens.admit(attributes, node)
+            case "certificatesigningrequests.certificates.k8s.io":
+                self._certificates.admit_signing_request(attributes, node)
+            case "podcertificaterequests.certificates.k8s.io":
+                await self._certificates.admit_pod_request(attributes, node)
             case "persistentvolumeclaims/status":
                 self._claim_status(attributes, node)
             case "persistentvolumeclaims":
@@ -85,7 +93,7 @@ class NodeRestriction(Plugin):
                 raise denied(attributes, why)
             found = await self._lookup.find(NODES, "", node)
             if found is None:
-                raise not_found(NODES, node)
+                raise not_listed(NODES, "node", node)
             uid, owner = found["metadata"]["uid"], pod["metadata"]["ownerReferences"][0].get("uid", "")
             if owner != uid:
                 raise denied(attributes, f"node {node} UID mismatch: expected {owner} got {uid}")
@@ -114,7 +122,7 @@ class NodeRestriction(Plugin):
     async def _eviction(self, attributes: Attributes, node: str) -> None:
         pod = await self._lookup.find(PODS, attributes.namespace, attributes.name)
         if pod is None:
-            raise not_found(PODS, attributes.name)
+            raise not_listed(PODS, "pod", attributes.name)
         if _node_name(pod) != node:
             raise denied(attributes, f"node {node} can only evict pods with spec.nodeName set to itself")
 
@@ -137,6 +145,8 @@ class NodeRestriction(Plugin):
             raise denied(attributes, why)
         if _taints(new) != _taints(old):
             raise denied(attributes, f"node {_quoted(node)} is not allowed to modify taints")
+        if _owners(new) != _owners(old):
+            raise denied(attributes, f"node {_quoted(node)} is not allowed to modify ownerReferences")
         self._labels(attributes, (old["metadata"].get("labels") or {}), new, node)
 
     @staticmethod
@@ -167,26 +177,6 @@ class NodeRestriction(Plugin):
             verb = attributes.operation.value.lower()
             raise denied(attributes, f"can only {verb} ResourceSlice with the same NodeName as the requesting node")
 
-    async def _token(self, attributes: Attributes, node: str) -> None:
-        """Tokens are for the Pods of the node only, and bound to them."""
-        reference = ((attributes.object or {}).get("spec") or {}).get("boundObjectRef") or {}
-        if reference.get("apiVersion") != "v1" or reference.get("kind") != "Pod" or not reference.get("name"):
-            raise denied(attributes, "node requested token not bound to a pod")
-        uid = reference.get("uid")
-        if not uid:
-            raise denied(attributes, "node requested token with a pod binding without a uid")
-        pod = await self._lookup.find(PODS, attributes.namespace, reference["name"])
-        if pod is None:
-            raise not_found(PODS, reference["name"])
-        if uid != pod["metadata"]["uid"]:
-            raise denied(
-                attributes,
-                f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
-                "have been deleted and then recreated",
-            )
-        if _node_name(pod) != node:
-            raise denied(attributes, "node requested token bound to a pod scheduled on a different node")
-
     def _claim_status(self, attributes: Attributes, node: str) -> None:
         new, old = attributes.object or {}, attributes.old or {}
         if _but_reported(new) != _but_reported(old):
@@ -213,6 +203,10 @@ def _node_name(pod: Object | None) -> str:
 
 def _taints(node: Object) -> object:
     return (node.get("spec") or {}).get("taints") or []
+
+
+def _owners(node: Object) -> object:
+    return node["metadata"].get("ownerReferences") or []
 
 
 def _config_source(node: Object) -> object:

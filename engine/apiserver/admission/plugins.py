@@ -80,7 +80,7 @@ def default_plugins(
         NamespaceLifecycle(lookup),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),
         ServiceAccount(lookup, names, clock),
-        NodeRestriction(lookup),
+        NodeRestriction(lookup, authorizer),
         TaintNodesByCondition(),
         PodSecurity(lookup, caches, pods=resources.get(*PODS), namespaces=resources.get(*NAMESPACES)),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),

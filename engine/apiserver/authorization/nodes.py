@@ -24,6 +24,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 _VOLUMES = GVR("", "v1", "persistentvolumes")
 _ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 _SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
+_POD_CERTIFICATES = GVR("certificates.k8s.io", "v1", "podcertificaterequests")
 _OWN_VERBS = frozenset(("get", "create", "update", "patch", "delete"))
 _WRITES = frozenset(("create", "update", "patch"))
 _READS = frozenset(("get", "list", "watch"))
@@ -66,12 +67,8 @@ class NodeAuthorizer:
                 return await self._read(node, asked, secrets_of)
             case "", "configmaps":
                 return await self._read(node, asked, config_maps_of)
-            case "", "persistentvolumeclaims" if asked.subresource == "status":
-                if asked.verb not in ("update", "patch"):
-                    return "can only get/update/patch this type"
-                return await self._related(node, asked, claims_of)
             case "", "persistentvolumeclaims":
-                return self._not_a_get(asked) or await self._related(node, asked, claims_of)
+                return self._no_use_of_a_claim(asked) or await self._related(node, asked, claims_of)
             case "", "persistentvolumes":
                 return self._not_a_get(asked) or await self._volume(node, asked)
             case "resource.k8s.io", "resourceclaims":
@@ -86,6 +83,8 @@ class NodeAuthorizer:
                 return _csi_node(node, asked)
             case "resource.k8s.io", "resourceslices":
                 return await self._slice(node, asked)
+            case "certificates.k8s.io", "podcertificaterequests":
+                return await self._pod_certificate(node, asked)
             case "", "nodes":
                 return _node(node, asked)
             case "", "pods":
@@ -151,7 +150,7 @@ class NodeAuthorizer:
         """Whether the object itself names the node."""
         if not asked.name:
             return "No Object name found"
-        found = await self._lookup.find(gvr, "", asked.name)
+        found = await self._lookup.find(gvr, asked.namespace, asked.name)
         return None if ((found or {}).get("spec") or {}).get("nodeName") == node else _unrelated(node)
 
     async def _token(self, node: str, asked: Attributes) -> str | None:
@@ -177,6 +176,21 @@ class NodeAuthorizer:
             "delete, deletecollection"
         )
 
+    async def _pod_certificate(self, node: str, asked: Attributes) -> str | None:
+        """What a request may say is the NodeRestriction plugin's to see."""
+        if asked.subresource:
+            return "nodes may not access the status subresource of PodCertificateRequests"
+        match asked.verb:
+            case "create":
+                return None
+            case "get":
+                return await self._placed(node, asked, _POD_CERTIFICATES)
+            case "list" | "watch":
+                if _selects(asked, "spec.nodeName", node):
+                    return None
+                return "can only list/watch podcertificaterequests with spec.nodeName field selector"
+        return "nodes may only create, get, list and watch PodCertificateRequests"
+
     async def _pod(self, node: str, asked: Attributes) -> str | None:
         match asked.subresource, asked.verb:
             case "", "get":
@@ -198,6 +212,11 @@ class NodeAuthorizer:
             if pod["metadata"]["name"] == asked.name:
                 return None
         return _unrelated(node)
+
+    def _no_use_of_a_claim(self, asked: Attributes) -> str | None:
+        if asked.subresource != "status":
+            return self._not_a_get(asked)
+        return None if asked.verb in ("update", "patch") else "can only get/update/patch this type"
 
     @staticmethod
     def _not_a_get(asked: Attributes) -> str | None:

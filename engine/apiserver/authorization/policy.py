@@ -195,6 +195,8 @@ ROLES: Mapping[str, Role] = {
             f"node.k8s.io: runtimeclasses: {R}",
             "resource.k8s.io: resourceclaims: get",
             f"resource.k8s.io: resourceslices: create,delete,deletecollection,patch,update,{R}",
+            f"certificates.k8s.io: clustertrustbundles: {R}",
+            f"certificates.k8s.io: podcertificaterequests: create,{R}",
         )
     ),
     "system:node-bootstrapper": Role((f"certificates.k8s.io: certificatesigningrequests: create,{R}",)),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.api.csi_migration import migrated_driver
 from engine.api.types import GVR, Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -19,7 +20,7 @@ from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, Pre
 from engine.scheduler.framework.profile import at_least
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
-from engine.scheduler.migrated_volumes import limited_volume, migrated_driver, provisioning_driver
+from engine.scheduler.migrated_volumes import limited_volume, provisioning_driver
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.claims import (
     CLAIMS,
