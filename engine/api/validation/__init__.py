@@ -10,7 +10,7 @@ from engine.api.errors import Cause
 from engine.api.resource_table import ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION
 from engine.api.resources import ResourceInfo
 from engine.api.turns import Work, at_once
-from engine.api.types import Object
+from engine.api.types import GVK, Object
 from engine.api.validation import text
 from engine.api.validation.metadata import NameRule, object_meta, object_meta_update, own_finalizers
 from engine.api.validation.pods import template_as_before
@@ -27,8 +27,9 @@ __all__ = [
     "validate_update",
 ]
 
-# Groups whose validation takes metadata as apimachinery does, without core's word on finalizers.
-_ANY_FINALIZERS = (ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION)
+# Groups whose validation takes metadata as apimachinery does, or not at all, without core's word on finalizers.
+_ANY_FINALIZERS = (ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION, "policy")
+_OLD_EVENT = GVK("", "v1", "Event")
 
 
 def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
@@ -129,5 +130,7 @@ class _Metadata:
 
 
 def _finalizers(info: ResourceInfo, metadata: Object, problems: Problems) -> None:
-    if not info.custom and info.gvr.group not in _ANY_FINALIZERS:
+    if not metadata.get("finalizers") or info.custom:
+        return
+    if info.gvr.group not in _ANY_FINALIZERS and info.gvk != _OLD_EVENT:
         own_finalizers(metadata, problems)

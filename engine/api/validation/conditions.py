@@ -24,15 +24,17 @@ def conditions(found: Sequence[Object], path: str, problems: Problems) -> None:
     for index, condition in enumerate(found):
         kind = condition.get("type", "")
         if kind in seen:
-            problems.duplicate(f"{path}[{index}].type", kind)
+            problems.duplicate(f"{path}[{index}]", kind)
         seen.add(kind)
         _condition(condition, f"{path}[{index}]", problems)
 
 
 def _condition(condition: Object, path: str, problems: Problems) -> None:
-    label_key(condition.get("type", ""), f"{path}.type", problems)
-    if condition.get("status", "") not in ("False", "True", "Unknown"):
-        problems.not_supported(f"{path}.status", condition.get("status", ""), ("False", "True", "Unknown"))
+    if not condition.get("type"):
+        problems.required(f"{path}.type")
+    else:
+        label_key(condition["type"], f"{path}.type", problems)
+    problems.one_of(f"{path}.status", condition.get("status"), ("False", "True", "Unknown"))
     generation = condition.get("observedGeneration", 0)
     if generation < 0:
         problems.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")

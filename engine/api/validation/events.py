@@ -39,10 +39,6 @@ def event(obj: Object, problems: Problems) -> None:
     _legacy(obj, problems, names={}, controller="reportingComponent")
 
 
-def event_update(new: Object, old: Object, problems: Problems) -> None:
-    event(new, problems)
-
-
 def new_event(obj: Object, problems: Problems) -> None:
     _legacy(obj, problems, names=_NEW_NAMES, controller="reportingController")
     _series(obj, problems)

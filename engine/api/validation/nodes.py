@@ -125,7 +125,10 @@ def _kept_ranges(new: Sequence[str], old: Sequence[str], problems: Problems) -> 
 
 def runtime_class(obj: Object, problems: Problems) -> None:
     handler = obj.get("handler", "")
-    problems.all_invalid("handler", handler, text.dns_label(handler))
+    if not handler:
+        problems.required("handler", "must be a valid DNS label")
+    else:
+        problems.all_invalid("handler", handler, text.dns_label(handler))
     if "overhead" in obj:
         requirements({"limits": obj["overhead"].get("podFixed", {})}, "overhead", problems)
     scheduling = obj.get("scheduling", {})

@@ -7,7 +7,7 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_selector
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import IMMUTABLE, Problems
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 
@@ -89,16 +89,6 @@ def _subject(subject: Object, path: str, problems: Problems, *, namespaced: bool
         problems.not_supported(f"{path}.kind", kind, _SUBJECTS)
 
 
-def role_binding_update(new: Object, old: Object, problems: Problems) -> None:
-    role_binding(new, problems)
-    _same_role(new, old, problems)
-
-
-def cluster_role_binding_update(new: Object, old: Object, problems: Problems) -> None:
-    cluster_role_binding(new, problems)
-    _same_role(new, old, problems)
-
-
-def _same_role(new: Object, old: Object, problems: Problems) -> None:
+def same_role(new: Object, old: Object, problems: Problems) -> None:
     if new.get("roleRef") != old.get("roleRef"):
-        problems.invalid("roleRef", internal("RoleRef", new.get("roleRef", {})), "cannot change roleRef")
+        problems.invalid("roleRef", internal("RoleRef", new.get("roleRef", {})), IMMUTABLE)

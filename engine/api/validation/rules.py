@@ -94,6 +94,18 @@ def _as_new(create: Create) -> Update:
 
 
 _WHOLE, _CHANGED = Metadata.WHOLE, Metadata.CHANGED
+
+
+def _twice(create: Create, *updates: Update) -> Sequence[Update | Metadata]:
+    """Where upstream's strategy checks the new object, and then calls a check of the update that does so again."""
+    return (_WHOLE, _as_new(create), _CHANGED, _as_new(create), *updates)
+
+
+def _then(create: Create, *updates: Update) -> Sequence[Update | Metadata]:
+    """Where upstream checks the new object, and then what has changed."""
+    return (_WHOLE, _as_new(create), _CHANGED, *updates)
+
+
 _TEMPLATE = "spec.template"
 
 
@@ -107,21 +119,24 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("", "ReplicationController"): Rules(
         workloads.replication_controller,
         status=workload_status.replica_set_status,
-        steps=(
-            *(_WHOLE, _as_new(workloads.replication_controller)),
-            *(_CHANGED, _as_new(workloads.replication_controller)),
-        ),
+        steps=_twice(workloads.replication_controller),
         template=_TEMPLATE,
     ),
     ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
     ("apps", "DaemonSet"): Rules(
-        workloads.daemon_set, workloads.daemon_set_update, workload_status.daemon_set_status, template=_TEMPLATE
+        workloads.daemon_set,
+        status=workload_status.daemon_set_status,
+        steps=_twice(workloads.daemon_set, workloads.selector_update),
+        template=_TEMPLATE,
     ),
     ("apps", "Deployment"): Rules(
         workloads.deployment, workloads.deployment_update, workload_status.deployment_status, template=_TEMPLATE
     ),
     ("apps", "ReplicaSet"): Rules(
-        workloads.replica_set, workloads.replica_set_update, workload_status.replica_set_status, template=_TEMPLATE
+        workloads.replica_set,
+        status=workload_status.replica_set_status,
+        steps=_twice(workloads.replica_set, workloads.selector_update),
+        template=_TEMPLATE,
     ),
     ("apps", "StatefulSet"): Rules(
         workloads.stateful_set,
@@ -140,7 +155,10 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ),
     ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status, template=_TEMPLATE),
     ("policy", "PodDisruptionBudget"): Rules(
-        policies.pod_disruption_budget, status=policies.pod_disruption_budget_status
+        policies.pod_disruption_budget,
+        status=policies.pod_disruption_budget_status,
+        name=text.path_segment,
+        steps=(_as_new(policies.pod_disruption_budget),),
     ),
 }
 _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
@@ -148,7 +166,7 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "ConfigMap"): Rules(
         core.config_map, steps=(_CHANGED, core.frozen_config_map, _WHOLE, _as_new(core.config_map))
     ),
-    ("", "Event"): Rules(events.event, events.event_update),
+    ("", "Event"): Rules(events.event, name=text.path_segment, steps=(_as_new(events.event),)),
     ("", "LimitRange"): Rules(quotas.limit_range, steps=(_WHOLE, _as_new(quotas.limit_range))),
     ("", "Namespace"): Rules(
         core.namespace,
@@ -183,13 +201,15 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
         storage_migrations.storage_version_migration_update,
         storage_migrations.storage_version_migration_status,
     ),
-    (NODE, "RuntimeClass"): Rules(nodes.runtime_class, nodes.runtime_class_update),
-    (RBAC, "ClusterRole"): Rules(rbac.cluster_role, name=text.path_segment),
+    (NODE, "RuntimeClass"): Rules(nodes.runtime_class, steps=_then(nodes.runtime_class, nodes.runtime_class_update)),
+    (RBAC, "ClusterRole"): Rules(rbac.cluster_role, name=text.path_segment, steps=_then(rbac.cluster_role)),
     (RBAC, "ClusterRoleBinding"): Rules(
-        rbac.cluster_role_binding, rbac.cluster_role_binding_update, name=text.path_segment
+        rbac.cluster_role_binding, name=text.path_segment, steps=_then(rbac.cluster_role_binding, rbac.same_role)
     ),
-    (RBAC, "Role"): Rules(rbac.role, name=text.path_segment),
-    (RBAC, "RoleBinding"): Rules(rbac.role_binding, rbac.role_binding_update, name=text.path_segment),
+    (RBAC, "Role"): Rules(rbac.role, name=text.path_segment, steps=_then(rbac.role)),
+    (RBAC, "RoleBinding"): Rules(
+        rbac.role_binding, name=text.path_segment, steps=_then(rbac.role_binding, rbac.same_role)
+    ),
     (SCHEDULING, "PriorityClass"): Rules(policies.priority_class, policies.priority_class_update),
 }
 _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
@@ -225,13 +245,28 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),
     (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy, networking.network_policy_update),
     (NETWORKING, "ServiceCIDR"): Rules(networking.service_cidr, networking.service_cidr_update),
-    (STORAGE, "CSIDriver"): Rules(storage.csi_driver, storage.csi_driver_update),
-    (STORAGE, "CSINode"): Rules(storage.csi_node, storage.csi_node_update),
-    (STORAGE, "CSIStorageCapacity"): Rules(storage.csi_storage_capacity, storage.csi_storage_capacity_update),
-    (STORAGE, "VolumeAttributesClass"): Rules(storage.volume_attributes_class, storage.volume_attributes_class_update),
-    (STORAGE, "StorageClass"): Rules(storage.storage_class, storage.storage_class_update),
+    (STORAGE, "CSIDriver"): Rules(storage.csi_driver, steps=_twice(storage.csi_driver, storage.csi_driver_update)),
+    (STORAGE, "CSINode"): Rules(
+        storage.csi_node,
+        steps=(*(_WHOLE, _as_new(storage.csi_node)) * 2, storage.csi_node_update),
+    ),
+    (STORAGE, "CSIStorageCapacity"): Rules(
+        storage.csi_storage_capacity, steps=_then(storage.csi_storage_capacity, storage.csi_storage_capacity_update)
+    ),
+    (STORAGE, "VolumeAttributesClass"): Rules(
+        storage.volume_attributes_class,
+        steps=(
+            *_then(storage.volume_attributes_class, storage.volume_attributes_class_update),
+            *(_WHOLE, _as_new(storage.volume_attributes_class)),
+        ),
+    ),
+    (STORAGE, "StorageClass"): Rules(
+        storage.storage_class, steps=_then(storage.storage_class, storage.storage_class_update)
+    ),
     (STORAGE, "VolumeAttachment"): Rules(
-        storage.volume_attachment, storage.volume_attachment_update, storage.volume_attachment_status
+        storage.new_volume_attachment,
+        status=storage.volume_attachment_status,
+        steps=(*(_WHOLE, _as_new(storage.volume_attachment)) * 2, storage.volume_attachment_update),
     ),
 }
 _EXTENSIONS: Mapping[tuple[str, str], Rules] = {

@@ -44,7 +44,8 @@ def _provisioner(name: str, path: str, problems: Problems) -> None:
         problems.all_invalid(path, name.lower(), text.qualified_name(name.lower()))
 
 
-def _parameters(parameters: Object, problems: Problems, *, path: str = "parameters") -> None:
+def _parameters(parameters: Object, problems: Problems) -> None:
+    path = "parameters"
     if len(parameters) > _PARAMETERS:
         problems.too_long(path, _PARAMETERS)
         return
@@ -82,15 +83,13 @@ def storage_class_update(new: Object, old: Object, problems: Problems) -> None:
 
 
 def volume_attributes_class(obj: Object, problems: Problems) -> None:
-    """Upstream tells of a spec, which the class has not."""
-    _provisioner(obj.get("driverName", ""), "spec.driverName", problems)
-    _parameters(obj.get("parameters", {}), problems, path="spec.parameters")
+    _provisioner(obj.get("driverName", ""), "driverName", problems)
+    _parameters(obj.get("parameters", {}), problems)
     if not obj.get("parameters"):
-        problems.required("spec.parameters", "must contain at least one key/value pair")
+        problems.required("parameters", "must contain at least one key/value pair")
 
 
 def volume_attributes_class_update(new: Object, old: Object, problems: Problems) -> None:
-    volume_attributes_class(new, problems)
     for field in ("driverName", "parameters"):
         if new.get(field) != old.get(field):
             problems.forbidden(field, f"updates to {field} are forbidden.")
@@ -133,7 +132,6 @@ def _token_requests(requests: list[Object], problems: Problems) -> None:
 
 
 def csi_driver_update(new: Object, old: Object, problems: Problems) -> None:
-    csi_driver(new, problems)
     after, before = new.get("spec", {}), old.get("spec", {})
     problems.immutable("spec.attachedRequired", after.get("attachRequired"), before.get("attachRequired"))
     modes = after.get("volumeLifecycleModes")
@@ -167,7 +165,6 @@ def _topology_keys(keys: list[str], path: str, problems: Problems) -> None:
 
 def csi_node_update(new: Object, old: Object, problems: Problems) -> None:
     """A driver stays as it was registered, but for how many volumes it can attach."""
-    csi_node(new, problems)
     after = {driver.get("name"): driver for driver in new.get("spec", {}).get("drivers", ())}
     for driver in old.get("spec", {}).get("drivers", ()):
         now = after.get(driver.get("name"))
@@ -190,16 +187,23 @@ def csi_storage_capacity_update(new: Object, old: Object, problems: Problems) ->
     problems.immutable("storageClassName", new.get("storageClassName", ""), old.get("storageClassName", ""))
 
 
+def new_volume_attachment(obj: Object, problems: Problems) -> None:
+    """As v1 has it, more strictly than what is stored from before (ValidateVolumeAttachmentV1)."""
+    volume_attachment(obj, problems)
+    spec = obj.get("spec", {})
+    csi_driver_name(spec.get("attacher", ""), "spec.attacher", problems)
+    volume = spec.get("source", {}).get("persistentVolumeName")
+    if volume is not None:
+        problems.all_invalid("spec.source.persistentVolumeName", volume, text.dns_subdomain(volume))
+
+
 def volume_attachment(obj: Object, problems: Problems) -> None:
     spec, status = obj.get("spec", {}), obj.get("status", {})
-    source = spec.get("source", {})
-    csi_driver_name(spec.get("attacher", ""), "spec.attacher", problems)
-    _attached(source, "spec.source", problems)
+    if not spec.get("attacher"):
+        problems.required("spec.attacher")
+    _attached(spec.get("source", {}), "spec.source", problems)
     name = spec.get("nodeName", "")
     problems.all_invalid("spec.nodeName", name, text.dns_subdomain(name))
-    if "persistentVolumeName" in source:
-        volume = source["persistentVolumeName"]
-        problems.all_invalid("spec.source.persistentVolumeName", volume, text.dns_subdomain(volume))
     _attachment_status(status, problems)
 
 
@@ -221,16 +225,16 @@ def _attachment_status(status: Object, problems: Problems) -> None:
     for field in ("attachError", "detachError"):
         error = status.get(field, {})
         if len(error.get("message", "").encode()) > _ERROR_SIZE:
-            problems.too_long(f"status.{field}.message", _ERROR_SIZE)
+            problems.too_long(f"status.{field}.message", _PARAMETERS_SIZE)  # so upstream has it
         if error.get("errorCode", 0) < 0:
             problems.invalid(f"status.{field}.errorCode", error["errorCode"], text.range_text(0, _MAX_INT32))
 
 
 def volume_attachment_update(new: Object, old: Object, problems: Problems) -> None:
-    volume_attachment(new, problems)
     if new.get("spec") != old.get("spec"):
         problems.invalid("spec", internal("VolumeAttachmentSpec", new.get("spec", {})), IMMUTABLE)
 
 
 def volume_attachment_status(new: Object, old: Object, problems: Problems) -> None:
+    volume_attachment(new, problems)
     volume_attachment_update(new, old, problems)

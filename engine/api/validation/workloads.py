@@ -146,11 +146,6 @@ def replica_set(obj: Object, problems: Problems) -> None:
     selected_template(spec, problems, kind="ReplicaSet")
 
 
-def replica_set_update(new: Object, old: Object, problems: Problems) -> None:
-    replica_set(new, problems)
-    selector_update(new, old, problems)
-
-
 def replication_controller(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec", {})
     problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
@@ -210,11 +205,6 @@ def _daemon_rolling(rolling: Object, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif not _amount(unavailable) and not _amount(surge):
         problems.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
-
-
-def daemon_set_update(new: Object, old: Object, problems: Problems) -> None:
-    daemon_set(new, problems)
-    selector_update(new, old, problems)
 
 
 def stateful_set(obj: Object, problems: Problems) -> None:

@@ -189,8 +189,8 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ATTRIBUTES,
         {"driverName": "", "parameters": {}},
         [
-            "spec.driverName: Required value",
-            "spec.parameters: Required value: must contain at least one key/value pair",
+            "driverName: Required value",
+            "parameters: Required value: must contain at least one key/value pair",
         ],
     ),
     "terms that ask nothing": (
@@ -210,7 +210,7 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ATTACHMENT,
         spec(attacher="", nodeName="n", source={"persistentVolumeName": "A"}),
         [
-            "spec.attacher: Required value",
+            *["spec.attacher: Required value"] * 2,
             f'spec.source.persistentVolumeName: Invalid value: "A": {_SUBDOMAIN}',
         ],
     ),
@@ -248,11 +248,11 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ATTACHMENT,
         spec(attacher="a/b", nodeName="n", source={}),
         [
+            f"spec.source: Required value: {NEEDS_ONE}",
             'spec.attacher: Invalid value: "a/b": a lowercase RFC 1123 subdomain must consist of lower case '
             "alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
             "'example.com', regex used for validation is "
             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-            f"spec.source: Required value: {NEEDS_ONE}",
         ],
     ),
     "an attachment of an inline volume": (
