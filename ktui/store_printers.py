@@ -29,7 +29,7 @@ def simple_kv(kv: Document, *, value_only: bool = False, as_hex: bool = False) -
 
 
 def simple_events(response: Document, *, as_hex: bool = False) -> Iterator[str]:
-    for event in response["Events"]:
+    for event in response["Events"] or ():
         yield "DELETE" if event.get("type") else "PUT"
         if "prev_kv" in event:
             yield from simple_kv(event["prev_kv"], as_hex=as_hex)
@@ -46,7 +46,7 @@ def fields_range(response: Document) -> Iterator[str]:
 
 def fields_events(response: Document) -> Iterator[str]:
     yield from fields_header(response["Header"])
-    for event in response["Events"]:
+    for event in response["Events"] or ():
         yield _field("Type", "DELETE" if event.get("type") else "PUT")
         if "prev_kv" in event:
             yield from fields_kv(event["prev_kv"], prefix="Prev")

@@ -29,6 +29,13 @@ class FutureRevisionError(StoreError):
         super().__init__("etcdserver: mvcc: required revision is a future revision")
 
 
+class EmptyRangeError(StoreError):
+    """A watch of an interval that ends before it begins."""
+
+    def __init__(self) -> None:
+        super().__init__("mvcc: watcher range is empty")
+
+
 class NoSpaceError(StoreError):
     def __init__(self) -> None:
         super().__init__("etcdserver: mvcc: database space exceeded")
@@ -173,7 +180,8 @@ class Watcher(Protocol):
     async def __anext__(self) -> WatchResponse: ...
 
     def request_progress(self) -> None:
-        """Ask for a response without events that says how far the watcher is; it comes once it has caught up."""
+        """Ask for a response without events that says how far the watcher is; it comes once it has caught up, and where
+        it starts in the future, not before whoever goes on behind that response would miss the start."""
         ...
 
     async def aclose(self) -> None: ...
@@ -229,7 +237,8 @@ class Store(Protocol):
         prev_kv: bool = False,
         filters: Collection[WatchFilter] = (),
     ) -> Watcher:
-        """Events from `start_revision` on (0: from now). Raises CompactedError if that is no longer kept."""
+        """Events from `start_revision` on (0: from now). Raises CompactedError if that is no longer kept,
+        EmptyRangeError for no interval."""
         ...
 
     async def cause(self, revision: int) -> str:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from engine.store.index import Change, Revision, bounds
-from engine.store.types import CompactedError, Event, StoreError, WatchFilter, WatchResponse
+from engine.store.types import CompactedError, EmptyRangeError, Event, StoreError, WatchFilter, WatchResponse
 
 BUFFER = 8192  # events that wait for a synced watcher before it is unsynced
 
@@ -62,11 +62,17 @@ class StoreWatcher:
                 caught_up = await self._catch_up()
                 if caught_up is not None:
                     return caught_up
-            elif self._progress_asked:
+            elif self._progress_asked and self.started:
                 self._progress_asked = False
                 return WatchResponse(self._hub.revision, [])
             else:
                 await self._wait()
+
+    @property
+    def started(self) -> bool:
+        """Whether the next revision is not before the first one wanted: what says how far a watcher is says where to
+        go on (etcd issue 20221)."""
+        return self._hub.revision + 1 >= self._first_revision
 
     async def _wait(self) -> None:
         self._wake = asyncio.get_running_loop().create_future()
@@ -120,7 +126,10 @@ class StoreWatcher:
 
     def request_progress(self) -> None:
         self._progress_asked = True
-        self.wake()
+        if self.started:
+            self.wake()
+        else:
+            self._hub.tell_when_started(self)
 
     def end_stream(self) -> None:
         self._closed = True
@@ -141,6 +150,7 @@ class WatchHub:
         self.read = read
         self._watchers: dict[StoreWatcher, None] = {}
         self._segments = _Segments()
+        self._unstarted: dict[StoreWatcher, None] = {}  # those of the future that were asked how far they are
         self._closed = False
 
     def __len__(self) -> int:
@@ -160,10 +170,11 @@ class WatchHub:
         if self._closed:
             raise StoreError("etcdserver: server stopped")
         start = start_revision or self.revision + 1
+        interval = bounds(key, range_end)
+        if interval[1] is not None and interval[0] >= interval[1]:
+            raise EmptyRangeError
         self.check_kept(start)
-        watcher = StoreWatcher(
-            self, bounds(key, range_end), next_revision=start, prev_kv=prev_kv, filters=frozenset(filters)
-        )
+        watcher = StoreWatcher(self, interval, next_revision=start, prev_kv=prev_kv, filters=frozenset(filters))
         self._watchers[watcher] = None
         self._segments.add(watcher)
         return watcher
@@ -172,6 +183,11 @@ class WatchHub:
         if watcher in self._watchers:
             del self._watchers[watcher]
             self._segments.remove(watcher)
+            self._unstarted.pop(watcher, None)
+
+    def tell_when_started(self, watcher: StoreWatcher) -> None:
+        """Wake a watcher once the revision is reached that it starts at."""
+        self._unstarted[watcher] = None
 
     def publish(self, revisions: Sequence[Revision]) -> None:
         """Hand committed revisions to the synced watchers, each revision whole."""
@@ -183,6 +199,13 @@ class WatchHub:
         self.revision = revisions[-1].revision
         for watcher in touched:
             watcher.deliver(revisions[0].revision, self.revision)
+        if self._unstarted:
+            self._wake_started()
+
+    def _wake_started(self) -> None:
+        for watcher in [watcher for watcher in self._unstarted if watcher.started]:
+            del self._unstarted[watcher]
+            watcher.wake()
 
     def _offer(self, change: Change, cause: str, touched: list[StoreWatcher]) -> None:
         watchers = self._segments.at(change.kv.key)

@@ -46,7 +46,7 @@ def command_of(context: typer.Context) -> list[str]:
 async def run_for_each(command: Sequence[str], response: dict[str, Any]) -> None:
     """Run the command for each event of a watch response, one after the other. Raises typer.Exit where it
     fails."""
-    for event in response["Events"]:
+    for event in response["Events"] or ():
         kv = event["kv"]
         environment = {
             **os.environ,

@@ -31,6 +31,7 @@ from ktui.store_client import (
 from ktui.store_keys import integer_flag, interval
 
 _COMPACTED = "watch was canceled (etcdserver: mvcc: required revision has been compacted)"
+_NO_RANGE = "watch was canceled (mvcc: watcher range is empty)"
 
 
 class Shown(NamedTuple):
@@ -101,7 +102,7 @@ async def follow(chunks: AsyncIterator[bytes], shown: Shown) -> None:
     """Print what comes until the server ends it. Raises EtcdctlError then."""
     async for response in _responses(chunks):
         if response["Canceled"]:
-            print(_COMPACTED, file=sys.stderr)
+            print(_COMPACTED if response["CompactRevision"] else _NO_RANGE, file=sys.stderr)
         elif not response["Events"]:
             print(f"progress notify: {response['Header']['revision']}", flush=True)
         print_lines(_lines(response, shown))

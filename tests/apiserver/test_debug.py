@@ -92,6 +92,14 @@ async def test_watches_of_the_store_can_be_asked_how_far_they_are(client: Client
     await client.request("POST", "/debug/ktui/store/progress", body={"watch_ids": [7]})
 
 
+async def test_a_watch_of_the_store_of_no_range_is_over_at_once(client: Client) -> None:
+    query = {"key": ["b"], "range_end": ["a"]}
+    response = await client.send("GET", "/debug/ktui/store/watch", query=query)
+    assert response.stream is not None
+    (told,) = [orjson.loads(line) async for line in response.stream]
+    assert told == {"Header": {}, "Events": None, "CompactRevision": 0, "Canceled": True, "Created": False}
+
+
 async def test_the_transactions_show_a_comparison_that_failed(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     with pytest.raises(ApiError, match="already exists"):

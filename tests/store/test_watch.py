@@ -21,6 +21,7 @@ from engine.store import (
     prefix_end,
 )
 from engine.store import watch as watch_module
+from engine.store.types import EmptyRangeError
 from tests.store.test_txn import put
 
 ALL = (b"/", prefix_end(b"/"))
@@ -175,6 +176,37 @@ async def test_progress_says_how_far_the_watcher_is(store: SqliteStore) -> None:
     behind = await store.watch(b"/busy", start_revision=2)
     behind.request_progress()
     assert [len((await behind.__anext__()).events), await behind.__anext__()] == [1, WatchResponse(2, [])]
+
+
+async def test_progress_of_a_watch_that_starts_in_the_future_comes_with_its_start(store: SqliteStore) -> None:
+    """Who went on behind an earlier one would see what was not asked for (etcd issue 20221, and
+    TestProgressIfSyncSafety_ReturnsFalseWhenStartRevAhead)."""
+    watcher = await store.watch(b"/a", start_revision=5)
+    watcher.request_progress()
+    waiting = asyncio.ensure_future(anext(watcher))
+    for revision in (2, 3):
+        await put(store, b"/a", b"%d" % revision)
+        assert not waiting.done()
+    await put(store, b"/b")
+    assert await waiting == WatchResponse(4, [])
+    await put(store, b"/a", b"5")
+    assert [event.kv.value for event in (await anext(watcher)).events] == [b"5"]
+    gone = await store.watch(b"/a", start_revision=9)
+    gone.request_progress()
+    await gone.aclose()
+    for _ in range(4):
+        await put(store, b"/a")
+
+
+@pytest.mark.parametrize(
+    ("key", "range_end"),
+    [pytest.param(b"/a", b"/a", id="ends where it begins"), pytest.param(b"/b", b"/a", id="ends before")],
+)
+async def test_a_watch_of_no_range_is_refused(store: SqliteStore, key: bytes, range_end: bytes) -> None:
+    """etcd TestV3WatchWrongRange."""
+    with pytest.raises(EmptyRangeError, match=r"^mvcc: watcher range is empty$"):
+        await store.watch(key, range_end)
+    assert store.watchers() == []
 
 
 async def test_a_closed_watch_ends_for_whoever_waits(store: SqliteStore) -> None:

@@ -45,6 +45,7 @@ from engine.clock import Clock
 from engine.store.members import Alarm, Clustered, HashedMember, Member, Registered
 from engine.store.types import (
     CompactedError,
+    EmptyRangeError,
     Range,
     Store,
     StoreError,
@@ -135,7 +136,7 @@ class EtcdEndpoints:
                 start_revision=start,
                 prev_kv=_flag(request, "prev_kv"),
             )
-        except CompactedError as error:
+        except (CompactedError, EmptyRangeError) as error:
             return Response(200, headers={"content-type": NDJSON}, stream=WatchStream(self, None, error))
         stream = WatchStream(self, watcher)
         if id := number(request, "watch_id"):

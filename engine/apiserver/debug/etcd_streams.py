@@ -6,13 +6,13 @@ import asyncio
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
 
 from engine.apiserver.debug.etcd_json import event_json
 from engine.clock import Clock, Timer
-from engine.store.types import CompactedError, Store, Watcher, WatchResponse
+from engine.store.types import CompactedError, EmptyRangeError, Store, Watcher, WatchResponse
 
 CHUNK = 256 * 1024
 PROGRESS_PERIOD = 600.0  # etcdserver/api/v3rpc watch.go, progressReportInterval
@@ -28,9 +28,12 @@ class Origin(Protocol):
 
 
 class WatchStream:
-    """The responses of a store watch; where the watcher is overtaken by a compaction, the last says so."""
+    """The responses of a store watch; where the watcher is overtaken by a compaction, the last says so. One of no range
+    is over before it has begun, so that nobody answers for it (clientv3 has that response itself)."""
 
-    def __init__(self, origin: Origin, watcher: Watcher | None, error: CompactedError | None = None) -> None:
+    def __init__(
+        self, origin: Origin, watcher: Watcher | None, error: CompactedError | EmptyRangeError | None = None
+    ) -> None:
         self._origin = origin
         self._watcher = watcher
         self._error = error
@@ -58,6 +61,8 @@ class WatchStream:
             if self._error is None:
                 raise StopAsyncIteration
             error, self._error = self._error, None
+            if isinstance(error, EmptyRangeError):
+                return _line({}, None, canceled=True)
             return self._line(WatchResponse(0, []), compacted=error.compact_revision)
         try:
             return self._line(await anext(self._watcher))
@@ -66,14 +71,8 @@ class WatchStream:
             return self._line(WatchResponse(0, []), compacted=error.compact_revision)
 
     def _line(self, response: WatchResponse, *, compacted: int = 0) -> bytes:
-        document = {
-            "Header": self._origin.header(response.revision),
-            "Events": [event_json(event) for event in response.events],
-            "CompactRevision": compacted,
-            "Canceled": bool(compacted),
-            "Created": False,
-        }
-        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+        header, events = self._origin.header(response.revision), [event_json(event) for event in response.events]
+        return _line(header, events, compacted=compacted, canceled=bool(compacted))
 
     async def aclose(self) -> None:
         if self._timer is not None:
@@ -81,6 +80,17 @@ class WatchStream:
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             await watcher.aclose()
+
+
+def _line(header: dict[str, int], events: list[dict[str, Any]] | None, *, compacted: int = 0, canceled: bool) -> bytes:
+    document = {
+        "Header": header,
+        "Events": events,
+        "CompactRevision": compacted,
+        "Canceled": canceled,
+        "Created": False,
+    }
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 class SnapshotStream:
