@@ -226,3 +226,28 @@ async def test_no_pod_grows_beyond_its_node(client: Client, default_account: Obj
     assert resized["metadata"]["generation"] == 2
     with pytest.raises(ApiError, match='pod resize is only supported on linux nodes, node "n2" is ""'):
         await resize("n2", cpu="2")
+
+
+async def test_no_pod_becomes_what_its_node_cannot_do(client: Client, default_account: Object) -> None:
+    features = {"n1": ["GuaranteedQoSPodCPUResize"], "n2": []}
+    amounts = {"cpu": "500m", "memory": "64Mi"}
+    for name, declared in features.items():
+        made = node(name, **{"kubernetes.io/os": "linux"})
+        await client.create(NODES, made)
+        await client.patch(NODES, name, {"status": {"declaredFeatures": declared}}, subresource="status")
+        guaranteed = pod(name, nodeName=name)
+        guaranteed["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        await client.create(PODS, guaranteed, namespace="default")
+
+    async def resize(name: str, cpu: str) -> Object:
+        resources = {"requests": {"cpu": cpu}, "limits": {"cpu": cpu}}
+        patch = {"spec": {"containers": [{"name": "app", "resources": resources}]}}
+        return await client.patch(PODS, name, patch, namespace="default", subresource="resize")
+
+    assert (await resize("n1", "1"))["metadata"]["generation"] == 2
+    with pytest.raises(ApiError) as caught:
+        await resize("n2", "1")
+    assert caught.value.message == (
+        'pods "n2" is forbidden: pod update requires features GuaranteedQoSPodCPUResize which are not available on '
+        'node "n2"'
+    )

@@ -13,6 +13,7 @@ from engine.apiserver.admission.certificates import (
     ClusterTrustBundleAttest,
     PodCertificateSigning,
 )
+from engine.apiserver.admission.declared_features import NodeDeclaredFeatureValidator
 from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
@@ -95,6 +96,7 @@ def default_plugins(
         CertificateSubjectRestriction(),
         DefaultIngressClass(caches, resources.get(*INGRESS_CLASSES)),
         PodTopologyLabels(caches, resources.get(*NODES)),
+        NodeDeclaredFeatureValidator(lookup),
         PodResizeValidator(lookup),
         RBACEscalation(rbac, authorizer),
         PolicyParameters(lookup, resources, authorizer),

@@ -22,7 +22,11 @@ KUBELET_PORT = 10250
 # What containerd says of itself: its default handler has a name and none.
 RUNTIME_HANDLERS = ("runc", "")
 # What a kubelet of today says that it can do beyond the least that is expected of one (KEP 5328); sorted.
-DECLARED_FEATURES = ("GuaranteedQoSPodCPUResize", "RestartAllContainersOnContainerExits")
+DECLARED_FEATURES = (
+    "GuaranteedQoSPodCPUResize",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "RestartAllContainersOnContainerExits",
+)
 _HANDLER_FEATURES = {"recursiveReadOnlyMounts": True, "userNamespaces": True}
 
 
