@@ -286,6 +286,18 @@ REFUSED: dict[str, tuple[Object, Any, int, str]] = {
         500,
         "expected a map[string]interface {}, but received a string",
     ),
+    "order of a field that there is not": (
+        {},
+        {"$setElementOrder/foo": ["a"], "foo": ["a"]},
+        500,
+        'unable to find api field in struct Pod for the json field "foo"',
+    ),
+    "order of a key of a map": (
+        {"metadata": {"labels": {"a": "b"}}},
+        {"metadata": {"labels": {"$setElementOrder/foo": ["a"]}}},
+        500,
+        "merging an object in json but data type is not struct, instead is: map",
+    ),
     "directive that is no text": (
         {"metadata": {"labels": {"a": "b"}}},
         {"metadata": {"labels": {"$patch": {"a": [1, True, None]}}}},
@@ -293,6 +305,14 @@ REFUSED: dict[str, tuple[Object, Any, int, str]] = {
         "unknown patch type: map[a:[%!s(int64=1) %!s(bool=true) <nil>]] in map: map[$patch:map[a:[1 true <nil>]]]",
     ),
 }
+
+
+def test_what_an_opaque_value_holds_cannot_be_merged() -> None:
+    revision = kind("apps", "v1", "ControllerRevision")
+    with pytest.raises(ApiError) as caught:
+        strategic_merge_patch({"data": {"spec": {"a": 1}}}, {"data": {"spec": {"b": 1}}}, revision)
+    assert caught.value.message == 'unable to find api field in struct RawExtension for the json field "spec"'
+    assert strategic_merge_patch({"data": {"spec": 1}}, {"data": {"spec": {}}}, revision) == {"data": {"spec": {}}}
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import orjson
+
 from engine.api.errors import ApiError, bad_request
 from engine.api.patch.json_patch import unprocessable
 from engine.api.schema import Schema
@@ -39,13 +41,23 @@ _UNKNOWN = FieldStrategy(None, "", "", False)
 
 
 def field_strategy(schema: Schema | None, key: str) -> FieldStrategy:
-    """The strategy of a field of an object, or of a key of a map."""
-    field = schema.field(key) if schema is not None else None
-    if field is None:
+    """The strategy of a field of a struct. Raises ApiError for what is none, and for a field that it does not have:
+    upstream asks the Go type, which knows nothing of maps and of what an opaque value holds."""
+    if schema is None:
         return _UNKNOWN
+    field = schema.properties.get(key)
+    if field is None:
+        raise _no_struct_field(schema, key)
     strategies = field.patch_strategies
     strategy = "merge" if "merge" in strategies else "replace" if "replace" in strategies else ""
     return FieldStrategy(field, strategy, field.patch_merge_key, "retainKeys" in strategies)
+
+
+def _no_struct_field(schema: Schema, key: str) -> ApiError:
+    if schema.values is not None:
+        return unnamed_error("merging an object in json but data type is not struct, instead is: map")
+    name = schema.definition.rpartition(".")[2]
+    return unnamed_error(f"unable to find api field in struct {name} for the json field {orjson.dumps(key).decode()}")
 
 
 # -- errors. Upstream answers 500 with no reason for those that it has no name for.

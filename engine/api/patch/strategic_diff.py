@@ -208,6 +208,10 @@ def _maps_conflict(left: Object, right: Object, schema: Schema | None) -> bool:
     for key, value in left.items():
         if key in (DIRECTIVE, RETAIN_KEYS) or key not in right:
             continue
+        if not isinstance(value, dict | list):
+            if _conflict(value, right[key], None):
+                return True
+            continue
         field = field_strategy(schema, key)
         if _conflict(value, right[key], field.schema, field.strategy, field.merge_key):
             return True

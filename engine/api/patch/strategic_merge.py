@@ -83,13 +83,16 @@ class Merger:
                 original[key] = None
             return
         present = original.get(key)
+        if not isinstance(value, dict | list) or type(value) is not type(present):
+            self._take(original, key, value, fresh=key not in original)
+            return
         strategy = field_strategy(schema, key)
         if isinstance(value, dict) and isinstance(present, dict) and strategy.strategy != "replace":
             original[key] = self.merge_map(present, value, strategy.schema)
         elif isinstance(value, list) and isinstance(present, list) and strategy.strategy == "merge":
             original[key] = self._merge_list(present, value, strategy.items, strategy.merge_key)
         else:
-            self._take(original, key, value, fresh=key not in original)
+            self._take(original, key, value, fresh=False)
 
     def _take(self, original: Object, key: str, value: Any, *, fresh: bool) -> None:
         """Takes a value that has nothing to merge with."""
