@@ -35,9 +35,15 @@ class FieldOrder:
     def of(self, info: ResourceInfo, gvk: GVK, obj: Object) -> Object:
         """An object of a resource in order, in the version that `gvk` names. Its values are shared."""
         if info.custom:
-            return dict(_by_name(obj))
+            return dict(by_name(obj))
+        return self.built_in(gvk, obj, otherwise=obj)
+
+    def built_in(self, gvk: GVK, obj: Object, *, otherwise: Object | None = None) -> Object:
+        """An object of a built-in kind in order; of a kind that is not known, all by name, or what is given."""
         schema = self._definitions.kind(gvk)
-        return dict(self._struct(schema)(obj)) if schema is not None else obj
+        if schema is None:
+            return dict(by_name(obj)) if otherwise is None else otherwise
+        return dict(self._struct(schema)(obj))
 
     def _struct(self, schema: Schema) -> _Struct:
         known = self._structs.get(schema.definition)
@@ -126,10 +132,11 @@ def _list(inner: Arrange) -> Arrange:
     return lambda value: [inner(item) for item in value] if isinstance(value, list) else value
 
 
-def _by_name(value: Any) -> Any:
+def by_name(value: Any) -> Any:
+    """A value whose maps are all sorted by key."""
     if isinstance(value, dict):
-        return {key: _by_name(value[key]) for key in sorted(value)}
-    return [_by_name(item) for item in value] if isinstance(value, list) else value
+        return {key: by_name(value[key]) for key in sorted(value)}
+    return [by_name(item) for item in value] if isinstance(value, list) else value
 
 
 def _ranks(message: str) -> _Ranks:

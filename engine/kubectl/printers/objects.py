@@ -19,6 +19,7 @@ from engine.kubectl.printers import kyaml
 from engine.kubectl.printers.go_template import Template, TemplateError
 from engine.kubectl.printers.go_template.functions import text_of
 from engine.kubectl.printers.jsonpath import JsonPath
+from engine.kubectl.printers.typed import in_order
 from engine.kubectl.session import Session
 
 FORMATS = (
@@ -28,9 +29,9 @@ GO_TEMPLATES = ("go-template", "go-template-file", "template", "templatefile")
 Printer = Callable[[Object, Resource], None]
 
 
-def json_text(value: Any) -> str:
+def json_text(value: Any, *, sort_keys: bool = True) -> str:
     """JSON as Go prints it: four spaces, sorted keys, the characters of HTML escaped."""
-    text = json.dumps(value, indent=4, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(value, indent=4, sort_keys=sort_keys, ensure_ascii=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -79,10 +80,15 @@ class _YamlPrinter:
         self._session.stdout.write(yaml.dump(obj))
 
 
-def structured_printer(session: Session, *, allowed: str = FORMATS) -> Callable[[Object], None] | None:
-    """The printer of `-o json|yaml|jsonpath=...`; None where the format is no structured one."""
+def structured_printer(session: Session, *, typed: bool = False) -> Callable[[Object], None] | None:
+    """The printer of `-o json|yaml|jsonpath=...`; None where the format is no structured one.
+
+    `typed` where kubectl holds the object as the struct of its kind.
+    """
     name, template = split_format(session)
     if name == "json":
+        if typed:
+            return lambda obj: session.out(json_text(in_order(obj), sort_keys=False))
         return lambda obj: session.out(json_text(obj))
     if name == "kyaml":
         return lambda obj: _write_text(session, kyaml.dump(obj))
@@ -164,14 +170,14 @@ def unknown_format(output: str, allowed: str = FORMATS) -> CommandError:
     )
 
 
-def result_printer(session: Session, operation: str, *, dry_run: str = "none") -> Printer:
+def result_printer(session: Session, operation: str, *, dry_run: str = "none", typed: bool = False) -> Printer:
     """The printer of a command that changes objects: `deployment.apps/web created`, or what `-o` says."""
     output = session.flags.text("output")
     suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
     if output in ("", "name"):
         tail = f" {operation}{suffix}" if not output and operation else ""
         return lambda obj, resource: session.out(f"{resource.named(_name(obj))}{tail}")
-    structured = structured_printer(session)
+    structured = structured_printer(session, typed=typed)
     if structured is None:
         raise unknown_format(output)
     keep = session.flags.on("show-managed-fields")

@@ -229,14 +229,14 @@ class Applier:
         """Print what `-o` asked for: the one object, or all in a List."""
         if not self.shown:
             return
-        printer = structured_printer(self.session)
+        printer = structured_printer(self.session, typed=len(self.shown) > 1)
         assert printer is not None
         keep = self.session.flags.on("show-managed-fields")
         shown = [obj if keep else without_managed_fields(obj) for obj in self.shown]
         if len(shown) == 1:
             printer(shown[0])
         else:
-            printer({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": shown})
+            printer({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": shown})
 
 
 def describe_info(info: Info) -> str:

@@ -140,7 +140,7 @@ async def whoami(session: Session) -> None:
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     review = await session.request("POST", path, body=body)
-    if printer := structured_printer(session):
+    if printer := structured_printer(session, typed=True):
         metadata = {key: value for key, value in (review.get("metadata") or {}).items() if value is not None}
         printer({**review, "metadata": metadata})
         return

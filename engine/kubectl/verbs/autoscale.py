@@ -37,7 +37,7 @@ async def run(session: Session) -> None:
         raise CommandError("--cpu-percent and --cpu are mutually exclusive")
     metrics = _metrics(session)
     # Upstream has another word for what the client only tries.
-    printer = result_printer(session, "created" if dry_run == "client" else "autoscaled", dry_run=dry_run)
+    printer = result_printer(session, "created" if dry_run == "client" else "autoscaled", dry_run=dry_run, typed=True)
     resource = await session.discovery.for_kind(session.client, KIND)
 
     async def autoscale(info: Info) -> None:

@@ -26,7 +26,7 @@ def _decision(word: str, type_: str) -> Run:
         selection = Selection.of_flags(session, arguments=[])
         if session.arguments:
             selection.arguments = ["certificatesigningrequests", *session.arguments]
-        printer = result_printer(session, "approved" if type_ == "Approved" else "denied")
+        printer = result_printer(session, "approved" if type_ == "Approved" else "denied", typed=True)
 
         async def decide(info: Info) -> None:
             await _decide(session, info, word=word, type_=type_)

@@ -60,7 +60,7 @@ class _Dump:
         self._session = session
         self._shown = io.StringIO()
         format_ = session.flags.text("output")
-        printer = structured_printer(replace(session, stdout=self._shown))
+        printer = structured_printer(replace(session, stdout=self._shown), typed=True)
         if printer is None and format_ != "name":
             raise unknown_format(format_)
         self._printer = printer

@@ -41,7 +41,7 @@ async def view(session: Session) -> None:
     if session.flags.text("output") == "name":
         session.out("config/<unknown>")  # a configuration has no name
         return
-    printer = structured_printer(session)
+    printer = structured_printer(session, typed=True)
     if printer is None:
         raise unknown_format(session.flags.text("output"))
     printer(document)

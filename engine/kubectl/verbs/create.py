@@ -84,7 +84,7 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
     """Create an object that was made from flags, and print it. Its namespace is written into it only if it was asked
     for. One printer may serve several objects."""
     dry_run, validation = session.dry_run(), session.field_validation()
-    printer = printer or result_printer(session, "created", dry_run=dry_run)
+    printer = printer or result_printer(session, "created", dry_run=dry_run, typed=True)
     group, _, version = obj["apiVersion"].rpartition("/")
     gvk = GVK(group, version, obj["kind"])
     if dry_run == "client":  # nothing is asked of a server, not even what it can do

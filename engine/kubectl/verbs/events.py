@@ -26,7 +26,7 @@ async def run(session: Session) -> None:
     for kind in flags.many("types"):
         if kind.lower() not in ("normal", "warning"):
             raise CommandError("valid --types are Normal or Warning")
-    structured = structured_printer(session)
+    structured = structured_printer(session, typed=True)
     by_name = session.flags.text("output") == "name"
     if session.flags.text("output") and structured is None and not by_name:
         raise unknown_format(session.flags.text("output"))

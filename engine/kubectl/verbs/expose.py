@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.api.patch import merge_patch
 from engine.api.types import GVK, Object
-from engine.kubectl import last_applied, yaml
+from engine.kubectl import last_applied, overrides
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
@@ -26,7 +25,7 @@ KINDS = ("Deployment", "Pod", "ReplicaSet", "ReplicationController", "Service")
 
 async def run(session: Session) -> None:
     dry_run = session.dry_run()
-    printer = result_printer(session, "exposed", dry_run=dry_run)
+    printer = result_printer(session, "exposed", dry_run=dry_run, typed=True)
     services = await session.discovery.for_kind(session.client, GVK("", "v1", "Service"))
 
     async def expose(info: Info) -> None:
@@ -35,10 +34,7 @@ async def run(session: Session) -> None:
         service = _service(session, info)
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
-        if (kind := session.flags.text("override-type")) not in ("json", "merge", "strategic"):
-            raise CommandError(f"invalid override type: {kind}")
-        if overrides := session.flags.text("overrides"):
-            service = merge_patch(service, yaml.load(overrides))
+        service = overrides.overridden(session, service)
         if session.flags.on("save-config"):
             service = last_applied.modified(service)
         if dry_run != "client":
@@ -169,13 +165,12 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-expose"),
+        *overrides.FLAGS,
         Flag("cluster-ip", help="The cluster IP to take; None for a headless service."),
         Flag("external-ip", help="An address that traffic may come in by."),
         Flag("labels", short="l", help="The labels of the service."),
         Flag("load-balancer-ip", help="The address of the load balancer."),
         Flag("name", help="The name of the service."),
-        Flag("override-type", default="merge", help="How overrides are applied."),
-        Flag("overrides", help="JSON that is merged over the service."),
         Flag("port", help="The service's port."),
         Flag("protocol", help="TCP, UDP or SCTP."),
         Flag("selector", help="The labels that the service selects."),

@@ -5,11 +5,10 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go, pkg/generate/versioned/run.
 
 from __future__ import annotations
 
-import json
 import re
 
-from engine.api.patch import merge_patch
 from engine.api.types import Object
+from engine.kubectl import overrides
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, UsageError
@@ -54,10 +53,9 @@ async def run(session: Session) -> None:
             "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)"
         )
     pod = _pod(session, before[0], words)
-    if overrides := flags.text("overrides"):
-        pod = _overridden(pod, overrides)
+    pod = overrides.overridden(session, pod)
     attached = _attached(flags)
-    printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run())
+    printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run(), typed=True)
     made = [await create_built(session, pod, printer)]
     if flags.on("expose"):
         made.append(await create_built(session, _service(session, before[0], pod), printer))
@@ -73,14 +71,6 @@ def _say_nothing(obj: Object, resource: Resource) -> None:
     """Who talks to the container is not told that there is one."""
 
 
-def _overridden(pod: Object, text: str) -> Object:
-    try:
-        patch = json.loads(text)
-    except ValueError:
-        raise CommandError("Invalid JSON Patch") from None
-    return merge_patch(pod, patch)
-
-
 def _check(session: Session) -> None:
     flags = session.flags
     if not re.fullmatch(_IMAGE, flags.text("image")):
@@ -88,8 +78,6 @@ def _check(session: Session) -> None:
     policy = flags.text("image-pull-policy")
     if policy not in ("", "Always", "IfNotPresent", "Never"):
         raise CommandError(f"invalid image pull policy: {policy}, valid values are: Always, IfNotPresent, Never")
-    if (kind := flags.text("override-type")) not in ("json", "merge", "strategic"):
-        raise CommandError(f"invalid override type: {kind}")
     if (port := flags.text("port")) and not re.fullmatch(r"[+-]?\d+", port):
         raise CommandError("--port must be a number")
 
@@ -146,10 +134,11 @@ def _annotation(text: str) -> tuple[str, str]:
 
 def _service(session: Session, name: str, pod: Object) -> Object:
     port = int(session.flags.text("port"))
+    labels = {"labels": _pairs(text)} if (text := session.flags.text("labels")) else {}
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": name},
+        "metadata": {"name": name, **labels},
         "spec": {
             "ports": [{"port": port, "protocol": "TCP", "targetPort": port}],
             "selector": pod["metadata"]["labels"],
@@ -169,6 +158,7 @@ COMMAND = Command(
         *SAVE_CONFIG,
         *field_manager("kubectl-run"),
         *deletion(wait=False),
+        *overrides.FLAGS,
         Flag("annotations", Type.ARRAY, help="Annotations of the Pod, KEY=VALUE."),
         Flag("attach", Type.BOOL, help="Attach once the container runs; so with -i."),
         Flag("command", Type.BOOL, help="Take the words after -- as the command, not as its arguments."),
@@ -178,8 +168,6 @@ COMMAND = Command(
         Flag("image-pull-policy", help="When to pull the image."),
         Flag("labels", short="l", help="Labels of the Pod, KEY=VALUE,..."),
         Flag("leave-stdin-open", Type.BOOL, help="Leave the container's input open after the first session."),
-        Flag("override-type", default="merge", help="How overrides are applied."),
-        Flag("overrides", help="JSON that is merged over the Pod."),
         Flag("pod-running-timeout", Type.DURATION, default=60.0, help="How long to wait for a running Pod."),
         Flag("port", help="The port of the container."),
         Flag("privileged", Type.BOOL, help="Run the container privileged."),

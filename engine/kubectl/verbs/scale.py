@@ -29,7 +29,9 @@ async def run(session: Session) -> None:
     scaled: list[Info] = []
 
     async def scale(info: Info) -> None:
-        if dry_run != "client":
+        if dry_run == "client":
+            info.object = {**info.object, "spec": {**(info.object.get("spec") or {}), "replicas": replicas}}
+        else:
             await _scale(session, info, replicas, dry_run)
         scaled.append(info)
         printer(info.object, info.resource)

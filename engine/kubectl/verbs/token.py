@@ -5,8 +5,10 @@ Source of the behaviour: kubectl pkg/cmd/create/create_token.go.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.api.errors import ApiError
-from engine.api.types import Object
+from engine.api.types import GVR, Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
@@ -52,6 +54,12 @@ async def create_token(session: Session, name: str) -> None:
     if not token:
         raise CommandError("failed to create token: no token in server response")
     if flags.text("output"):
-        result_printer(session, "")(answer, accounts)
+        requests = replace(
+            accounts,
+            gvr=GVR("authentication.k8s.io", "v1", "tokenrequests"),
+            kind="TokenRequest",
+            singular="tokenrequest",
+        )
+        result_printer(session, "", typed=True)(answer, requests)
     else:
-        session.out(token)
+        session.stdout.write(token)

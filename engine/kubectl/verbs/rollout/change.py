@@ -32,7 +32,7 @@ async def restart(session: Session) -> None:
 
 
 async def _change(session: Session, patch_of: Patch, done: str) -> None:
-    printer = result_printer(session, done)
+    printer = result_printer(session, done, typed=True)
 
     async def change(info: Info) -> None:
         patch = patch_of(session, info)

@@ -22,7 +22,7 @@ async def run(session: Session) -> None:
     revision = session.flags.number("revision")
     if revision < 0:
         raise CommandError(f"revision must be a positive integer: {revision}")
-    printer = structured_printer(session)
+    printer = structured_printer(session, typed=True)
 
     async def show(info: Info) -> None:
         known = await revisions(session, info.object)

@@ -14,10 +14,10 @@ from engine.kubectl.errors import CommandError, UnfitError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.printers.zeros import with_zeros
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.typed import typed
 
 FLAGS = (
     *filename(),
@@ -46,7 +46,7 @@ async def change(
     dry_run, local = session.dry_run(), session.flags.on("local")
     if local and dry_run == "server":
         raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
-    printer = result_printer(session, done, dry_run=dry_run)
+    printer = result_printer(session, done, dry_run=dry_run, typed=True)
 
     async def update(info: Info) -> None:
         after = copy_object(info.object)
@@ -54,7 +54,7 @@ async def change(
         if after == info.object and not local and not even_unchanged:
             return
         if local:
-            info.object = typed(after)
+            info.object = with_zeros(after)
         elif dry_run == "client":
             info.object = after
         else:

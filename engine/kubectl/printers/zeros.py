@@ -1,7 +1,7 @@
-"""What `set --local` prints: the object as Go's struct writes it, the fields without `omitempty` included.
+"""The fields that Go's structs write even where they are zero, for objects that a command holds as such a struct.
 
-`set` decodes a manifest into the typed struct of its kind, so that what no struct has a field for is gone as well; what
-the other commands print stays as the manifest has it. The zero values are read off the Go types of k8s.io/api.
+`set --local` and `--overrides` decode into the typed struct of a kind; what the other commands print stays as it was
+given. The zero values are read off the Go types of k8s.io/api.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STATUSES: dict[str, Object] = {
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def typed(obj: Object) -> Object:
+def with_zeros(obj: Object) -> Object:
     """A copy with the zero values that Go writes."""
     whole = copy_object(obj)
     kind = str(whole.get("kind"))
