@@ -15,6 +15,12 @@ _VERSION_DIGITS = 10**15  # a version is shown without what a floating point num
 # Name, kind, help and value of what is told of each cache by its group and resource.
 _FIGURES: tuple[tuple[str, str, str, Callable[[WatchCache], float]], ...] = (
     (
+        "apiserver_init_events_total",
+        "counter",
+        "[ALPHA] Counter of init events processed in watch cache broken by resource type.",
+        lambda cache: cache.initial_events,
+    ),
+    (
         "apiserver_resource_objects",
         "gauge",
         "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the "
@@ -59,12 +65,20 @@ _FIGURES: tuple[tuple[str, str, str, Callable[[WatchCache], float]], ...] = (
         lambda cache: cache.revision % _VERSION_DIGITS,
     ),
     (
+        "etcd_bookmark_counts",
+        "gauge",
+        "[ALPHA] Number of etcd bookmarks (progress notify events) split by kind.",
+        lambda cache: cache.progressed,
+    ),
+    (
         "watch_cache_capacity",
         "gauge",
         "[ALPHA] Total capacity of watch cache broken by resource type.",
         lambda cache: cache.size,
     ),
 )
+# What is only ever added to is there once there was something to add; so is upstream's gauge of bookmarks.
+_ADDED_UP = frozenset((name for name, kind, _, _ in _FIGURES if kind == "counter")) | {"etcd_bookmark_counts"}
 
 
 def cache_lines(caches: WatchCaches) -> Iterator[str]:
@@ -77,7 +91,10 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
         "of last check split by kind. In case of a fetching error, the value will be -1.",
     )
     for name, kind, help, value in _FIGURES:
-        yield from metric(name, kind, [Sample(_labels(resource), value(cache)) for resource, cache in known], help)
+        figures = [Sample(_labels(resource), value(cache)) for resource, cache in known]
+        if name in _ADDED_UP:
+            figures = [sample for sample in figures if sample.value]
+        yield from metric(name, kind, figures, help)
     yield from metric(
         "apiserver_watch_cache_read_wait_seconds",
         "histogram",

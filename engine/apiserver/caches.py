@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR
 from engine.apiserver.watch_cache import WatchCache
+from engine.metrics import Counter
 from engine.store.types import Store
 from engine.tasks import Supervisor
 from engine.world import World
@@ -26,6 +27,12 @@ class WatchCaches:
         self._sizes = sizes or {}
         self._caches: dict[str, WatchCache] = {}
         self._resources: dict[str, GVR] = {}
+        self.decode_errors = Counter(
+            "apiserver_storage_decode_errors_total",
+            "[ALPHA] Number of stored object decode errors split by object type",
+            "group",
+            "resource",
+        )
 
     def __iter__(self) -> Iterator[WatchCache]:
         return iter(self._caches.values())
@@ -57,8 +64,13 @@ class WatchCaches:
                 kind=info.singular,
                 size=self._sizes.get(info.gvr.group_resource) or self._size,
                 index_by_node=info.storage_prefix == "/registry/pods",
+                on_undecodable=lambda: self.undecodable(info),
             )
         return cache
+
+    def undecodable(self, info: ResourceInfo) -> None:
+        """Somebody met a stored value of a resource that cannot be read."""
+        self.decode_errors.add(info.gvr.group, info.gvr.resource)
 
     def close(self) -> None:
         for cache in self._caches.values():

@@ -7,6 +7,8 @@ import orjson
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.corrupt_objects import CorruptObject
+from engine.apiserver.storage_keys import key_text
+from engine.store.types import Event
 
 _FORMS = {
     "namespace": str,
@@ -110,3 +112,13 @@ class Change:
                 obj = with_resource_version(self.old, self.revision)
             event = self._event[type] = WatchEvent(type, obj, self.revision, self.cause)
         return event
+
+
+def change_of(event: Event, old: Object | None) -> Change:
+    """What an event of the store is to an object that was as `old` before. Raises CorruptObject."""
+    key, revision = key_text(event.kv.key), event.kv.mod_revision
+    if event.type == "DELETE":
+        assert old is not None, "what is deleted was there"
+        return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
+    obj = decode_stored(event.kv.value, revision)
+    return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from engine.clock import Clock
+from engine.metrics import Family, Histogram
 from engine.store.types import Store
 
 EVENT_TTL = 3600
@@ -24,6 +25,11 @@ class EventLeases:
         self._until = 0.0
         self._objects = 0
         self._granting = asyncio.Lock()
+        self._object_counts = Histogram(
+            "etcd_lease_object_counts",
+            "[ALPHA] Number of objects attached to a single etcd lease.",
+            buckets=(10, 50, 100, 500, 1000, 2500, 5000),
+        )
 
     async def current(self) -> int:
         """The lease to put the next event on."""
@@ -32,6 +38,12 @@ class EventLeases:
             if not self._lease or now >= self._until or self._objects >= MAX_OBJECTS:
                 self._lease = await self._store.lease_grant(EVENT_TTL + REUSE_SECONDS)
                 self._until = now + REUSE_SECONDS
+                # With the one that did not go on it any more, as upstream counts.
+                self._object_counts.observe(self._objects + 1)
                 self._objects = 0
             self._objects += 1
             return self._lease
+
+    def families(self) -> tuple[Family, ...]:
+        """For /metrics, once there is something to tell."""
+        return (self._object_counts,) if self._lease else ()

@@ -7,10 +7,9 @@ behind, never beyond its size.
 
 from __future__ import annotations
 
-from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.changes import Change, change_of, decode_stored
 from engine.apiserver.corrupt_objects import CorruptObject
-from engine.apiserver.storage_keys import key_text
-from engine.store.types import CompactedError, Event, Store, prefix_end
+from engine.store.types import CompactedError, Store, prefix_end
 
 # The store reads its log in strides of a thousand: a watch that starts further back lists again.
 MAX_REVISIONS = 20_000
@@ -34,7 +33,9 @@ async def changes_between(store: Store, prefix: bytes, *, after: int, until: int
                 if after < event.kv.mod_revision <= until:
                     if event.prev_kv is None and event.kv.version != 1:  # compacted while it was read
                         return None
-                    found.append(_change(event))
+                    prev = event.prev_kv
+                    old = decode_stored(prev.value, prev.mod_revision) if prev is not None else None
+                    found.append(change_of(event, old))
             if len(found) > limit:
                 return None
             if response.revision >= until:
@@ -44,14 +45,3 @@ async def changes_between(store: Store, prefix: bytes, *, after: int, until: int
     finally:
         await watcher.aclose()
     return None
-
-
-def _change(event: Event) -> Change:
-    kv, prev = event.kv, event.prev_kv
-    old = decode_stored(prev.value, prev.mod_revision) if prev is not None else None
-    key, revision = key_text(kv.key), kv.mod_revision
-    if event.type == "DELETE":
-        assert old is not None, "what is deleted was there"
-        return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
-    obj = decode_stored(kv.value, revision)
-    return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)

@@ -28,7 +28,7 @@ async def metrics(backend: Backend, requests: RequestMetrics, levels: PriorityLe
         *_server(backend.definitions.version, status.db_size),
         *requests.lines(),
         *cache_lines(backend.caches),
-        *_of(backend.storage.metrics.families()),
+        *_of(backend.storage.families()),
         *_of(levels.metrics.families()),
         *_of_components(backend.world.views),
         *process_lines(),

@@ -20,6 +20,7 @@ from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_keys import key_bytes, key_text
 from engine.apiserver.storage_metrics import StorageMetrics
+from engine.metrics import Family
 from engine.store.types import (
     Compare,
     DeleteRange,
@@ -66,6 +67,10 @@ class Storage:
         self._caches = caches
         self._leases = leases
 
+    def families(self) -> tuple[Family, ...]:
+        """For /metrics."""
+        return (*self.metrics.families(), self._caches.decode_errors, *self._leases.families())
+
     # -- reading
 
     async def get(self, info: ResourceInfo, namespace: str, name: str) -> Stored | None:
@@ -78,6 +83,7 @@ class Storage:
         try:
             obj = self._decode(info, key, kv)
         except CorruptObject as corrupt:
+            self._caches.undecodable(info)
             raise CorruptObjectError(key, corrupt) from None
         await self.prepare(info, [obj])
         return Stored(from_storage(info, obj), kv.mod_revision)
@@ -141,6 +147,7 @@ class Storage:
             try:
                 found.append((key, self._decode(info, key, kv)))
             except CorruptObject as error:
+                self._caches.undecodable(info)
                 corrupt.append((key, error))
         if corrupt:
             raise unreadable(info, corrupt)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine.api.errors import expired
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.cached_objects import CachedObjects
-from engine.apiserver.changes import Change, decode_stored, with_resource_version
+from engine.apiserver.changes import Change, change_of, decode_stored
 from engine.apiserver.corrupt_objects import CorruptObject
 from engine.apiserver.fan_out import FanOut
 from engine.apiserver.freshness import Freshness
@@ -44,8 +44,7 @@ from engine.world import World
 log = logging.getLogger(__name__)
 
 LIST_AGAIN = 1.0  # seconds between attempts while the store is away
-# So many events are handed out in a row before the loop may run whoever reads them.
-DISPATCH_BATCH = 64
+DISPATCH_BATCH = 64  # events that are handed out in a row before the loop may run whoever reads them
 
 
 class WatchCache:
@@ -60,6 +59,7 @@ class WatchCache:
         kind: str,
         size: int = 1000,
         index_by_node: bool = False,
+        on_undecodable: Callable[[], None],
     ) -> None:
         self.prefix = prefix
         self.kind = kind
@@ -68,10 +68,13 @@ class WatchCache:
         self.generation = 0
         self.resource = prefix.removeprefix("/registry/")
         self.received = 0
+        self.progressed = 0  # how often the store said how far it is, without an event
+        self.initial_events = 0  # what had to be looked at when watches were opened
         self.cut_off = 0  # watchers that were too slow
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
         self._world = world
         self._store = store
+        self._on_undecodable = on_undecodable
         self._first = prefix.encode() + b"/"
         self._objects = CachedObjects(by_node=index_by_node)
         self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
@@ -153,6 +156,7 @@ class WatchCache:
                     obj = decode_stored(kv.value, kv.mod_revision)
                 except CorruptObject as corrupt:
                     self.corrupt[key] = corrupt
+                    self._on_undecodable()
                     continue
                 self._objects.put(key, kv.mod_revision, obj)
             self._listed_at = self.revision = response.revision
@@ -177,7 +181,10 @@ class WatchCache:
         list again."""
         try:
             async for response in source:
-                await self._apply(response.events)
+                if response.events:
+                    await self._apply(response.events)
+                else:
+                    self.progressed += 1
                 self.revision = max(self.revision, response.revision)
                 self._send_bookmarks()
                 self.freshness.wake()
@@ -238,23 +245,19 @@ class WatchCache:
                 await self._world.clock.sleep(0)
 
     def _change(self, event: Event) -> Change | None:
-        key, revision = key_text(event.kv.key), event.kv.mod_revision
+        key = key_text(event.kv.key)
         known = self._objects.get(key)
         old = known[1] if known is not None else None
-        if event.type == "DELETE":
-            if old is None:
-                self._mend(key, revision)
-                return None
-            return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
-        obj = decode_stored(event.kv.value, revision)
-        self._mend(key, revision)
-        return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)
+        change = change_of(event, old) if old is not None or event.type == "PUT" else None
+        self._mend(key, event.kv.mod_revision)
+        return change
 
     def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
         """An object became unreadable: who watches cannot be told how it changed, and must list again."""
         key = key_text(event.kv.key)
         self._objects.drop(key)
         self.corrupt[key] = corrupt
+        self._on_undecodable()
         self._begin_anew(event.kv.mod_revision)
 
     def _mend(self, key: str, revision: int) -> None:
@@ -355,6 +358,7 @@ class WatchCache:
         for change in self._ring:
             if change.revision > after:
                 watcher.replay(change)
+                self.initial_events += 1
         return watcher
 
     @property

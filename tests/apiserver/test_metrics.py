@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, PODS
+from engine.api.types import CONFIGMAPS, EVENTS, PODS, SERVICE_ACCOUNTS
 from engine.apiserver.metric_text import metric
 from engine.client import Client
+from engine.clock import VirtualClock
 from engine.metrics import Sample
+from engine.store import Put
+from engine.store.sqlite import SqliteStore
 from engine.world import World
-from tests.apiserver.conftest import ClientFor, config_map, pod
+from tests.apiserver.conftest import ClientFor, account, config_map, pod
 
 CONFIGMAP_LABELS = 'group="",resource="configmaps"'
 _LINE = re.compile(r'^[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+$')
@@ -151,6 +154,52 @@ async def test_the_wait_for_a_revision_to_come_is_told(client: Client) -> None:
     assert found[f"{waited}_count{{{CONFIGMAP_LABELS}}}"] == 1
     assert found[f"{waited}_sum{{{CONFIGMAP_LABELS}}}"] == pytest.approx(3.0)
     assert found[f'{waited}_bucket{{{CONFIGMAP_LABELS},le="2"}}'] == 0
+
+
+async def test_what_a_watch_cache_did_is_told_once_it_did_it(client: Client, store: SqliteStore) -> None:
+    await client.list(CONFIGMAPS)
+    added_up = (
+        "apiserver_init_events_total",
+        "apiserver_storage_decode_errors_total",
+        "apiserver_storage_events_received_total",
+        "apiserver_terminated_watchers_total",
+        "apiserver_watch_cache_events_dispatched_total",
+        "apiserver_watch_cache_events_received_total",
+        "etcd_bookmark_counts",
+    )
+    found = await page(client)
+    assert [name for name in added_up if f"{name}{{{CONFIGMAP_LABELS}}}" in found] == []
+    for name in ("a", "b"):
+        await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
+    async with await client.watch(CONFIGMAPS) as watch:  # asks the store how far it is
+        assert len([await anext(aiter(watch)) for _ in range(2)]) == 2
+    await store.txn([], [Put(b"/registry/configmaps/default/c", b"{")])
+    for _ in range(2):
+        with pytest.raises(ApiError):
+            await client.get(CONFIGMAPS, "c", namespace="default")
+    found = await page(client)
+    expected = {
+        "apiserver_init_events_total": 2,
+        "apiserver_storage_decode_errors_total": 3,  # the cache's own and two who asked
+        "apiserver_storage_events_received_total": 2,
+        "etcd_bookmark_counts": 1,
+    }
+    assert {name: found.get(f"{name}{{{CONFIGMAP_LABELS}}}") for name in expected} == expected
+
+
+async def test_how_many_events_a_lease_holds_is_told_when_the_next_one_is_granted(
+    client: Client, virtual_clock: VirtualClock
+) -> None:
+    counts = "etcd_lease_object_counts"
+    assert f"{counts}_count" not in await page(client)
+    event = {"involvedObject": {"namespace": "default"}, "metadata": {"generateName": "e"}}
+    for seconds in (0, 0, 61):
+        await virtual_clock.sleep(seconds)
+        await client.create(EVENTS, event, namespace="default")
+    found = await page(client)
+    assert (found[f"{counts}_count"], found[f"{counts}_sum"]) == (2, 1 + 3)  # each with the one that came too late
+    assert found[f'{counts}_bucket{{le="5000"}}'] == 2
 
 
 async def test_each_family_is_written_once_whoever_keeps_it(client: Client, world: World) -> None:

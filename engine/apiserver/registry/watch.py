@@ -80,9 +80,11 @@ class WatchOpener:
             return [], newest if asked is None else asked or cache.revision
         await cache.freshness.wait_for(newest if asked is None else asked)
         revision = cache.revision
+        candidates = list(selection.candidates(cache))
+        cache.initial_events += len(candidates)
         initial = [
             WatchEvent("ADDED", obj, int(obj["metadata"]["resourceVersion"]))
-            for obj in selection.candidates(cache)
+            for obj in candidates
             if interest.wants(obj)
         ]
         if options.bookmarks:
