@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import aiosqlite
 
 from engine.clock import wall
-from engine.store import log
+from engine.store import log, precheck
 from engine.store.lock import StoreLock
 from engine.store.types import StoreError, StoreUnavailableError
 
@@ -47,8 +47,8 @@ class Database(Protocol):
 class InlineDatabase:
     """Runs in the caller's thread."""
 
-    def __init__(self, path: Path) -> None:
-        self._connection = log.connect(path, patience=0)
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._connection = log.connect(path, patience=0, read_only=read_only)
 
     def run_now(self, work: Work[T]) -> T:
         return work(self._connection)
@@ -63,8 +63,8 @@ class InlineDatabase:
 class ThreadDatabase(aiosqlite.Connection):
     """aiosqlite's thread, given one whole piece of work at a time: a batch costs one hop there and back."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(lambda: log.connect(path), 64)
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        super().__init__(lambda: log.connect(path, read_only=read_only), 64)
         # A process that ends without closing its store must not wait for this thread: what matters is committed.
         thread = getattr(self, "_thread", self)
         if isinstance(thread, Thread):
@@ -146,6 +146,7 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, *, inline: bool, store_id: int) -> tuple[Journal, log.Loaded]:
         """Open the log or make a new one with this id. Raises StoreError and then has let go of everything."""
+        path = precheck.real_file(path)
         journal = cls(path, inline=inline)
         try:
             return journal, await journal._load(store_id)
@@ -157,35 +158,30 @@ class Journal:
             raise
 
     async def _load(self, new_id: int) -> log.Loaded:
-        self._check_not_emptied()
+        await self._check_acknowledged()
         self._writer = await self._connect()
         await self._writer.run(lambda connection: log.prepare(connection, self.path, store_id=new_id))
         loaded = await self._writer.run(lambda connection: log.load(connection, self.path))
-        acknowledged = self._lock.acknowledged(loaded.store_id)
-        if acknowledged > loaded.revision:
-            raise StoreError(
-                f"{self.path} is damaged: it ends at revision {loaded.revision}, but revision {acknowledged} was "
-                f"acknowledged ({self._lock.path} says so). {log.way_out(self.path)}; to go on with what is left, "
-                f"delete {self._lock.path.name}"
-            )
         self.indexed_revision = loaded.revision
         self._lock.claim(loaded.store_id, loaded.revision)
         self.sizes = await self._writer.run(_measure)
         return loaded
 
-    def _check_not_emptied(self) -> None:
-        """A file of no length would be taken for a new one. Raises StoreError."""
-        lost = self._lock.last
-        if lost > 1 and self.path.exists() and not _size_of(self.path):
-            raise StoreError(
-                f"{self.path} is damaged: it is empty, but revision {lost} was acknowledged ({self._lock.path} says "
-                f"so). {log.way_out(self.path)}"
-            )
+    async def _check_acknowledged(self) -> None:
+        """Before anything may change. Raises StoreError for a file that has not all of what was acknowledged."""
+        if precheck.is_absent(self.path):
+            return
+        looking = await self._connect(read_only=True)
+        try:
+            kept = await looking.run(precheck.kept)
+        finally:
+            await looking.close()
+        precheck.check_acknowledged(self.path, self._lock, kept)
 
-    async def _connect(self) -> Database:
+    async def _connect(self, *, read_only: bool = False) -> Database:
         if self.inline:
-            return InlineDatabase(self.path)
-        database = ThreadDatabase(self.path)
+            return InlineDatabase(self.path, read_only=read_only)
+        database = ThreadDatabase(self.path, read_only=read_only)
         await database
         return database
 

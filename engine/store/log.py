@@ -24,7 +24,7 @@ from engine.store.types import KeyValue, StoreError
 SUB_BITS = 20
 _SUB_MASK = (1 << SUB_BITS) - 1
 FORMAT = 1
-_APPLICATION_ID = 0x6B747569  # "ktui"
+APPLICATION_ID = 0x6B747569  # "ktui"
 PAGE_SIZE = 8192
 _ROWS_PER_INSERT = 512
 _ROWS_PER_INDEXING = 10_000  # at the start, when nobody waits for a write
@@ -76,12 +76,14 @@ class Loaded(NamedTuple):
 # -- opening
 
 
-def connect(path: Path, *, patience: int = 2000) -> sqlite3.Connection:
+def connect(path: Path, *, patience: int = 2000, read_only: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode: a single INSERT is a transaction of its own.
 
-    `patience` are the milliseconds that it waits for another process which has locked the file.
+    `patience` are the milliseconds that it waits for another process which has locked the file. One that may only
+    read neither moves the WAL into the file nor takes it away.
     """
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=600)
+    uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=600)
     connection.execute(f"PRAGMA busy_timeout = {patience}")
     return connection
 
@@ -92,10 +94,10 @@ def prepare(connection: sqlite3.Connection, path: Path, *, store_id: int) -> Non
         connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
-            f"BEGIN; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {_SCHEMA}"
+            f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; {_SCHEMA}"
             f"INSERT INTO meta VALUES ('store_id', {store_id}); COMMIT;"
         )
-    elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+    elif connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreError(f"{path} is a SQLite file, but not a ktui store; name another data folder")
     if (version := connection.execute("PRAGMA user_version").fetchone()[0]) != FORMAT:
         raise StoreError(f"{path} has store format {version}, this ktui reads {FORMAT}; use the ktui that wrote it")
@@ -160,7 +162,7 @@ def _missing(path: Path, revision: int) -> StoreError:
 def way_out(path: Path) -> str:
     return (
         f"Nothing was changed. Put a snapshot in its place (ktui store snapshot restore), "
-        f"or set {path.name} aside and start empty (ktui reset)"
+        f"or set {path.name} and {path.name}-wal aside and start empty (ktui reset)"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -112,6 +113,87 @@ def test_an_emptied_file_is_not_taken_for_a_new_one(path: Path) -> None:
     assert asyncio.run(used()) == 1
     path.write_bytes(b"")
     assert asyncio.run(used()) == 1, "nothing was acknowledged"
+
+
+async def killed(path: Path, clock: Clock) -> Path:
+    """A copy of a store as kill -9 leaves it: one transaction is in the file, seven are in its WAL alone."""
+    left = path.with_name("killed")
+    left.mkdir()
+    store = await SqliteStore.open(path, clock=clock)
+    for number in range(7):
+        await put(store, b"/k%d" % number)
+    for suffix in ("", "-wal", ".lock"):
+        shutil.copy(f"{path}{suffix}", left)
+    await store.close()
+    return left / path.name
+
+
+def flip(file: Path, position: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[position] ^= 0x55
+    file.write_bytes(data)
+
+
+def wal_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        pytest.param(lambda path: flip(wal_of(path), 5), "it is empty", id="head of the WAL"),
+        pytest.param(lambda path: flip(wal_of(path), 30_000), "it is empty", id="middle of the WAL"),
+        pytest.param(lambda path: flip(wal_of(path), -20), "it ends at revision 7", id="end of the WAL"),
+        pytest.param(lambda path: wal_of(path).unlink(), "it is empty", id="no WAL"),
+    ],
+)
+async def test_a_damaged_wal_is_reported_and_left_as_it_is(
+    virtual_clock: VirtualClock, path: Path, damage: Callable[[Path], None], text: str
+) -> None:
+    path = await killed(path, virtual_clock)
+    damage(path)
+    files = [file for file in (path, wal_of(path)) if file.exists()]
+    before = [file.read_bytes() for file in files]
+    for _ in range(2):
+        with pytest.raises(StoreError, match=rf"is damaged: {text}, but revision 8 was acknowledged"):
+            await SqliteStore.open(path, clock=virtual_clock)
+    assert [file.read_bytes() for file in files] == before
+    path.with_name("store.db.lock").unlink()  # as the message proposes, to go on with what is left
+    store = await SqliteStore.open(path, clock=virtual_clock)
+    assert store.revision == (7 if text.endswith("7") else 1)
+    await store.close()
+
+
+async def test_a_wal_whose_file_is_gone_is_not_thrown_away(virtual_clock: VirtualClock, path: Path) -> None:
+    path = await killed(path, virtual_clock)
+    aside = path.rename(path.with_name("aside"))
+    with pytest.raises(StoreError, match=r"store.db is not there, but store.db-wal is"):
+        await SqliteStore.open(path, clock=virtual_clock)
+    aside.rename(path)
+    store = await SqliteStore.open(path, clock=virtual_clock)
+    assert store.revision == 8
+    await store.close()
+
+
+@pytest.mark.parametrize("clock", [VirtualClock, Clock])
+def test_a_store_behind_a_symbolic_link_is_that_store(path: Path, clock: Callable[[], Clock]) -> None:
+    async def walk() -> None:
+        link = path.with_name("link.db")
+        link.symlink_to(path)
+        for revision in (2, 3):
+            store = await SqliteStore.open(link, clock=clock())
+            assert await put(store, b"/k") == revision
+            with pytest.raises(StoreError, match=r"store.db is in use by process"):
+                await SqliteStore.open(path, clock=clock())
+            await store.close()
+
+    asyncio.run(walk())
+
+
+def test_a_folder_is_no_store(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(StoreError, match=r"cannot open .*store.db: it is a folder; set it aside"):
+        asyncio.run(SqliteStore.open(path, clock=Clock()))
 
 
 async def test_a_damaged_old_row_is_never_served(virtual_clock: VirtualClock, path: Path) -> None:
