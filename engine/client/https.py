@@ -2,13 +2,15 @@
 
 Connections are kept alive and shared. A watch comes back as a stream of WatchEvents, a followed log,
 newline-delimited JSON or a snapshot as a stream of bytes, all else is read whole. A server that is away is a
-ConnectionError in kubectl's words (source: kubectl pkg/cmd/util, StandardErrorMessage).
+ConnectionError in kubectl's words (source: kubectl pkg/cmd/util, StandardErrorMessage); one that asks for patience gets
+it (`retry`), on this machine's clock, for the network knows no model time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import os
 import ssl
 import tempfile
@@ -24,13 +26,19 @@ from yarl import URL
 
 from engine.api.go_duration import duration_text
 from engine.api.wire import JSON, Request, Response, WatchEvent
+from engine.client import retry
 from engine.client.client import error_of
 from engine.client.exec_plugin import Credential, credential
 from engine.client.kubeconfig import Connection, KubeConfigError
+from engine.clock import Clock
 
 NDJSON = "application/x-ndjson"
 STREAMED = frozenset((NDJSON, "application/vnd.etcd.snapshot"))  # read as they come, whatever was asked
 CONNECT_SECONDS = 30.0
+
+
+class _BrokenError(ConnectionError):
+    """A connection that was there was lost before the answer was."""
 
 
 class HttpsTransport:
@@ -41,8 +49,23 @@ class HttpsTransport:
         self._session: aiohttp.ClientSession | None = None
         self._headers: CIMultiDict[str] = CIMultiDict()
         self._opening = asyncio.Lock()
+        self._clock = Clock()
 
     async def send(self, request: Request) -> Response:
+        for _ in range(retry.MAX_RETRIES):
+            try:
+                response = await self._send_once(request)
+            except _BrokenError:
+                if not retry.is_repeatable(request):
+                    raise
+                await self._clock.sleep(retry.BROKEN_SECONDS)
+                continue
+            if (seconds := retry.seconds_asked_for(response)) is None:
+                return response
+            await self._clock.sleep(seconds)
+        return await self._send_once(request)
+
+    async def _send_once(self, request: Request) -> Response:
         session = await self._open()
         url = self._url(request)
         headers = self._all(request.headers)
@@ -301,7 +324,15 @@ def _unreachable(server: str, request: Request, error: Exception) -> ConnectionE
         return ConnectionRefusedError(
             f"The connection to the server {host} was refused - did you specify the right host or port?"
         )
-    return ConnectionError(f"Unable to connect to the server: {_reason(error)}")
+    kind = _BrokenError if _broken(error) else ConnectionError
+    return kind(f"Unable to connect to the server: {_reason(error)}")
+
+
+def _broken(error: Exception) -> bool:
+    """net.IsConnectionReset and IsProbableEOF."""
+    if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
+        return True
+    return isinstance(error, OSError) and error.errno == errno.ECONNRESET
 
 
 def _refused(error: BaseException | None) -> bool:

@@ -36,11 +36,14 @@ class Server:
         self.seen: list[web.BaseRequest] = []
         self.peers: dict[Any, None] = {}
         self.release = asyncio.Event()
+        self.trouble: list[int | None] = []  # what comes before the next answers: a failure, or no answer at all
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.seen.append(request)
         assert request.transport is not None
         self.peers[request.transport.get_extra_info("peername")] = None
+        if self.trouble:
+            return self.fail(request, self.trouble.pop(0))
         if request.query.get("watch"):
             return await self.watch(request)
         match request.path:
@@ -56,6 +59,14 @@ class Server:
             case _:
                 status = {"kind": "Status", "code": 404, "reason": "NotFound", "message": 'pods "x" not found'}
                 return web.json_response(status, status=404)
+
+    def fail(self, request: web.BaseRequest, code: int | None) -> web.StreamResponse:
+        if code is None:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        patience = {"retry-after": request.headers["x-patience"]} if "x-patience" in request.headers else {}
+        return web.json_response({"kind": "Status", "code": code, "message": "no"}, status=code, headers=patience)
 
     async def watch(self, request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "application/json"})
@@ -118,6 +129,55 @@ async def test_headers_query_and_traceparent_pass_through(server: tuple[Server, 
     assert request.query["labelSelector"] == "a in (b,c),d!=e"
     assert request.query.getall("command") == ["x", "y z"]
     await client.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "patience", "trouble", "asked", "answer"),
+    [
+        pytest.param("GET", "/plain", "0", [429, 503], 3, 200, id="a busy server, and one with a fault"),
+        pytest.param("POST", "/plain", "0", [429, 500], 3, 200, id="a write that was not done"),
+        pytest.param("GET", "/plain?watch=true", "0", [429], 2, 200, id="a watch"),
+        pytest.param("GET", "/plain", "0", [404], 1, 404, id="what is not there will not be"),
+        pytest.param("GET", "/plain", None, [429], 1, 429, id="a server that names no time"),
+        pytest.param("GET", "/plain", "Fri, 31 Dec 1999 23:59:59 GMT", [503], 1, 503, id="or a date"),
+        pytest.param("GET", "/plain", "0", [429] * 20, 11, 429, id="ten times and no more"),
+    ],
+)
+async def test_a_server_that_asks_for_patience_is_asked_again(
+    server: tuple[Server, Connection],
+    method: str,
+    path: str,
+    patience: str | None,
+    trouble: list[int | None],
+    asked: int,
+    answer: int,
+) -> None:
+    """client-go TestCheckRetryHandles429And5xx, TestRequestWithRetry."""
+    seen, connection = server
+    seen.trouble = list(trouble)
+    transport = HttpsTransport(connection)
+    path, _, query = path.partition("?")
+    headers = {} if patience is None else {"x-patience": patience}
+    response = await transport.send(Request(method, path, {"watch": ["true"]} if query else {}, headers))
+    if response.events is not None:
+        await response.events.aclose()
+    assert (len(seen.seen), response.status) == (asked, answer)
+    await transport.close()
+
+
+async def test_a_question_is_repeated_when_its_connection_breaks_and_a_write_is_not(
+    server: tuple[Server, Connection],
+) -> None:
+    seen, connection = server
+    transport = HttpsTransport(connection)
+    seen.trouble = [None, None]
+    assert (await transport.send(Request("GET", "/plain"))).body == b"ok"
+    seen.seen.clear()
+    seen.trouble = [None]
+    with pytest.raises(ConnectionError, match="Unable to connect to the server: "):
+        await transport.send(Request("POST", "/plain", body={}))
+    assert len(seen.seen) == 1
+    await transport.close()
 
 
 async def test_connections_are_kept_alive(server: tuple[Server, Connection]) -> None:
