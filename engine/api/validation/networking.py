@@ -304,7 +304,8 @@ def ip_address(obj: Object, problems: Problems) -> None:
 def ip_address_update(new: Object, old: Object, problems: Problems) -> None:
     after, before = new.get("spec", {}).get("parentRef"), old.get("spec", {}).get("parentRef")
     if after != before:
-        problems.invalid("spec.parentRef", internal("ParentReference", after or {}), IMMUTABLE)
+        shown = None if after is None else internal("ParentReference", after)
+        problems.invalid("spec.parentRef", shown, IMMUTABLE)
 
 
 def service_cidr(obj: Object, problems: Problems) -> None:

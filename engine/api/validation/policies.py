@@ -87,6 +87,12 @@ def priority_class_update(new: Object, old: Object, problems: Problems) -> None:
     problems.immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
 
 
+def new_controller_revision(obj: Object, problems: Problems) -> None:
+    controller_revision(obj, problems)
+    if not isinstance(obj.get("data", {}), dict):
+        problems.invalid("data", "<value omitted>", "data must be a valid JSON object")
+
+
 def controller_revision(obj: Object, problems: Problems) -> None:
     if "data" not in obj:
         problems.required("data", "data is mandatory")
@@ -94,5 +100,4 @@ def controller_revision(obj: Object, problems: Problems) -> None:
 
 
 def controller_revision_update(new: Object, old: Object, problems: Problems) -> None:
-    controller_revision(new, problems)
     problems.immutable("data", new.get("data"), old.get("data"))

@@ -122,7 +122,10 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
         steps=_twice(workloads.replication_controller),
         template=_TEMPLATE,
     ),
-    ("apps", "ControllerRevision"): Rules(policies.controller_revision, policies.controller_revision_update),
+    ("apps", "ControllerRevision"): Rules(
+        policies.new_controller_revision,
+        steps=(_CHANGED, _WHOLE, _as_new(policies.controller_revision), policies.controller_revision_update),
+    ),
     ("apps", "DaemonSet"): Rules(
         workloads.daemon_set,
         status=workload_status.daemon_set_status,
@@ -239,7 +242,9 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     ),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(
-        networking.ip_address, networking.ip_address_update, name=networking.ip_address_name
+        networking.ip_address,
+        name=networking.ip_address_name,
+        steps=_then(networking.ip_address, networking.ip_address_update),
     ),
     (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update, networking.ingress_status),
     (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),

@@ -20,6 +20,8 @@ CAPACITY = GVK(STORAGE, "v1", "CSIStorageCapacity")
 RUNTIME = GVK("node.k8s.io", "v1", "RuntimeClass")
 ROLE, BINDING = GVK(RBAC, "v1", "Role"), GVK(RBAC, "v1", "RoleBinding")
 REPLICA_SET, DAEMON_SET = GVK("apps", "v1", "ReplicaSet"), GVK("apps", "v1", "DaemonSet")
+ADDRESS = GVK("networking.k8s.io", "v1", "IPAddress")
+REVISION = GVK("apps", "v1", "ControllerRevision")
 BUDGET, EVENT = GVK("policy", "v1", "PodDisruptionBudget"), GVK("", "v1", "Event")
 _VERBS = "rules[0].verbs: Required value: verbs must contain at least one value"
 _SUBDOMAIN = "a lowercase RFC 1123 subdomain must consist of"
@@ -115,6 +117,16 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
             'roleRef: Invalid value: {"APIGroup":"","Kind":"","Name":""}: field is immutable',
         ],
     ),
+    "an address that loses its parent": (
+        ADDRESS,
+        {"spec": {"parentRef": {"resource": "services", "name": "web"}}},
+        {"spec.parentRef": None},
+        [
+            "spec.parentRef: Required value",
+            "spec.parentRef: Invalid value: null: field is immutable",
+        ],
+    ),
+    "a revision of before, which was text": (REVISION, {"data": "text", "revision": 1}, {"revision": 2}, []),
     "fewer replicas than none": (
         REPLICA_SET,
         {"spec": deployment()["spec"]},
@@ -149,7 +161,7 @@ def _put(obj: Any, path: str, value: Any) -> None:
 @pytest.mark.parametrize("name", UPDATES)
 def test_an_update_is_checked_as_its_strategy_does(name: str) -> None:
     gvk, value, change, expected = UPDATES[name]
-    old = _stored(gvk, value)
+    old = _stored(gvk, value, "10.0.0.1" if gvk == ADDRESS else "web")
     new = copy.deepcopy(old)
     for path, field in change.items():
         _put(new, path, field)
@@ -166,3 +178,9 @@ def test_what_no_strategy_asks_of_metadata(gvk: GVK) -> None:
     assert problems(gvk, obj) == []
     named = prepared(gvk, {**obj, "metadata": {**obj["metadata"], "name": "a/b"}})
     assert [cause.field for cause in validate_create(info(gvk), named)] == ["metadata.name"]
+
+
+@pytest.mark.parametrize("data", ["text", True, 0.5, []], ids=repr)
+def test_a_new_revision_is_of_an_object(data: object) -> None:
+    obj = {"metadata": {"name": "web", "namespace": "default"}, "data": data, "revision": 1}
+    assert problems(REVISION, obj) == ['data: Invalid value: "<value omitted>": data must be a valid JSON object']
