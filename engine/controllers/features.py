@@ -25,6 +25,11 @@ def serves_resource_claims(version: str) -> bool:
     return _at_least(version, 1, 34)
 
 
+def serves_volume_attributes_classes(version: str) -> bool:
+    """`VolumeAttributesClass` of `storage.k8s.io/v1` (KEP-3751, stable in 1.34)."""
+    return _at_least(version, 1, 34)
+
+
 def node_monitor_grace_period(version: str) -> float:
     """Seconds without a sign of life after which a Node is held to be gone; raised in 1.32 above HTTP/2's time-outs."""
     return 50.0 if _at_least(version, 1, 32) else 40.0

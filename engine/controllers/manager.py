@@ -31,6 +31,7 @@ from engine.controllers.persistentvolume import (
     PVCProtectionController,
     PVProtectionController,
     SimulatedProvisioner,
+    VACProtectionController,
 )
 from engine.controllers.podautoscaler import HorizontalPodAutoscaler
 from engine.controllers.podgc import PodGarbageCollector
@@ -81,6 +82,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     SimulatedProvisioner,
     PVCProtectionController,
     PVProtectionController,
+    VACProtectionController,
     EphemeralVolumeController,
     ResourceClaimController,
     HorizontalPodAutoscaler,

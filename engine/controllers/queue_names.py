@@ -35,6 +35,7 @@ _NAMES = {
     "statefulset-controller": "statefulset",
     "ttl-after-finished-controller": "ttl_jobs_to_delete",
     "ttl-controller": "ttlcontroller",
+    "volumeattributesclass-protection-controller": "vacprotection",
 }
 
 

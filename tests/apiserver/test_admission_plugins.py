@@ -1,4 +1,4 @@
-"""RuntimeClass, the plugins of certificates, PodTopologyLabels and PodResizeValidator (upstream's admission tests)."""
+"""Plugins for sandboxes, certificates, nodes, resizes of Pods and of claims (upstream's admission tests)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.apiserver.conftest import ClientFor, pod
 
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
 REQUESTS = GVR("certificates.k8s.io", "v1", "certificatesigningrequests")
+STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
+CLAIMS = GVR("", "v1", "persistentvolumeclaims")
 RBAC = "rbac.authorization.k8s.io"
 OVERHEAD = {"cpu": "100m", "memory": "1"}
 MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
@@ -251,3 +253,42 @@ async def test_no_pod_becomes_what_its_node_cannot_do(client: Client, default_ac
         'pods "n2" is forbidden: pod update requires features GuaranteedQoSPodCPUResize which are not available on '
         'node "n2"'
     )
+
+
+UNEXPANDED = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+GROWN: dict[str, tuple[str, str | None, str]] = {
+    "a class that allows it": ("growing", None, ""),
+    "one that does not": ("fixed", None, UNEXPANDED),
+    "one that is gone": ("gone", None, UNEXPANDED),
+    "no class": ("", None, UNEXPANDED),
+    "an annotation before the field": ("fixed", "growing", ""),
+    "an empty annotation, too": ("growing", "", UNEXPANDED),
+}
+
+
+async def test_which_claims_grow(client: Client) -> None:
+    for name, grows in (("growing", True), ("fixed", False)):
+        made = {
+            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+            "provisioner": "example.com", "allowVolumeExpansion": grows,
+        }  # fmt: skip
+        await client.create(STORAGE_CLASSES, made)
+    for number, (case, (named, annotated, why)) in enumerate(GROWN.items()):
+        metadata: Object = {"name": f"c{number}"}
+        if annotated is not None:
+            metadata["annotations"] = {"volume.beta.kubernetes.io/storage-class": annotated}
+        spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": named,
+                "resources": {"requests": {"storage": "1Gi"}}}  # fmt: skip
+        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+        await client.create(CLAIMS, claim, namespace="default")
+        status = {"status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
+        await client.patch(CLAIMS, metadata["name"], status, namespace="default", subresource="status")
+        grow = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+        if not why:
+            await client.patch(CLAIMS, metadata["name"], grow, namespace="default")
+            continue
+        with pytest.raises(ApiError) as caught:
+            await client.patch(CLAIMS, metadata["name"], grow, namespace="default")
+        assert why in caught.value.message, case

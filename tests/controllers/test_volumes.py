@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.types import PODS, Object
-from engine.controllers.persistentvolume.objects import CLAIMS, SELECTED_NODE, STORAGE_CLASSES, VOLUMES
+from engine.controllers.persistentvolume.objects import (
+    ATTRIBUTES_CLASSES,
+    CLAIMS,
+    SELECTED_NODE,
+    STORAGE_CLASSES,
+    VOLUMES,
+)
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 
@@ -188,6 +194,31 @@ async def test_a_claim_in_use_stays_until_its_pod_has_gone(world: World) -> None
         assert kept["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
         await cluster.admin.delete(PODS, "user", namespace="default", grace_period_seconds=0)
         await cluster.gone(CLAIMS, "data")
+
+
+async def test_a_class_of_attributes_stays_while_claims_and_volumes_have_it(world: World) -> None:
+    async with running(world) as cluster:
+        for name in ("gold", "silver"):
+            made = {
+                "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttributesClass", "metadata": {"name": name},
+                "driverName": "example.com", "parameters": {"iops": "1"},
+            }  # fmt: skip
+            created = await cluster.admin.create(ATTRIBUTES_CLASSES, made)
+            assert created["metadata"]["finalizers"] == ["kubernetes.io/vac-protection"]
+        wanted = claim()
+        wanted["spec"]["volumeAttributesClassName"] = "gold"
+        await make_claim(cluster, wanted)
+        csi = {"driver": "example.com", "volumeHandle": "h"}
+        await cluster.admin.create(VOLUMES, volume("v", hostPath=None, csi=csi, volumeAttributesClassName="silver"))
+        for name in ("gold", "silver"):
+            await cluster.admin.delete(ATTRIBUTES_CLASSES, name)
+        await world.clock.sleep(30)
+        for name in ("gold", "silver"):
+            assert await cluster.find(ATTRIBUTES_CLASSES, name, None) is not None
+        await cluster.admin.delete(CLAIMS, "data", namespace="default")
+        await cluster.gone(ATTRIBUTES_CLASSES, "gold", None)
+        await cluster.admin.delete(VOLUMES, "v")
+        await cluster.gone(ATTRIBUTES_CLASSES, "silver", None)
 
 
 async def test_a_claim_grows_where_its_class_allows_it(world: World) -> None:

@@ -20,7 +20,9 @@ BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 _FINALIZERS = {
     "persistentvolumeclaims": "kubernetes.io/pvc-protection",
     "persistentvolumes": "kubernetes.io/pv-protection",
+    "volumeattributesclasses.storage.k8s.io": "kubernetes.io/vac-protection",
 }
+_ATTRIBUTES_SINCE = (1, 34)
 
 
 class StorageObjectInUseProtection(Plugin):
@@ -33,6 +35,8 @@ class StorageObjectInUseProtection(Plugin):
         obj = attributes.object
         if finalizer is None or obj is None or attributes.operation is not Operation.CREATE:
             return False
+        if attributes.resource.gvr.group and attributes.resource.release < _ATTRIBUTES_SINCE:
+            return False  # no controller would take it off
         finalizers = obj["metadata"].get("finalizers") or []
         if finalizer in finalizers:
             return False
@@ -81,14 +85,20 @@ class PersistentVolumeClaimResize(Plugin):
             return
         if (old.get("status") or {}).get("phase") != "Bound":
             raise denied(attributes, "Only bound persistent volume claims can be expanded")
-        name = (new["metadata"].get("annotations") or {}).get(BETA_CLASS) or new["spec"].get("storageClassName") or ""
-        found = await self._lookup.find(STORAGE_CLASSES, "", name) if name else None
+        name = _class_of(new)
+        found = await self._lookup.find(STORAGE_CLASSES, "", name) if name and name == _class_of(old) else None
         if found is None or not found.get("allowVolumeExpansion"):
             raise denied(
                 attributes,
                 "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
                 "support resize",
             )
+
+
+def _class_of(claim: Object) -> str:
+    """The annotation counts wherever there is one, be it empty."""
+    annotated = (claim["metadata"].get("annotations") or {}).get(BETA_CLASS)
+    return str(annotated if annotated is not None else claim["spec"].get("storageClassName") or "")
 
 
 def _size(claim: Object) -> Quantity:

@@ -219,4 +219,10 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "admissionregistration.k8s.io: validatingadmissionpolicies/status: get,patch,update",
         EVENTS,
     ),
+    "volumeattributesclass-protection-controller": (
+        f"core: persistentvolumeclaims: {R}",
+        f"core: persistentvolumes: {R}",
+        f"storage.k8s.io: volumeattributesclasses: {R},update",
+        EVENTS,
+    ),
 }

@@ -2,7 +2,11 @@
 
 from engine.controllers.persistentvolume.binder import PersistentVolumeBinder
 from engine.controllers.persistentvolume.ephemeral import EphemeralVolumeController
-from engine.controllers.persistentvolume.protection import PVCProtectionController, PVProtectionController
+from engine.controllers.persistentvolume.protection import (
+    PVCProtectionController,
+    PVProtectionController,
+    VACProtectionController,
+)
 from engine.controllers.persistentvolume.provisioner import SimulatedProvisioner
 
 __all__ = [
@@ -11,4 +15,5 @@ __all__ = [
     "PVProtectionController",
     "PersistentVolumeBinder",
     "SimulatedProvisioner",
+    "VACProtectionController",
 ]

@@ -10,6 +10,7 @@ from engine.api.types import GVR, Object
 CLAIMS = GVR("", "v1", "persistentvolumeclaims")
 VOLUMES = GVR("", "v1", "persistentvolumes")
 STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
+ATTRIBUTES_CLASSES = GVR("storage.k8s.io", "v1", "volumeattributesclasses")
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

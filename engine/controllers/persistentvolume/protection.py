@@ -1,16 +1,19 @@
-"""Claims and volumes that are in use are deleted when they no longer are (pkg/controller/volume/pvcprotection and
-pvprotection)."""
+"""Claims, volumes and their classes of attributes that are in use are deleted when they no longer are (pkg/controller/
+volume/pvcprotection, pvprotection and vacprotection)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from engine.api.types import PODS, Object, copy_object
+from engine.config import ClusterConfig
 from engine.controllers.controller import Controller
-from engine.controllers.persistentvolume.objects import CLAIMS, VOLUMES, claim_key
+from engine.controllers.features import serves_volume_attributes_classes
+from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES, CLAIMS, VOLUMES, claim_key
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"
+VAC_FINALIZER = "kubernetes.io/vac-protection"
 
 
 class PVCProtectionController(Controller):
@@ -48,6 +51,62 @@ class PVProtectionController(Controller):
             return
         if (volume.get("status") or {}).get("phase") != "Bound":
             await self.client.update(VOLUMES, _without(volume, PV_FINALIZER))
+
+
+class VACProtectionController(Controller):
+    name = "volumeattributesclass-protection-controller"
+    kind = "volumeattributesclass"
+
+    @classmethod
+    def is_needed(cls, config: ClusterConfig) -> bool:
+        return serves_volume_attributes_classes(config.kubernetes_version)
+
+    def set_up(self) -> None:
+        self._classes, self._claims = self.lister(ATTRIBUTES_CLASSES), self.lister(CLAIMS)
+        self._volumes = self.lister(VOLUMES)
+        self.index(CLAIMS, "attributes class", classes_of_claim)
+        self.index(VOLUMES, "attributes class", _classes_of_volume)
+        self.watch(ATTRIBUTES_CLASSES, lambda old, new: [] if new is None else [new["metadata"]["name"]])
+        self.watch(CLAIMS, lambda old, new: _let_go(classes_of_claim, old, new))
+        self.watch(VOLUMES, lambda old, new: _let_go(_classes_of_volume, old, new))
+
+    async def reconcile(self, key: str) -> None:
+        found = self._classes.get(key)
+        if found is None:
+            return
+        metadata = found["metadata"]
+        if not metadata.get("deletionTimestamp") and VAC_FINALIZER not in (metadata.get("finalizers") or ()):
+            changed = copy_object(found)
+            changed["metadata"]["finalizers"] = [*(metadata.get("finalizers") or ()), VAC_FINALIZER]
+            await self.client.update(ATTRIBUTES_CLASSES, changed)
+        elif _leaves(found, VAC_FINALIZER) and not any(
+            users.by_index("attributes class", key) for users in (self._volumes, self._claims)
+        ):
+            await self.client.update(ATTRIBUTES_CLASSES, _without(found, VAC_FINALIZER))
+
+
+def classes_of_claim(claim: Object) -> list[str]:
+    """The classes that a claim wants, has and is on the way to."""
+    status = claim.get("status") or {}
+    names = (
+        claim["spec"].get("volumeAttributesClassName"),
+        status.get("currentVolumeAttributesClassName"),
+        (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
+    )
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _classes_of_volume(volume: Object) -> list[str]:
+    name = volume["spec"].get("volumeAttributesClassName")
+    return [name] if name else []
+
+
+def _let_go(classes_of: Callable[[Object], list[str]], old: Object | None, new: Object | None) -> list[str]:
+    """The classes that something no longer uses."""
+    if old is None:
+        return []
+    kept = classes_of(new) if new is not None else []
+    return [name for name in classes_of(old) if name not in kept]
 
 
 def _leaving_volume(old: Object | None, new: Object | None) -> Iterable[str]:
