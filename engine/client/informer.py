@@ -141,7 +141,8 @@ class SharedInformer:
     # -- the reflector's sink
 
     def replace(self, items: list[Object], causes: Mapping[str, str]) -> None:
-        """A fresh list: the difference to the cache is told, so that a relist loses no event and doubles none."""
+        """A fresh list: the difference to the cache is told, so that a relist loses no event and doubles none. What has
+        not changed counts as a resync, for those handlers that want any."""
         fresh = {object_key(obj): obj for obj in items}
         for key in [key for key in self._indexer.objects() if key not in fresh]:
             self._delete(key, None)
@@ -149,6 +150,8 @@ class SharedInformer:
             old = self._indexer.get(key)
             if old is None or _version(old) != _version(obj):
                 self._set(key, obj, Origin.of_object(obj, causes.get(_version(obj), "")))
+            else:
+                self._tell_again(old)
         self._synced.set()
 
     def apply(self, event: WatchEvent) -> None:
@@ -181,6 +184,11 @@ class SharedInformer:
         for known in list(self._handlers):
             _call(known.handler, old, new, origin)
 
+    def _tell_again(self, obj: Object) -> None:
+        for known in list(self._handlers):
+            if known.resync.wanted:
+                _call(known.handler, obj, obj, Origin())
+
     def _resync(self, handler: Handler) -> None:
         for obj in list(self._indexer.objects().values()):
             _call(handler, obj, obj, Origin())
@@ -198,8 +206,12 @@ class _Resync:
         self._ring = ring
         self._timer: Timer | None = None
 
+    @property
+    def wanted(self) -> bool:
+        return self._seconds > 0
+
     def start(self) -> None:
-        if self._seconds:
+        if self.wanted:
             self._timer = self._clock.call_later(self._seconds, self._fire)
 
     def stop(self) -> None:

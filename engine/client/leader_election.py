@@ -182,14 +182,19 @@ class LeaderElector:
         }
 
     async def _release(self) -> None:
-        """Give the Lease back: nobody holds it, and it is valid for a second only."""
+        """Give the Lease back: nobody holds it, and it is valid for a second only. A server that does not answer is
+        not waited for any longer than with a renewal."""
         try:
-            lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
-            spec = lease.get("spec") or {}
-            if spec.get("holderIdentity") != self.identity:
-                return
-            now = self._clock.micro_timestamp()
-            freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now, "acquireTime": now}
-            await self._client.update(LEASES, {**lease, "spec": freed})
-        except (ApiError, ConnectionError) as error:
+            async with self._clock.timeout(self._times.renew_deadline):
+                await self._give_back()
+        except (ApiError, ConnectionError, TimeoutError) as error:
             log.info("%s: cannot release the lease %s: %s", self.identity, self._name, error)
+
+    async def _give_back(self) -> None:
+        lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
+        spec = lease.get("spec") or {}
+        if spec.get("holderIdentity") != self.identity:
+            return
+        now = self._clock.micro_timestamp()
+        freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now, "acquireTime": now}
+        await self._client.update(LEASES, {**lease, "spec": freed})

@@ -94,9 +94,12 @@ async def test_after_a_gap_that_is_no_longer_kept_it_lists_again_and_tells_the_d
     async with serving(world, watch_cache_size=10) as server:
         await create(server, "kept", "gone", "changed")
         informer, heard = informer_of(server)
+        resynced = Heard()
+        informer.add_handler(resynced, resync=3600)
         informer.start()
         await informer.wait_for_sync()
         heard.said.clear()
+        resynced.said.clear()
         server.transport.fail = lambda request: ConnectionRefusedError("down") if request.query.get("watch") else None
         await world.clock.sleep(5)
         await server.transport.cut()
@@ -108,6 +111,8 @@ async def test_after_a_gap_that_is_no_longer_kept_it_lists_again_and_tells_the_d
         await server.eventually("the difference is told", lambda: len(heard.said) == 32)
         assert heard.said[:2] == ["deleted gone", "changed changed"]
         assert informer.status()["lists"] == 2
+        # What is listed again as it was is news for those with resyncs only (TestSharedInformerWatchDisruption).
+        assert sorted(resynced.said) == sorted([*heard.said, "changed kept"])
         await informer.stop()
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from engine.api.types import LEASES, Object
+from engine.api.wire import Request, Response
+from engine.client import Client, Transport
 from engine.client.leader_election import LeaderElector
 from engine.world import World
 from tests.client.server import Server, serving
@@ -111,6 +115,47 @@ async def test_one_that_loses_the_lead_while_it_starts_never_leads(world: World)
         assert terms == ["first yields", "second leads"]
         await second.elector.stop()
         await first.elector.stop()
+
+
+class SilentTransport:
+    """A server that from some moment on answers nothing."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.silent = False
+
+    async def send(self, request: Request) -> Response:
+        if self.silent:
+            await asyncio.Event().wait()
+        return await self._inner.send(request)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+async def test_a_server_that_does_not_answer_is_not_waited_for_to_give_the_lease_back(world: World) -> None:
+    async with serving(world) as server:
+        transport = SilentTransport(server.transport)
+        terms: list[str] = []
+
+        async def note(what: str) -> None:
+            terms.append(what)
+
+        elector = LeaderElector(
+            Client(transport, user_agent="test"),
+            world,
+            name="kube-scheduler",
+            identity="baz",
+            lead=lambda: note("leads"),
+            yield_=lambda: note("yields"),
+        )
+        elector.start()
+        await server.eventually("it leads", lambda: elector.is_leader)
+        transport.silent = True
+        began = world.clock.monotonic()
+        await elector.stop()
+        assert world.clock.monotonic() - began == pytest.approx(10)
+        assert terms == ["leads", "yields"]
 
 
 SPEC = {"holderIdentity": "bing", "leaseDurationSeconds": 3, "leaseTransitions": 4}
