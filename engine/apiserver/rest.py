@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -208,6 +209,7 @@ class Rest:
                     now=self.backend.world.clock.now,
                     definitions=self.backend.definitions,
                     include=include,
+                    peers=lambda: self._peers(info),
                 ),
             )
         untyped = info.custom and not form.kind
@@ -290,8 +292,14 @@ class Rest:
                 now=self.backend.world.clock.now(),
                 definitions=self.backend.definitions,
                 include=call.request.parameter("includeObject"),
+                peers=lambda: self._peers(info),
             )
         return Response(status, body, untyped=info.custom or form.kind == "PartialObjectMetadataList")
+
+    def _peers(self, info: ResourceInfo) -> Iterable[Object]:
+        """All objects of a kind, as far as they are known; looked at by a table that marks one of them."""
+        cache = self.backend.caches.of(info)
+        return cache.objects() if cache is not None else ()
 
 
 def _facet(info: ResourceInfo, subresource: str) -> Facet:

@@ -6,14 +6,14 @@ apiserver pkg/registry/rest/table.go. Cells always are those of `-o wide`; the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
 from engine.api.extension import Extension
 from engine.api.schema import Definitions, load_definitions
-from engine.api.tables.columns import KindTable, Row
+from engine.api.tables.columns import Choice, KindTable, Row
 from engine.api.tables.pods import pod_status
 from engine.api.tables.registry import table_of
 from engine.api.types import GVK, Object
@@ -45,25 +45,37 @@ def table(
     include_object: str = "Metadata",
     headers: bool = True,
     definitions: Definitions | None = None,
+    peers: Callable[[], Iterable[Object]] = tuple,
 ) -> Object:
     """The Table of some objects of one kind.
 
     `include_object` is `Metadata`, `Object` or `None`, as the parameter of a request. A watch sends the headers with
     its first event only. `definitions` give the columns' descriptions; without them it is those of the newest version.
+    `peers` gives all objects of the kind: one of them a table may mark, whichever of them it shows.
     """
     known = definitions if definitions is not None else load_definitions()
     extension = info.extension
     layout = extension.table if extension else table_of(*info.gvk[::2], known.release, custom=info.custom)
     if layout.order is not None:
         objects = sorted(objects, key=layout.order)
-    rows = [_row(layout.row(item, now), layout.columns, include_object) for item in objects]
+    made = [layout.row(item, now) for item in objects]
+    if layout.choice is not None:
+        _mark(made, layout.choice, peers())
     return {
         "kind": "Table",
         "apiVersion": _GROUP_VERSION,
         "metadata": dict(list_metadata),
         "columnDefinitions": _definitions(layout, known.version) if headers else None,
-        "rows": rows,
+        "rows": [_row(row, layout.columns, include_object) for row in made],
     }
+
+
+def _mark(rows: list[Row], choice: Choice, peers: Iterable[Object]) -> None:
+    """What is shown may be newer than what is known of all."""
+    newest = {peer["metadata"]["name"]: peer for peer in (*peers, *(row.object for row in rows))}
+    chosen = choice(newest.values())
+    for row in rows:
+        row.chosen = row.object is chosen
 
 
 def _row(row: Row, columns: tuple[Any, ...], include_object: str) -> Object:

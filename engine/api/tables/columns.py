@@ -3,7 +3,7 @@ drift apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -30,6 +30,7 @@ class Row:
     def __init__(self, object: Object, now: datetime) -> None:
         self.object = object
         self.now = now
+        self.chosen = False  # whether it is the one of all of its kind that the table marks
         self.metadata: Mapping[str, Any] = object.get("metadata") or {}
         self.spec: Mapping[str, Any] = object.get("spec") or {}
         self.status: Mapping[str, Any] = object.get("status") or {}
@@ -57,6 +58,7 @@ class Row:
 
 
 R = TypeVar("R", bound=Row)
+Choice = Callable[[Iterable[Object]], Object | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,14 @@ class KindTable(Generic[R]):
     row: type[R]
     columns: tuple[Column[R], ...]
     order: Callable[[Object], Any] | None = None  # rows of a list are sorted by it
+    choice: Choice | None = None  # which object the table marks, of all that there are
 
 
-def kind_table(*columns: Column[Row], order: Callable[[Object], Any] | None = None) -> KindTable[Row]:
+def kind_table(
+    *columns: Column[Row], order: Callable[[Object], Any] | None = None, choice: Choice | None = None
+) -> KindTable[Row]:
     """A table whose cells need no more than the plain `Row`."""
-    return KindTable(Row, columns, order)
+    return KindTable(Row, columns, order, choice)
 
 
 META = "apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -36,9 +36,15 @@ def _node_info(row: Row, field: str, unknown: str = "<unknown>") -> str:
     return (row.status.get("nodeInfo") or {}).get(field) or unknown
 
 
+def _kernel(row: Row) -> str:
+    """With the architecture that it is built for."""
+    kernel, architecture = _node_info(row, "kernelVersion"), _node_info(row, "architecture", "")
+    return f"{kernel} ({architecture})" if architecture else kernel
+
+
 _NODE_INFO = "api.core.v1.NodeSystemInfo"
 _ADDRESSES = Field("api.core.v1.NodeStatus", "addresses")
-NODES = kind_table(
+_NODE_COLUMNS: tuple[Column[Row], ...] = (
     NAME,
     Column("Status", _node_status, "The status of the node"),
     Column("Roles", _node_roles, "The roles of the node"),
@@ -47,15 +53,19 @@ NODES = kind_table(
     Column("Internal-IP", lambda row: _node_address(row, "InternalIP"), _ADDRESSES, priority=1),
     Column("External-IP", lambda row: _node_address(row, "ExternalIP"), _ADDRESSES, priority=1),
     Column("OS-Image", lambda row: _node_info(row, "osImage"), Field(_NODE_INFO, "osImage"), priority=1),
-    Column(
-        "Kernel-Version", lambda row: _node_info(row, "kernelVersion"), Field(_NODE_INFO, "kernelVersion"), priority=1
-    ),
-    Column(
-        "Container-Runtime",
-        lambda row: _node_info(row, "containerRuntimeVersion"),
-        Field(_NODE_INFO, "containerRuntimeVersion"),
-        priority=1,
-    ),
+)
+_KERNEL = Field(_NODE_INFO, "kernelVersion")
+_RUNTIME: Column[Row] = Column(
+    "Container-Runtime",
+    lambda row: _node_info(row, "containerRuntimeVersion"),
+    Field(_NODE_INFO, "containerRuntimeVersion"),
+    priority=1,
+)
+NODES = kind_table(*_NODE_COLUMNS, Column("Kernel-Version", _kernel, _KERNEL, priority=1), _RUNTIME)
+NODES_WITHOUT_ARCHITECTURE = kind_table(
+    *_NODE_COLUMNS,
+    Column("Kernel-Version", lambda row: _node_info(row, "kernelVersion"), _KERNEL, priority=1),
+    _RUNTIME,
 )
 
 NAMESPACES = kind_table(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.api.default_class import STORAGE, default_storage_class
 from engine.api.tables.columns import AGE, META, NAME, Column, Field, Row, kind_table
 from engine.api.tables.formats import access_modes, quantity
 
-_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _DEFAULT_ATTRIBUTES_CLASS = ("volumeattributesclass.alpha.kubernetes.io/is-default-class",)
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
@@ -98,9 +98,13 @@ def _marked_name(row: Row, annotations: tuple[str, ...]) -> str:
     return f"{row.name} (default)" if default else row.name
 
 
+def _effective_default(row: Row) -> str:
+    """Of several classes that are marked as default only that counts which claims get."""
+    return f"{row.name} (default)" if row.chosen else row.name
+
+
 _CLASS = "api.storage.v1.StorageClass"
-STORAGE_CLASSES = kind_table(
-    Column("Name", lambda row: _marked_name(row, _DEFAULT_CLASS), Field(META, "name"), format="name"),
+_CLASS_COLUMNS: tuple[Column[Row], ...] = (
     Column("Provisioner", lambda row: row.object.get("provisioner", ""), Field(_CLASS, "provisioner")),
     Column("ReclaimPolicy", lambda row: row.object.get("reclaimPolicy", "Delete"), Field(_CLASS, "reclaimPolicy")),
     Column(
@@ -114,6 +118,14 @@ STORAGE_CLASSES = kind_table(
         Field(_CLASS, "allowVolumeExpansion"),
     ),
     AGE,
+)
+STORAGE_CLASSES = kind_table(
+    Column("Name", _effective_default, Field(META, "name"), format="name"),
+    *_CLASS_COLUMNS,
+    choice=default_storage_class,
+)
+ALL_MARKED_STORAGE_CLASSES = kind_table(
+    Column("Name", lambda row: _marked_name(row, STORAGE), Field(META, "name"), format="name"), *_CLASS_COLUMNS
 )
 
 VOLUME_ATTRIBUTES_CLASSES = kind_table(

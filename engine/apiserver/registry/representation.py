@@ -5,7 +5,7 @@ Source of the behaviour: apiserver pkg/endpoints/handlers/response.go and negoti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -99,7 +99,14 @@ def _liking(clause: tuple[str, dict[str, str]]) -> tuple[float, bool, bool]:
 
 
 def represent(
-    form: Form, info: ResourceInfo, body: Object, *, now: datetime, definitions: Definitions, include: str = ""
+    form: Form,
+    info: ResourceInfo,
+    body: Object,
+    *,
+    now: datetime,
+    definitions: Definitions,
+    include: str = "",
+    peers: Callable[[], Iterable[Object]] = tuple,
 ) -> Object:
     """The body in the form asked for. A Status is shown as it is."""
     if not form.kind or body.get("kind") == "Status":
@@ -116,6 +123,7 @@ def represent(
             list_metadata=metadata,
             include_object=include or "Metadata",
             definitions=definitions,
+            peers=peers,
         )
         return _of_version(shown, form)
     if (items is not None) != (form.kind == "PartialObjectMetadataList"):
@@ -168,7 +176,13 @@ def partial(obj: Object, api_version: str = f"{_GROUP}/v1") -> Object:
 
 
 def event_mapper(
-    form: Form, info: ResourceInfo, *, now: Callable[[], datetime], definitions: Definitions, include: str = ""
+    form: Form,
+    info: ResourceInfo,
+    *,
+    now: Callable[[], datetime],
+    definitions: Definitions,
+    include: str = "",
+    peers: Callable[[], Iterable[Object]] = tuple,
 ) -> Callable[[WatchEvent], WatchEvent]:
     """What turns the events of a watch into the form asked for. A Table's headers come with the first event only."""
     headers = True
@@ -187,6 +201,7 @@ def event_mapper(
             include_object=include or "Metadata",
             headers=headers,
             definitions=definitions,
+            peers=peers,
         )
         if event.type == "BOOKMARK":
             # The revision (and the end of the initial events) is told by the one row's object.
