@@ -82,6 +82,14 @@ class FlowRow:
         low, high = self.revisions
         return f"rev {low}" if low == high else f"rev {low}-{high}"
 
+    @property
+    def looks(self) -> tuple[object, ...]:
+        """Whatever can be seen of it: two rows with the same are drawn the same."""
+        return (
+            self.kind, self.source, self.target, self.label, self.name, self.note, self.outcome, self.wall_ms,
+            self.model_ms, self.count, self.quiet, *self.hops, *self.woken,
+        )  # fmt: skip
+
     def take(self, span: Span) -> None:
         """Count a span in."""
         self.hops.append(span["hop"])

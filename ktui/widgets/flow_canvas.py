@@ -11,23 +11,22 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ktui.guard import Guarded, drawn
 from ktui.models.flow import FlowModel
 from ktui.models.flow_empty import why_empty
 from ktui.models.flow_rows import FlowRow
 from ktui.widgets.flow_painter import FlowPainter, Geometry
 from ktui.widgets.ink import inks, style
+from ktui.widgets.self_drawn import SelfDrawn
 
 FRAME_SECONDS = 0.05
 LIT_SECONDS = 1.0
 
 
-class FlowCanvas(Guarded, ScrollView, can_focus=True):
+class FlowCanvas(SelfDrawn, can_focus=True):
     """Shows a model's rows. Follows the end until the cursor leaves it."""
 
     DEFAULT_CSS = """
@@ -63,6 +62,8 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
         self._drawn: tuple[object, ...] = ()
         self._lit_until = 0.0
         self._left_at = 0  # rows that there were when the cursor left the end
+        self._looks: tuple[int, str, bool] = (0, "", False)
+        self._known_painter: FlowPainter
 
     def on_mount(self) -> None:
         self.set_interval(FRAME_SECONDS, self._frame)
@@ -180,11 +181,17 @@ class FlowCanvas(Guarded, ScrollView, can_focus=True):
 
     # -- drawing
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        return drawn(self, crop, super().render_lines)
+    @property
+    def _painter(self) -> FlowPainter:
+        """One for each width and theme: it remembers the lines that it drew."""
+        looks = (self._width, self.app.theme, self.model.has_model_time)
+        if looks != self._looks:
+            self._looks = looks
+            self._known_painter = FlowPainter(Geometry.of(looks[0]), self._style, model_time=looks[2])
+        return self._known_painter
 
     def render_line(self, y: int) -> Strip:
-        painter = FlowPainter(Geometry.of(self._width), self._style, model_time=self.model.has_model_time)
+        painter = self._painter
         if y == 0:
             return painter.heads()
         rows = self.model.rows

@@ -21,6 +21,7 @@ HEADS = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 SHORT_HEADS = ("cl", "api", "etcd", "ctl", "sched", "nodes")
 SHARES = (21, 14, 15, 16, 13, 21)  # of the width, from each lane to the next
 NARROW_SHARES = (29, 13, 17, 14, 11, 16)
+DRAWN_KEPT = 1_000  # rows
 SHORT_VERBS = {"MODIFIED": "MOD", "DELETED": "DEL"}
 
 StyleOf = Callable[[str, bool, bool], Style]  # theme variable, bold, dim
@@ -49,12 +50,13 @@ class Geometry:
 
 
 class FlowPainter:
-    """Draws rows; `style` looks theme variables up."""
+    """Draws rows; `style` looks theme variables up, always the same ones."""
 
     def __init__(self, geometry: Geometry, style: StyleOf, *, model_time: bool) -> None:
         self._at = geometry
         self._style = style
         self._model_time = model_time
+        self._drawn: dict[tuple[object, ...], Strip] = {}
 
     def heads(self) -> Strip:
         line = Line(self._at.width)
@@ -81,6 +83,16 @@ class FlowPainter:
         return line.strip(self._ground)
 
     def row(self, row: FlowRow, *, lit: bool = False) -> Strip:
+        """Most rows of a picture stood in the last one too, a few lines lower."""
+        looks = (*row.looks, lit)
+        strip = self._drawn.get(looks)
+        if strip is None:
+            if len(self._drawn) >= DRAWN_KEPT:
+                self._drawn.clear()
+            strip = self._drawn[looks] = self._draw(row, lit)
+        return strip
+
+    def _draw(self, row: FlowRow, lit: bool) -> Strip:
         line = Line(self._at.width)
         self._lane_lines(line)
         line.put(1, row.lamps, self._lamp_style(row))

@@ -11,25 +11,25 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ktui.guard import Guarded, drawn
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.tiles import Tiles
 from ktui.widgets.ink import inks, style
 from ktui.widgets.line import Line, fit, fit_middle
+from ktui.widgets.self_drawn import SelfDrawn
 
 WIDEST = 60
 NARROWEST = 16
 GAP = 3
 NARROW_GAP = 2
+DRAWN_KEPT = 1_000  # rows
 
 
-class Grid(Guarded, ScrollView, can_focus=True):
+class Grid(SelfDrawn, can_focus=True):
     """Rows under a head. The cursor stays on its key when rows come, go or move."""
 
     DEFAULT_CSS = """
@@ -82,6 +82,7 @@ class Grid(Guarded, ScrollView, can_focus=True):
         self._gap = GAP
         self._cursor = 0
         self._key = ""
+        self._drawn: dict[tuple[object, ...], Strip] = {}  # by whatever can be seen of a row
 
     # -- data in
 
@@ -204,9 +205,6 @@ class Grid(Guarded, ScrollView, can_focus=True):
 
     # -- drawing
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        return drawn(self, crop, super().render_lines)
-
     def render_line(self, y: int) -> Strip:
         offset, width = int(self.scroll_offset.x), self.scrollable_content_region.width
         whole = max(int(self.virtual_size.width), width)
@@ -218,17 +216,28 @@ class Grid(Guarded, ScrollView, can_focus=True):
         if index >= len(self._rows):
             return self._empty_line(y, width)
         row = self._rows[index]
+        if index == self._cursor:
+            return self._under_cursor(row, whole).crop(offset, offset + width)
+        looks = (whole, self._gap, *self._fitted, self.app.theme, row.tone, row.is_lit, *row.cells, *_tones(row))
+        strip = self._drawn.get(looks)
+        if strip is None:
+            if len(self._drawn) >= DRAWN_KEPT:
+                self._drawn.clear()
+            strip = self._drawn[looks] = self._row_line(row, whole).strip(self._style())
+        return strip.crop(offset, offset + width)
+
+    def _row_line(self, row: GridRow, whole: int) -> Line:
         line = Line(whole)
         self._put_cells(line, row.cells, self._style(row.tone, bold=row.is_lit))
         if row.is_lit:
             line.put(0, "•", self._style("accent", bold=True))
-        if index == self._cursor:
-            line.put(0, "▌", self._style("accent", bold=True))
-        strip = line.strip(self._style())
-        if index == self._cursor:
-            ground = Style(bgcolor=self._colour("secondary" if self.has_focus else "panel"), bold=True)
-            strip = Strip(list(Segment.apply_style(strip, post_style=ground)), strip.cell_length)
-        return strip.crop(offset, offset + width)
+        return line
+
+    def _under_cursor(self, row: GridRow, whole: int) -> Strip:
+        line = self._row_line(row, whole)
+        line.put(0, "▌", self._style("accent", bold=True))
+        ground = Style(bgcolor=self._colour("secondary" if self.has_focus else "panel"), bold=True)
+        return Strip(list(Segment.apply_style(line.strip(self._style()), post_style=ground)), whole)
 
     def _put_cells(self, line: Line, cells: Sequence[str], style: Style) -> None:
         column = 1
@@ -262,3 +271,8 @@ class Grid(Guarded, ScrollView, can_focus=True):
 
     def _style(self, variable: str = "foreground", *, bold: bool = False, dim: bool = False) -> Style:
         return style(self._colour(variable), self._colour("background"), bold, dim)
+
+
+def _tones(row: GridRow) -> list[object]:
+    """What the cells' words do not tell."""
+    return [cell.tones for cell in row.cells if isinstance(cell, Tiles)]
