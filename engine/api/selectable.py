@@ -10,6 +10,8 @@ from engine.api.resource_table import CERTIFICATES, EVENTS, RESOURCE
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 
+# What clients of old say, and what is meant.
+_ALIASES: Mapping[tuple[str, str], Mapping[str, str]] = {("", "Pod"): {"spec.host": "spec.nodeName"}}
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 
@@ -23,6 +25,17 @@ def selectable_fields(info: ResourceInfo, obj: Object) -> dict[str, str]:
     if more is not None:
         fields.update(more(obj))
     return fields
+
+
+def field_of(info: ResourceInfo, label: str) -> str | None:
+    """The field that a field selector's label means; None for a label that the kind does not know.
+
+    A kind without fields of its own knows a namespace, even if its objects have none."""
+    kind = (info.gvr.group, info.kind)
+    label = _ALIASES.get(kind, {}).get(label, label)
+    if label == "metadata.namespace" and not info.custom and kind not in _FIELDS:
+        return label
+    return label if label in selectable_fields(info, {"metadata": {"name": "", "namespace": ""}}) else None
 
 
 def unknown_field_text(info: ResourceInfo, field: str) -> str:

@@ -49,7 +49,11 @@ async def test_selectors_choose(client: Client, version: str | None, default_acc
     assert names(found.items) == ["c2"]
     await client.create(PODS, pod("free"), namespace="default")
     await client.create(PODS, pod("placed", nodeName="node-1"), namespace="default")
-    for selector, expected in (("spec.nodeName=node-1", ["placed"]), ("spec.nodeName=", ["free"])):
+    for selector, expected in (
+        ("spec.nodeName=node-1", ["placed"]),
+        ("spec.host=node-1", ["placed"]),
+        ("spec.nodeName=", ["free"]),
+    ):
         found = await client.list(PODS, field_selector=selector, resource_version=version)
         assert names(found.items) == expected
     found = await client.list(PODS, namespace="kube-system", field_selector="spec.nodeName=node-1")

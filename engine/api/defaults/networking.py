@@ -6,6 +6,7 @@ the Service's REST storage allocates them.
 
 from __future__ import annotations
 
+from engine.api.defaults.fields import fill
 from engine.api.types import Object
 
 _AFFINITY_SECONDS = 10800
@@ -51,7 +52,7 @@ def externally_accessible(spec: Object) -> bool:
 def endpoints(obj: Object) -> None:
     for subset in obj.get("subsets", ()):
         for port in subset.get("ports", ()):
-            port.setdefault("protocol", "TCP")
+            fill(port, "protocol", "TCP")
 
 
 def endpoint_slice(obj: Object) -> None:

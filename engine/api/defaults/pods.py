@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from engine.api.defaults.fields import fill
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 
@@ -258,17 +259,17 @@ def volume_source(source: str, value: Object) -> None:
         case "hostPath":
             value.setdefault("type", "")
         case "iscsi":
-            value.setdefault("iscsiInterface", "default")
+            fill(value, "iscsiInterface", "default")
         case "rbd":
             for name, text in {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}.items():
-                value.setdefault(name, text)
+                fill(value, name, text)
         case "azureDisk":
             azure = {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared", "readOnly": False}
             for name, setting in azure.items():
                 value.setdefault(name, setting)
         case "scaleIO":
-            value.setdefault("storageMode", "ThinProvisioned")
-            value.setdefault("fsType", "xfs")
+            fill(value, "storageMode", "ThinProvisioned")
+            fill(value, "fsType", "xfs")
         case "ephemeral":
             claim = value.get("volumeClaimTemplate", {}).get("spec", {})
             claim.setdefault("volumeMode", "Filesystem")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from engine.api.errors import bad_request
 from engine.api.resources import ResourceInfo
+from engine.api.selectable import field_of, selectable_fields, unknown_field_text
 from engine.api.selectors import FieldRequirement, FieldSelector, LabelSelector
-from engine.api.strategy import selectable_fields, unknown_field_text
 from engine.api.types import Object
 from engine.api.validation.text import dns_label
 from engine.api.wire import Request
@@ -96,7 +96,7 @@ def select(info: ResourceInfo, namespace: str, request: Request, *, name: str = 
     labels = LabelSelector.parse(request.parameter("labelSelector"))
     fields = FieldSelector.parse(request.parameter("fieldSelector"))
     if not fields.empty:
-        _check_fields(info, fields)
+        fields = _known_fields(info, fields)
         if name and fields.exact("metadata.name") != name:
             raise bad_request("fieldSelector metadata.name doesn't match requested name")
     elif name:
@@ -115,8 +115,12 @@ def _selected_namespace(fields: FieldSelector) -> str:
     return "" if dns_label(namespace) else namespace
 
 
-def _check_fields(info: ResourceInfo, fields: FieldSelector) -> None:
-    known = selectable_fields(info, {"metadata": {"name": "", "namespace": ""}})
+def _known_fields(info: ResourceInfo, fields: FieldSelector) -> FieldSelector:
+    """The selector by the fields that its labels mean. Raises ApiError 400 for a label that means none."""
+    known = []
     for requirement in fields.requirements:
-        if requirement.field not in known:
+        field = field_of(info, requirement.field)
+        if field is None:
             raise bad_request(unknown_field_text(info, requirement.field))
+        known.append(requirement._replace(field=field))
+    return FieldSelector(known)

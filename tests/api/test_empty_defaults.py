@@ -1,0 +1,55 @@
+"""What is no pointer in Go gets its default where a client says "" as well (pkg/apis/core/v1/defaults_test.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api.types import GVK, Object
+from tests.api.objects import defaulted
+
+VOLUME, ENDPOINTS = GVK("", "v1", "PersistentVolume"), GVK("", "v1", "Endpoints")
+
+
+def source(**fields: Any) -> Object:
+    return {"spec": fields}
+
+
+ROWS: dict[str, tuple[GVK, Object, Object]] = {
+    "an interface": (
+        VOLUME,
+        source(iscsi={"targetPortal": "a", "iqn": "b", "iscsiInterface": ""}),
+        source(iscsi={"iscsiInterface": "default"}),
+    ),
+    "a pool": (
+        VOLUME,
+        source(rbd={"image": "i", "pool": "", "user": "", "keyring": ""}),
+        source(rbd={"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}),
+    ),
+    "a mode": (
+        VOLUME,
+        source(scaleIO={"gateway": "g", "storageMode": "", "fsType": ""}),
+        source(scaleIO={"storageMode": "ThinProvisioned", "fsType": "xfs"}),
+    ),
+    "a protocol": (
+        ENDPOINTS,
+        {"subsets": [{"ports": [{"port": 80, "protocol": ""}]}]},
+        {"subsets": [{"ports": [{"port": 80, "protocol": "TCP"}]}]},
+    ),
+}
+
+
+def _contains(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict):
+        return all(name in found and _contains(found[name], value) for name, value in wanted.items())
+    if isinstance(wanted, list):
+        return all(_contains(one, other) for one, other in zip(found, wanted, strict=True))
+    return bool(found == wanted)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_an_empty_text_is_none(name: str) -> None:
+    gvk, value, expected = ROWS[name]
+    found = defaulted(gvk, {"metadata": {"name": "web", "namespace": "default"}, **value})
+    assert _contains(found, expected), found

@@ -1,0 +1,33 @@
+"""The labels that field selectors know, after upstream's TestSelectableFieldLabelConversions of each strategy."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.api.selectable import field_of
+from engine.api.types import GVK
+from tests.api.objects import info
+
+POD, NODE, CONFIG_MAP = GVK("", "v1", "Pod"), GVK("", "v1", "Node"), GVK("", "v1", "ConfigMap")
+VOLUME, CLASS = GVK("", "v1", "PersistentVolume"), GVK("storage.k8s.io", "v1", "StorageClass")
+NAMESPACE, REQUEST = GVK("", "v1", "Namespace"), GVK("certificates.k8s.io", "v1", "CertificateSigningRequest")
+ROWS: dict[str, tuple[GVK, str, str | None]] = {
+    "a name": (CONFIG_MAP, "metadata.name", "metadata.name"),
+    "a namespace": (CONFIG_MAP, "metadata.namespace", "metadata.namespace"),
+    "a namespace that objects have not": (VOLUME, "metadata.namespace", "metadata.namespace"),
+    "another": (CLASS, "metadata.namespace", "metadata.namespace"),
+    "a namespace of a node": (NODE, "metadata.namespace", None),
+    "a namespace of a namespace": (NAMESPACE, "metadata.namespace", None),
+    "a name as of old": (NAMESPACE, "name", None),
+    "a namespace of a request": (REQUEST, "metadata.namespace", None),
+    "a node": (POD, "spec.nodeName", "spec.nodeName"),
+    "a node as of old": (POD, "spec.host", "spec.nodeName"),
+    "a node of a node": (NODE, "spec.host", None),
+    "what is none": (POD, "spec.foo", None),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_a_label_means(name: str) -> None:
+    gvk, label, expected = ROWS[name]
+    assert field_of(info(gvk), label) == expected
