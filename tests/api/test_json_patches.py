@@ -167,6 +167,11 @@ def test_three_way_deletes_what_was_given_up_and_keeps_what_others_set() -> None
     assert three_way_merge_patch(now, now, {**now, "status": {}}) == {}
 
 
+def test_three_way_leaves_nulls_out_of_lists() -> None:
+    patch = three_way_merge_patch({}, {"l": [{"a": None, "b": 1}, None]}, {})
+    assert patch == {"l": [{"b": 1}, None]}
+
+
 VALUES = st.recursive(
     st.integers(0, 2) | st.booleans() | st.sampled_from("xy"),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),

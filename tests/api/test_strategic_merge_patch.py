@@ -355,6 +355,39 @@ DIFFS: dict[str, tuple[Object, Object, Object]] = {
         pod(containers=[container("b"), container("a")]),
         pod(**{"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}),
     ),
+    "of twins under one key one is paired, and the other deletes them": (
+        pod(containers=[container("a", ports=[{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}])]),
+        pod(containers=[container("a", ports=[{"containerPort": 53, "protocol": "UDP"}])]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "a"}]},
+            containers=[
+                {
+                    "name": "a",
+                    "$setElementOrder/ports": [{"containerPort": 53}],
+                    "ports": [{"containerPort": 53, "$patch": "delete"}],
+                }
+            ],
+        ),
+    ),
+    "twins that are new come the other way round": (
+        pod(containers=[container("a")]),
+        pod(containers=[container("b", image="x"), container("b", image="y")]),
+        pod(
+            **{"$setElementOrder/containers": [{"name": "b"}, {"name": "b"}]},
+            containers=[container("b", image="y"), container("b", image="x"), {"name": "a", "$patch": "delete"}],
+        ),
+    ),
+    "primitives that were there thrice": (
+        {"metadata": {"finalizers": ["c", "a", "b", "a", "a"]}},
+        {"metadata": {"finalizers": ["d", "a", "d"]}},
+        {
+            "metadata": {
+                "$deleteFromPrimitiveList/finalizers": ["a", "c", "b"],
+                "$setElementOrder/finalizers": ["d", "a", "d"],
+                "finalizers": ["d", "d"],
+            }
+        },
+    ),
     "a label": (
         {"metadata": {"labels": {"a": "1"}}},
         {"metadata": {"labels": {"b": "1"}}},
@@ -374,7 +407,8 @@ def test_two_way(case: str) -> None:
     schema = schema_of(original)
     patch = two_way_strategic_patch(original, modified, schema)
     assert patch == expected
-    assert strategic_merge_patch(original, patch, schema) == modified
+    if "twins" not in case and "thrice" not in case:  # of what is there twice upstream's patches make something else
+        assert strategic_merge_patch(original, patch, schema) == modified
 
 
 def deployment(replicas: int, *containers: Object, **metadata: Any) -> Object:
@@ -433,7 +467,7 @@ def test_preconditions() -> None:
 
 def test_without_overwrite_a_change_by_another_conflicts() -> None:
     last, live = deployment(1, container("a")), deployment(3, container("a"))
-    with pytest.raises(PatchConflictError, match="conflicts with changes made from original to current"):
+    with pytest.raises(PatchConflictError, match="the patch conflicts with changes"):
         three_way_strategic_patch(last, deployment(2, container("a")), live, DEPLOYMENT, overwrite=False)
     apart = deployment(1, container("a", image="x"))
     assert three_way_strategic_patch(last, apart, last, DEPLOYMENT, overwrite=False)

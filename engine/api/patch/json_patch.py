@@ -35,6 +35,10 @@ class _Missing(_Failed):
     """The value that holds what the path ends in is not there."""
 
 
+class PatchTestFailed(_Failed):
+    """An operation `test` has found something else."""
+
+
 def json_patch(obj: Object, patch: Any) -> Object:
     """The object with all operations applied, in order; none of them if one fails.
 
@@ -107,7 +111,7 @@ def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
         return document
     if kind == "test":
         if not _written_alike(_get(document, path), operation.get("value")):
-            raise _Failed(f"testing value {operation['path']} failed: test failed")
+            raise PatchTestFailed(f"testing value {operation['path']} failed: test failed")
         return document
     if kind == "move":
         value = _source(document, operation)

@@ -64,8 +64,7 @@ def three_way_merge_patch(original: Object, modified: Object, current: Object) -
     changes what it has otherwise than `current`."""
     changes = _without_nulls(two_way_merge_patch(current, modified))
     deletions = _only_nulls(two_way_merge_patch(original, modified))
-    patch: Object = _overlay(deletions, changes)
-    return patch
+    return merge_patch(deletions, changes)  # no deletion meets another, so that all of them stay
 
 
 def _without_nulls(patch: Object) -> Object:
@@ -88,15 +87,6 @@ def _only_nulls(patch: Object) -> Object:
         elif isinstance(value, dict) and (nested := _only_nulls(value)):
             kept[key] = nested
     return kept
-
-
-def _overlay(base: Object, patch: Object) -> Object:
-    """Two merge patches as one, the second over the first; nulls are kept, for they are deletions still to be made."""
-    merged = dict(base)
-    for key, value in patch.items():
-        beneath = merged.get(key)
-        merged[key] = _overlay(beneath, value) if isinstance(value, dict) and isinstance(beneath, dict) else value
-    return merged
 
 
 def json_kind(value: Any) -> str:

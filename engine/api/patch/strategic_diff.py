@@ -5,18 +5,18 @@ Source of the behaviour: apimachinery pkg/util/strategicpatch (CreateTwoWayMerge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import yaml
-
+from engine.api.errors import ApiError
 from engine.api.patch.merge_patch import same
 from engine.api.patch.strategic_common import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     RETAIN_KEYS,
     SET_ORDER,
+    FieldStrategy,
     element_kind,
     field_strategy,
     go_text,
@@ -42,10 +42,9 @@ class PatchConflictError(Exception):
     """Without `overwrite`: somebody else changed what the patch changes, and otherwise."""
 
     def __init__(self, patch: Object, changed: Object) -> None:
-        super().__init__(
-            f"patch:\n{yaml.safe_dump(patch)}\nconflicts with changes made from original to current:\n"
-            f"{yaml.safe_dump(changed)}\n"
-        )
+        super().__init__("the patch conflicts with changes made from original to current")
+        self.patch = patch
+        self.changed = changed
 
 
 def key_unchanged(key: str) -> Precondition:
@@ -123,30 +122,37 @@ class _Diff:
         return patch
 
     def _field(self, patch: Object, key: str, original: Any, modified: Any, schema: Schema | None) -> None:
-        if isinstance(original, dict) and isinstance(modified, dict):
-            self._map_field(patch, key, original, modified, schema)
-        elif isinstance(original, list) and isinstance(modified, list):
-            self._list_field(patch, key, original, modified, schema)
-        elif self.changes and not same(original, modified):
+        if type(original) is not type(modified) or not isinstance(original, dict | list):
+            self._replaced(patch, key, original, modified)
+            return
+        try:
+            field = field_strategy(schema, key)
+        except ApiError:
+            if same(original, modified):
+                return  # there is nothing to merge, so that nothing need be known
+            raise
+        if isinstance(original, dict):
+            self._map_field(patch, key, original, modified, field)
+        else:
+            self._list_field(patch, key, original, modified, field)
+
+    def _replaced(self, patch: Object, key: str, original: Any, modified: Any) -> None:
+        if self.changes and not same(original, modified):
             patch[key] = modified
 
-    def _map_field(self, patch: Object, key: str, original: Object, modified: Object, schema: Schema | None) -> None:
-        field = field_strategy(schema, key)
+    def _map_field(self, patch: Object, key: str, original: Object, modified: Object, field: FieldStrategy) -> None:
         if field.strategy == "replace":
-            if self.changes and not same(original, modified):
-                patch[key] = modified
+            self._replaced(patch, key, original, modified)
             return
         nested = replace(self, retain_keys=field.retain_keys).maps(original, modified, field.schema)
         if nested:
             patch[key] = nested
 
     def _list_field(
-        self, patch: Object, key: str, original: list[Any], modified: list[Any], schema: Schema | None
+        self, patch: Object, key: str, original: list[Any], modified: list[Any], field: FieldStrategy
     ) -> None:
-        field = field_strategy(schema, key)
         if field.strategy != "merge":
-            if self.changes and not same(original, modified):
-                patch[key] = modified
+            self._replaced(patch, key, original, modified)
             return
         diff = replace(self, retain_keys=field.retain_keys)
         if not original:
@@ -161,36 +167,83 @@ class _Diff:
         self, patch: Object, key: str, lists: tuple[list[Any], list[Any]], items: Schema | None, merge_key: str
     ) -> None:
         original, modified = lists
-        before = {identity(item, merge_key): item for item in original}
-        after = {identity(item, merge_key): item for item in modified}
+        before, after = _by_key(original, merge_key), _by_key(modified, merge_key)
         elements: list[Any] = []
-        for value, item in after.items():
-            if value in before:
-                if nested := self.maps(before[value], item, items):
-                    elements.append({**nested, merge_key: value})
-            elif self.changes:
-                elements.append(item)
-        elements = ordered_by(elements, modified, merge_key)
-        if self.deletions:
-            gone = sorted((value for value in before if value not in after), key=go_text)
-            elements += [{merge_key: value, DIRECTIVE: "delete"} for value in gone]
+        gone: list[Any] = []
+        for one, other in _joined(before, after):
+            if one is not None and other is not None:
+                if nested := self.maps(one, other, items):
+                    elements.append({**nested, merge_key: other[merge_key]})
+            elif other is not None and self.changes:
+                elements.append(other)
+            elif one is not None and self.deletions:
+                gone.append({merge_key: one[merge_key], DIRECTIVE: "delete"})
+        elements = ordered_by(elements, modified, merge_key) + gone
         if elements:
             patch[key] = elements
-        reordered = self.changes and list(before) != list(after)
+        order = [identity(item, merge_key) for item in modified]
+        reordered = self.changes and [identity(item, merge_key) for item in original] != order
         if self.set_order and modified and (elements or reordered):
             patch[f"{SET_ORDER}/{key}"] = [{merge_key: item[merge_key]} for item in modified]
 
     def _list_of_scalars(self, patch: Object, key: str, original: list[Any], modified: list[Any]) -> None:
-        added = [item for item in modified if item not in original] if self.changes else []
-        gone = [item for item in original if item not in modified] if self.deletions else []
+        before = sorted(original, key=go_text)
+        pairs = list(_joined(_by_text(before), _by_text(sorted(modified, key=go_text))))
+        added = [other for one, other in pairs if one is None] if self.changes else []
+        gone = [one for one, other in pairs if other is None] if self.deletions else []
         if added:
-            patch[key] = added
+            patch[key] = ordered_by(added, modified, "")
         if gone:
-            patch[f"{DELETE_FROM_LIST}/{key}"] = sorted(without_duplicates(gone), key=go_text)
+            patch[f"{DELETE_FROM_LIST}/{key}"] = _without_twins(gone)
         # Upstream has sorted the original in place by now: an equal list that is not sorted says its order too.
-        reordered = self.changes and not same(sorted(original, key=go_text), modified)
+        reordered = self.changes and not same(before, modified)
         if self.set_order and modified and (gone or reordered):
             patch[f"{SET_ORDER}/{key}"] = modified
+
+
+_Keyed = list[tuple[str, Any]]
+
+
+def _by_key(items: list[Any], merge_key: str) -> _Keyed:
+    """Elements in the order of their merge keys' texts, twins the other way round: upstream's comparison is not
+    strict, so that its sort turns them about."""
+    keyed = [(go_text(identity(item, merge_key)), item) for item in reversed(items)]
+    return sorted(keyed, key=lambda pair: pair[0])
+
+
+def _by_text(items: list[Any]) -> _Keyed:
+    return [(go_text(item), item) for item in items]
+
+
+def _joined(before: _Keyed, after: _Keyed) -> Iterator[tuple[Any, Any]]:
+    """Pairs with the same text, None beside what is alone: a twin too many is alone."""
+    left = right = 0
+    while left < len(before) or right < len(after):
+        if left == len(before) or (right < len(after) and after[right][0] < before[left][0]):
+            yield None, after[right][1]
+            right += 1
+        elif right == len(after) or before[left][0] < after[right][0]:
+            yield before[left][1], None
+            left += 1
+        else:
+            yield before[left][1], after[right][1]
+            left, right = left + 1, right + 1
+
+
+def _without_twins(items: list[Any]) -> list[Any]:
+    """As upstream takes them out: the last one fills the gap."""
+    kept = list(items)
+    place = 0
+    while place < len(kept):
+        other = place + 1
+        while other < len(kept):
+            if kept[other] == kept[place]:
+                kept[other] = kept[-1]
+                kept.pop()
+            else:
+                other += 1
+        place += 1
+    return kept
 
 
 def _conflict(left: Any, right: Any, schema: Schema | None, strategy: str = "", merge_key: str = "") -> bool:
@@ -232,5 +285,5 @@ def _lists_conflict(left: list[Any], right: list[Any], schema: Schema | None, st
     if len(left) != len(right):
         return True
     if kind is not dict:
-        left, right = sorted(left, key=go_text), sorted(right, key=go_text)
-    return any(_conflict(one, other, items) for one, other in zip(left, right, strict=True))
+        left, right = (sorted(without_duplicates(each), key=go_text) for each in (left, right))
+    return any(_conflict(one, other, items) for one, other in zip(left, right, strict=False))

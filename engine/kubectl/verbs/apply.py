@@ -8,23 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.api.errors import ApiError
-from engine.api.patch import (
-    PreconditionFailedError,
-    key_unchanged,
-    metadata_key_unchanged,
-    three_way_merge_patch,
-    three_way_strategic_patch,
-)
 from engine.api.types import Object
-from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
+from engine.api.wire import APPLY_PATCH
 from engine.kubectl import apply_sets, last_applied, migration, pruning
+from engine.kubectl.apply_patch import difference
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete_and_wait
 from engine.kubectl.errors import CommandError, FlagError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer, structured_printer, without_managed_fields
-from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import last_applied_commands
@@ -187,20 +180,12 @@ class Applier:
         self._report(info, "configured" if patch else "unchanged")
 
     def _difference(self, info: Info, modified: Object, current: Object) -> tuple[Object, str]:
-        """The patch from what was applied last, what is wanted and what is there, and its content type."""
-        original = last_applied.original(current) or {}
-        schema = schema_of(info.resource.gvk)
-        kept = [key_unchanged("apiVersion"), key_unchanged("kind"), metadata_key_unchanged("name")]
+        """Raises CommandError."""
+        overwrite = self.session.flags.on("overwrite")
         try:
-            if schema is not None:
-                overwrite = self.session.flags.on("overwrite")
-                patch = three_way_strategic_patch(
-                    original, modified, current, schema, overwrite=overwrite, preconditions=kept
-                )
-                return patch, STRATEGIC_PATCH
-            return three_way_merge_patch(original, modified, current), MERGE_PATCH
-        except PreconditionFailedError as error:
-            raise CommandError("At least one of apiVersion, kind and name was changed") from error
+            return difference(info, modified, current, overwrite=overwrite, warn=self.session.err)
+        except CommandError as error:
+            raise _applying(error, info, None) from error
 
     async def _recreate(self, info: Info, modified: Object) -> Object:
         """Delete the object and create it anew (`--force`)."""
@@ -260,10 +245,10 @@ def _failed_to_retrieve(info: Info, why: str) -> str:
     return f'error when retrieving current configuration of:\n{where}"{info.source}": {why}'
 
 
-def _applying(error: ApiError, info: Info, patch: Object) -> Exception:
-    """What was sent to what, and what the server said."""
+def _applying(error: Exception, info: Info, patch: Object | None) -> Exception:
+    """What was sent to what, and what the server said; or why nothing was sent."""
     inner = with_source(error, "patching", info.source)
-    verb = f"applying patch:\n{last_applied.compact(patch)}\nto:\n{describe_info(info)}\nfor:"
+    verb = f"applying patch:\n{'' if patch is None else last_applied.compact(patch)}\nto:\n{describe_info(info)}\nfor:"
     return with_source(inner, verb, info.source)
 
 
