@@ -11,6 +11,7 @@ from engine.api.types import GVR, NODES, PODS, SERVICE_ACCOUNTS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
 from tests.apiserver.conftest import pod
+from tests.apiserver.test_policies import validating
 
 AUTHORIZATION = "authorization.k8s.io"
 ISSUER = "https://kubernetes.default.svc.cluster.local"
@@ -158,6 +159,7 @@ REQUESTS: dict[str, tuple[Object, Object, int, str]] = {
         'TokenRequest.authentication.k8s.io "default" is invalid: metadata.name: Invalid value: "other": must match '
         "the service account name if specified",
     ),
+    "for another name of no account": ({}, {"account": "gone", "metadata": {"name": "other"}}, 422, "metadata.name"),
     "of no account": ({}, {"account": "gone"}, 404, 'serviceaccounts "gone" not found'),
 }  # fmt: skip
 
@@ -172,6 +174,23 @@ async def test_a_token_is_refused(name: str, client: Client, default_account: Ob
         await request_token(client, **more, **spec)
     assert caught.value.code == code
     assert text in caught.value.message
+
+
+async def test_a_request_for_a_token_is_admitted_as_it_will_be(client: Client, default_account: Object) -> None:
+    told = "object.metadata.name + ' ' + object.spec.audiences[0] + ' ' + string(object.spec.expirationSeconds)"
+    on_tokens = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"]}
+    rules = {"resourceRules": [{**on_tokens, "resources": ["serviceaccounts/token"]}]}
+    only_labelled = {"expression": "has(object.metadata.labels)", "messageExpression": told}
+    await validating(client, only_labelled, matchConstraints=rules)
+    with pytest.raises(ApiError, match=f"denied request: default {ISSUER} 3600"):
+        await request_token(client)
+    made = await request_token(client, metadata={"labels": {"a": "b"}})
+    assert made["metadata"] == {
+        "labels": {"a": "b"},
+        "name": "default",
+        "namespace": "default",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
 
 
 async def test_a_token_is_for_its_audiences(client: Client, default_account: Object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
@@ -38,17 +39,15 @@ class TokenAction:
         request = decode_value(
             call, self._backend.definitions, TOKEN_REQUEST, value=value, validation=options.validation
         )
+        request.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
+        request.setdefault("status", {"token": "", "expirationTimestamp": None})
+        _check_place(request.get("metadata") or {}, namespace, name)
         account = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
         if account is None:
             raise not_found(SERVICE_ACCOUNTS, name)
-        _check_place(request.get("metadata") or {}, namespace, name)
-        await admit_create(self._backend, call, request, options)
-        spec: dict[str, Any] = request.setdefault("spec", {})
-        seconds = spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
-        if causes := _causes(seconds):
-            raise invalid(TOKEN_REQUEST, "", causes)
-        audiences = spec.get("audiences") or [ISSUER]
-        spec["audiences"] = audiences
+        await admit_create(self._backend, call, request, options, check=partial(_complete, account, self._now()))
+        spec: dict[str, Any] = request["spec"]
+        seconds, audiences = spec["expirationSeconds"], spec["audiences"]
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
         node = await self._node_of(bound)
         extended = seconds == _EXTENDED_FROM and bound is not None and audiences == [ISSUER]
@@ -62,7 +61,6 @@ class TokenAction:
         )
         if extended:  # its holder is told to come again as if it were not
             ends -= timedelta(seconds=_EXTENDED_SECONDS - seconds)
-        request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": self._now()}
         request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
         return request
 
@@ -114,6 +112,17 @@ def _check_place(metadata: Object, namespace: str, name: str) -> None:
         if metadata.get(field, wanted) not in ("", wanted):
             text = f"must match the service account {field} if specified"
             raise invalid(TOKEN_REQUEST, name, [field_invalid(f"metadata.{field}", metadata[field], text)])
+
+
+def _complete(account: Object, now: str, request: Object) -> None:
+    """What a request leaves to the server; it is admitted with all of it. Raises ApiError 422."""
+    spec, metadata = request["spec"], request["metadata"]
+    spec["audiences"] = spec.get("audiences") or [ISSUER]
+    metadata |= {name: account["metadata"][name] for name in ("name", "namespace")}
+    metadata["creationTimestamp"] = now
+    request["status"] = {"token": "", "expirationTimestamp": None}
+    if causes := _causes(spec["expirationSeconds"]):
+        raise invalid(TOKEN_REQUEST, "", causes)
 
 
 def _causes(seconds: int) -> list[Cause]:
