@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC
 from importlib.metadata import version
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -70,15 +71,26 @@ async def serve(
         try:
             await _serve_held(config, folder, port=port, ready=now_ready, say=say)
         except OSError as error:
-            if error.errno not in _NO_ROOM:
-                raise
-            raise ServeError(
-                f"cannot write the data folder {folder.path}: {error.strerror}. "
-                f"Make room, or choose another with {HOME_VARIABLE}=FOLDER"
-            ) from error
+            raise _unusable(folder, error) from error
         finally:
             if config.data_folder is None and not kept:
                 folder.remove()
+
+
+def _unusable(folder: ClusterFolder, error: OSError) -> Exception:
+    """What a person can do about an error of the operating system; one that has to do with no data folder as it is."""
+    if error.errno in _NO_ROOM:
+        return ServeError(
+            f"cannot write the data folder {folder.path}: {error.strerror}. "
+            f"Make room, or choose another with {HOME_VARIABLE}=FOLDER"
+        )
+    files = [str(file) for file in (error.filename2, error.filename) if file is not None]
+    if not any(Path(file).is_relative_to(folder.path) for file in files):
+        return error
+    return ServeError(
+        f"cannot use {files[0]}: {error.strerror}. Set it aside, or choose another data folder with "
+        f"{HOME_VARIABLE}=FOLDER"
+    )
 
 
 async def _serve_held(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import subprocess
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.config import ClusterConfig
 from engine.folder import HOME_VARIABLE, ClusterFolder, ClusterRunningError, FolderError, Running
+from engine.serve import ServeError, serve
+from engine.store import StoreError
 
 RUNNING = Running(
     name="demo",
@@ -122,3 +126,12 @@ def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
 def test_the_home_variable_says_where_clusters_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     assert ClusterFolder.named("demo").path == tmp_path / "demo"
+
+
+@pytest.mark.parametrize("name", ["kubeconfig", "traces.db", "store.db"])
+def test_what_stands_where_a_file_belongs_is_named(tmp_path: Path, name: str) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    (folder.path / name).mkdir(parents=True)
+    config = ClusterConfig(data_folder=folder.path, components=frozenset())
+    with pytest.raises((ServeError, StoreError), match=rf"^cannot (use|open) .*/demo/{name}: .*et it aside, or "):
+        asyncio.run(serve(config, folder, port=0, ready=lambda _: None, say=lambda _: None))

@@ -8,6 +8,7 @@ component reads it but through the debug endpoints.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import sqlite3
 from collections import deque
@@ -53,6 +54,7 @@ _BY_TRACE = "SELECT body FROM runs WHERE trace = ? ORDER BY number"
 _BY_OBJECT = "SELECT trace FROM starts WHERE object = ? AND hop = ? ORDER BY number DESC LIMIT 1"
 
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+_UNUSABLE = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")
 
 _log = logging.getLogger(__name__)
 
@@ -157,6 +159,8 @@ class TraceArchive:
             try:
                 self._database = await _open(self._file)
             except sqlite3.DatabaseError as error:
+                if error.sqlite_errorname in _UNUSABLE:
+                    raise OSError(errno.EACCES, str(error), str(self._file)) from error
                 if error.sqlite_errorname not in _DAMAGED:
                     raise
                 # Traces tell of the past, no component needs them: begin anew, and leave the file for who wants it.

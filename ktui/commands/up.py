@@ -61,8 +61,8 @@ def _say(text: str) -> None:
 
 def _announce(running: Running, folder: ClusterFolder) -> None:
     """Tell the parent, then leave its pipes for the log file: the parent may go."""
-    print(running.model_dump_json(), flush=True)
     log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    print(running.model_dump_json(), flush=True)
     os.dup2(log, sys.stdout.fileno())
     os.dup2(log, sys.stderr.fileno())
     os.close(log)
