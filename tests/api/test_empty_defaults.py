@@ -10,6 +10,10 @@ from engine.api.types import GVK, Object
 from tests.api.objects import defaulted
 
 VOLUME, ENDPOINTS = GVK("", "v1", "PersistentVolume"), GVK("", "v1", "Endpoints")
+DEVICES = "resource.k8s.io", "v1"
+_TOLERATES = [{"key": "a"}, {"key": "b", "operator": ""}, {"key": "c", "operator": "Exists"}]
+_TOLERATED = [{"key": "a", "operator": "Equal"}, {"key": "b", "operator": "Equal"}, {"key": "c", "operator": "Exists"}]
+_ASKED = {"allocationMode": "ExactCount", "count": 1, "tolerations": _TOLERATED}
 
 
 def source(**fields: Any) -> Object:
@@ -17,6 +21,22 @@ def source(**fields: Any) -> Object:
 
 
 ROWS: dict[str, tuple[GVK, Object, Object]] = {
+    "what is tolerated of the devices of a claim": (
+        GVK(*DEVICES, "ResourceClaim"),
+        {
+            **source(devices={"requests": [{"exactly": {"tolerations": _TOLERATES}}]}),
+            "status": {"allocation": {"devices": {"results": [{"tolerations": _TOLERATES}]}}},
+        },
+        {
+            **source(devices={"requests": [{"exactly": _ASKED}]}),
+            "status": {"allocation": {"devices": {"results": [{"tolerations": _TOLERATED}]}}},
+        },
+    ),
+    "what is tolerated of the devices of claims to come": (
+        GVK(*DEVICES, "ResourceClaimTemplate"),
+        source(spec={"devices": {"requests": [{"firstAvailable": [{"tolerations": _TOLERATES}]}]}}),
+        source(spec={"devices": {"requests": [{"firstAvailable": [_ASKED]}]}}),
+    ),
     "an interface": (
         VOLUME,
         source(iscsi={"targetPortal": "a", "iqn": "b", "iscsiInterface": ""}),

@@ -153,6 +153,14 @@ def resource_claim(obj: Object) -> None:
             fill(device, "allocationMode", "ExactCount")
             if device["allocationMode"] == "ExactCount":
                 fill(device, "count", 1)
+            _tolerate_equals(device)
+    for result in obj.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ()):
+        _tolerate_equals(result)
+
+
+def _tolerate_equals(device: Object) -> None:
+    for toleration in device.get("tolerations", ()):
+        fill(toleration, "operator", "Equal")
 
 
 def resource_claim_template(obj: Object) -> None:
