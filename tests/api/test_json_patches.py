@@ -95,6 +95,71 @@ def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
     assert before == DOCUMENT
 
 
+@pytest.mark.parametrize(
+    ("failing", "text"),
+    [
+        ({"op": "add"}, "add operation failed to decode path: missing value"),
+        (
+            {"op": "move", "from": "/a"},
+            "move operation failed to decode path: operation missing path field: missing value",
+        ),
+        (
+            {"op": "copy", "path": "/x"},
+            "copy operation failed to decode from: operation, missing from field: missing value",
+        ),
+        (
+            {"op": "copy", "from": 5, "path": "/x"},
+            "copy operation failed to decode from: json: cannot unmarshal number into Go value of type string",
+        ),
+        (operation("boom", "/x"), "Unexpected kind: boom"),
+        (operation("remove", "/no/x"), 'remove operation does not apply: doc is missing path: "/no/x": missing value'),
+        (operation("test", "/t/x"), "test operation does not apply: is missing path: /t/x: missing value"),
+        (
+            operation("test", "/l/9"),
+            "error in test for path: '/l/9': Unable to access invalid index: 9: invalid index referenced",
+        ),
+        (operation("replace", "/no/x"), "replace operation does not apply: doc is missing path: /no/x: missing value"),
+        (operation("replace", "/l/x"), "Object to be patched is missing field (/l/x: missing value)"),
+        (operation("replace", "", value=5), "replace operation value must be object or array: %!w(<nil>)"),
+        (operation("remove", "/l/-"), "error in remove for path: '/l/-': strconv.Atoi: parsing \"-\": invalid syntax"),
+        (
+            operation("add", "/l/1e0"),
+            "error in add for path: '/l/1e0': value was not a proper array index: '1e0': strconv.Atoi: parsing "
+            '"1e0": invalid syntax',
+        ),
+        (
+            operation("remove", f"/l/{'9' * 20}"),
+            f"error in remove for path: '/l/{'9' * 20}': strconv.Atoi: parsing \"{'9' * 20}\": value out of range",
+        ),
+        (
+            operation("move", "/x", **{"from": "/z/y"}),
+            "move operation does not apply: doc is missing from path: /z/y: missing value",
+        ),
+        (
+            operation("move", "/x", **{"from": "/z"}),
+            "error in move for path: 'z': Unable to remove nonexistent key: z: missing value",
+        ),
+        (
+            operation("move", "/t/x", **{"from": "/a"}),
+            "move operation does not apply: doc is missing destination path: /t/x: missing value",
+        ),
+        (
+            operation("copy", "/x", **{"from": "/l/x"}),
+            "error in copy for from: '/l/x': strconv.Atoi: parsing \"x\": invalid syntax",
+        ),
+        (
+            operation("copy", "/l/9", **{"from": "/a"}),
+            "error while adding value during copy: Unable to access invalid index: 9: invalid index referenced",
+        ),
+    ],
+)
+def test_why_a_patch_cannot_be_applied(failing: Object, text: str) -> None:
+    """What kubectl says when it patches a file; a server does not tell."""
+    with pytest.raises(ApiError) as caught:
+        json_patch(DOCUMENT, [failing])
+    assert str(caught.value.__cause__) == text
+
+
 def test_what_is_no_json_patch() -> None:
     with pytest.raises(ApiError) as caught:
         json_patch({}, {"op": "add"})

@@ -8,7 +8,8 @@ are the same if they are written so.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -20,23 +21,18 @@ from engine.api.types import Object
 MAX_OPERATIONS = 10_000
 # What all copies of a patch may add to an object (JSONPatchMaxCopyBytes).
 MAX_COPIED = 3 * 1024 * 1024
-_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
+_INDEX = re.compile(r"[+-]?[0-9]+")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 
 
 class _Failed(Exception):
-    """An operation that cannot be applied, in the words of evanphx/json-patch where it has any of its own.
+    """An operation that cannot be applied, in the words of evanphx/json-patch.
 
     The client of a server is not told why: upstream keeps it to itself. kubectl, patching locally, tells it.
     """
 
 
-class _Missing(_Failed):
-    """The value that holds what the path ends in is not there."""
-
-
-class PatchTestFailed(_Failed):
-    """An operation `test` has found something else."""
+_NOWHERE = "missing value"
 
 
 def json_patch(obj: Object, patch: Any) -> Object:
@@ -60,14 +56,14 @@ def json_patch(obj: Object, patch: Any) -> Object:
     try:
         for operation in patch:
             if operation.get("op") == "copy":
-                copied += len(orjson.dumps(_source(document, operation)))
+                copied += len(orjson.dumps(_taken(document, operation)[1]))
                 if copied > MAX_COPIED:
-                    raise _Failed
-            document = _worded(document, operation)
-        if not isinstance(document, dict):
-            raise _Failed
+                    raise _Failed(_too_much(copied))
+            document = _apply(document, operation)
     except _Failed as failure:
-        raise unprocessable() from (failure if str(failure) else None)
+        raise unprocessable() from failure
+    if not isinstance(document, dict):
+        raise unprocessable()
     return document
 
 
@@ -76,99 +72,136 @@ def unprocessable() -> ApiError:
     return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", details={})
 
 
-def _source(document: Any, operation: Mapping[str, Any]) -> Any:
-    """What a move or copy takes; it cannot be the whole document."""
-    path = _pointer(operation.get("from"))
-    if not path:
-        raise _Failed
-    return _get(document, path)
-
-
-def _worded(document: Any, operation: Mapping[str, Any]) -> Any:
-    """The document after one operation. Raises _Failed, which says where."""
-    kind, path = operation.get("op"), operation.get("path")
-    try:
-        return _apply(document, operation)
-    except _Missing:
-        shown = f'"{path}"' if kind == "add" else path
-        raise _Failed(f"{kind} operation does not apply: doc is missing path: {shown}: missing value") from None
-    except _Failed as failure:
-        if kind == "replace":
-            raise _Failed(f"Object to be patched is missing field ({path}: missing value)") from None
-        if kind in ("add", "remove") and str(failure):
-            raise _Failed(f"error in {kind} for path: '{path}': {failure}") from None
-        raise
+def _too_much(copied: int) -> str:
+    return (
+        f"Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit "
+        f"{MAX_COPIED}"
+    )
 
 
 def _apply(document: Any, operation: Mapping[str, Any]) -> Any:
     """The document after one operation. The whole of it can be tested and replaced, and nothing else."""
     kind = operation.get("op")
     if not isinstance(kind, str) or kind not in _OPERATIONS:
-        raise _Failed(f"Unexpected kind: {'unknown' if kind is None else kind}")
-    path = _pointer(operation.get("path"))
-    if kind == "remove":
-        _remove(document, path)
-        return document
-    if kind == "test":
-        if not _written_alike(_get(document, path), operation.get("value")):
-            raise PatchTestFailed(f"testing value {operation['path']} failed: test failed")
-        return document
-    if kind == "move":
-        value = _source(document, operation)
-        _remove(document, _pointer(operation.get("from")))
-        return _add(document, path, value)
-    if kind == "copy":
-        value = orjson.loads(orjson.dumps(_source(document, operation)))
-        return _add(document, path, value)
+        raise _Failed(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
+    if kind in ("move", "copy"):
+        return _from_elsewhere(document, operation, kind)
+    path = _text(operation, "path", kind)
     value = orjson.loads(orjson.dumps(operation.get("value")))
-    return _replace(document, path, value) if kind == "replace" else _add(document, path, value)
+    if kind == "test":
+        return _test(document, path, value)
+    if kind == "replace":
+        return _replace(document, path, value)
+    holder, key = _place(document, path, f'{kind} operation does not apply: doc is missing path: "{path}"')
+    with _saying(f"error in {kind} for path: '{path}'"):
+        if kind == "add":
+            _put(holder, key, value)
+        else:
+            _remove(holder, key)
+    return document
 
 
-def _pointer(text: Any) -> list[str]:
-    """The unescaped parts of a JSON pointer (RFC 6901)."""
-    if not isinstance(text, str) or (text and "/" not in text):
-        raise _Failed
-    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
+def _test(document: Any, path: str, value: Any) -> Any:
+    found = document
+    if path:
+        holder, key = _place(document, path, f"test operation does not apply: is missing path: {path}")
+        with _saying(f"error in test for path: '{path}'"):
+            found = _get(holder, key)
+    if not _written_alike(found, value):
+        raise _Failed(f"testing value {path} failed: test failed")
+    return document
 
 
-def _index(items: list[Any], part: str, *, end: bool = False) -> int:
-    """A position in a list; `-` is behind the last. Negative ones count from the end, as evanphx/json-patch has it."""
-    if part == "-" and end:
-        return len(items)
+def _replace(document: Any, path: str, value: Any) -> Any:
+    if not path:
+        if not isinstance(value, dict | list):
+            raise _Failed("replace operation value must be object or array: %!w(<nil>)")
+        return value
+    holder, key = _place(document, path, f"replace operation does not apply: doc is missing path: {path}")
+    try:
+        _get(holder, key)
+    except _Failed:
+        raise _Failed(f"Object to be patched is missing field ({path}: {_NOWHERE})") from None
+    holder[_index(holder, key) if isinstance(holder, list) else key] = value
+    return document
+
+
+def _from_elsewhere(document: Any, operation: Mapping[str, Any], kind: str) -> Any:
+    (holder, key), value = _taken(document, operation)
+    if kind == "move":
+        with _saying(f"error in move for path: '{key}'"):
+            _remove(holder, key)
+    path = _text(operation, "path", kind)
+    target, name = _place(document, path, f"{kind} operation does not apply: doc is missing destination path: {path}")
+    with _saying(f"error in move for path: '{path}'" if kind == "move" else "error while adding value during copy"):
+        _put(target, name, orjson.loads(orjson.dumps(value)))
+    return document
+
+
+def _taken(document: Any, operation: Mapping[str, Any]) -> tuple[tuple[Any, str], Any]:
+    """Where what a move or copy takes is, and what it is; it cannot be the whole document."""
+    kind, source = operation["op"], _text(operation, "from", operation["op"])
+    holder, key = _place(document, source, f"{kind} operation does not apply: doc is missing from path: {source}")
+    with _saying(f"error in move for path: '{key}'" if kind == "move" else f"error in copy for from: '{source}'"):
+        return (holder, key), _get(holder, key)
+
+
+@contextmanager
+def _saying(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _Failed as failure:
+        raise _Failed(f"{where}: {failure}") from None
+
+
+def _text(operation: Mapping[str, Any], name: str, kind: str) -> str:
+    value = operation.get(name)
+    if isinstance(value, str):
+        return value
+    why = _NOWHERE
+    if name == "from" and value is not None:
+        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type string"
+    elif name == "from":
+        why = f"operation, missing from field: {_NOWHERE}"
+    elif kind in ("replace", "move", "test"):
+        why = f"operation missing path field: {_NOWHERE}"
+    raise _Failed(f"{kind} operation failed to decode {name}: {why}")
+
+
+def _place(document: Any, path: str, missing: str) -> tuple[Any, str]:
+    """The object or list that a JSON pointer (RFC 6901) ends in, and its last part."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    if not parts:
+        raise _Failed(f"{missing}: {_NOWHERE}")
+    try:
+        for part in parts[:-1]:
+            document = _get(document, part)
+    except _Failed:
+        document = None
+    if not isinstance(document, dict | list):
+        raise _Failed(f"{missing}: {_NOWHERE}")
+    return document, parts[-1]
+
+
+def _index(items: list[Any], part: str, *, more: int = 0) -> int:
+    """A position in a list, or behind it. Negative ones count from the end, as evanphx/json-patch has it."""
     if not _INDEX.fullmatch(part):
-        raise _Failed
-    index = int(part)
-    length = len(items) + end
+        raise _Failed(f'strconv.Atoi: parsing "{part}": invalid syntax')
+    index, length = int(part), len(items) + more
+    if not -(2**63) <= index < 2**63:
+        raise _Failed(f'strconv.Atoi: parsing "{part}": value out of range')
     if not -length <= index < length:
         raise _Failed(f"Unable to access invalid index: {index}: invalid index referenced")
     return index if index >= 0 else index + length
 
 
-def _parent(document: Any, path: list[str]) -> Any:
-    for part in path[:-1]:
-        try:
-            document = _child(document, part)
-        except _Failed:
-            raise _Missing from None
-    if not isinstance(document, dict | list):
-        raise _Missing
-    return document
-
-
-def _child(container: Any, part: str) -> Any:
-    if isinstance(container, list):
-        return container[_index(container, part)]
-    if isinstance(container, dict) and part in container:
-        return container[part]
-    raise _Failed(f"Unable to remove nonexistent key: {part}: missing value")
-
-
-def _get(document: Any, path: list[str]) -> Any:
-    """The value at a path; None for a last part that is not there."""
-    if not path:
-        return document
-    parent = _parent(document, path)
-    return parent.get(path[-1]) if isinstance(parent, dict) else _child(parent, path[-1])
+def _get(holder: Any, key: str) -> Any:
+    """What is there; None for a field that an object lacks."""
+    if isinstance(holder, list):
+        return holder[_index(holder, key)]
+    if isinstance(holder, dict):
+        return holder.get(key)
+    raise _Failed(_NOWHERE)
 
 
 def _written_alike(left: Any, right: Any) -> bool:
@@ -180,34 +213,22 @@ def _written_alike(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def _add(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        raise _Failed
-    parent = _parent(document, path)
-    if isinstance(parent, list):
-        parent.insert(_index(parent, path[-1], end=True), value)
+def _put(holder: Any, key: str, value: Any) -> None:
+    if not isinstance(holder, list):
+        holder[key] = value
+    elif key == "-":
+        holder.append(value)
+    elif not _INDEX.fullmatch(key) or abs(int(key)) >= 2**63:
+        with _saying(f"value was not a proper array index: '{key}'"):
+            _index(holder, key)
     else:
-        parent[path[-1]] = value
-    return document
+        holder.insert(_index(holder, key, more=1), value)
 
 
-def _replace(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        return value
-    parent = _parent(document, path)
-    if isinstance(parent, list):
-        parent[_index(parent, path[-1])] = value
+def _remove(holder: Any, key: str) -> None:
+    if isinstance(holder, list):
+        del holder[_index(holder, key)]
+    elif key in holder:
+        del holder[key]
     else:
-        parent[path[-1]] = value
-    return document
-
-
-def _remove(document: Any, path: list[str]) -> None:
-    if not path:
-        raise _Failed
-    parent = _parent(document, path)
-    _child(parent, path[-1])
-    if isinstance(parent, list):
-        del parent[_index(parent, path[-1])]
-    else:
-        del parent[path[-1]]
+        raise _Failed(f"Unable to remove nonexistent key: {key}: {_NOWHERE}")
