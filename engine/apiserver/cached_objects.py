@@ -68,15 +68,21 @@ class CachedObjects:
     def select(self, namespace: str, node: str | None) -> Iterator[Object]:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
         entries = self._entries
+        return (entries[key][1] for key in self._keys(namespace, node))
+
+    def entries(self, namespace: str, node: str | None) -> list[tuple[str, Object]]:
+        """As `select`, each with its key, as they are now."""
+        entries = self._entries
+        return [(key, entries[key][1]) for key in self._keys(namespace, node)]
+
+    def _keys(self, namespace: str, node: str | None) -> list[str]:
         if node is not None and "node" in self._indexed:
-            keys = sorted(self._indexed["node"].get(node, ()))
-        elif namespace:
-            keys = sorted(self._indexed["namespace"].get(namespace, ()))
-        else:
-            if self._ordered is None:
-                self._ordered = sorted(entries)
-            keys = self._ordered
-        return (entries[key][1] for key in keys)
+            return sorted(self._indexed["node"].get(node, ()))
+        if namespace:
+            return sorted(self._indexed["namespace"].get(namespace, ()))
+        if self._ordered is None:
+            self._ordered = sorted(self._entries)
+        return self._ordered
 
     def between(self, start: str, end: str) -> list[str]:
         """The keys of an interval, in their order; without an end the one key, if it is there."""

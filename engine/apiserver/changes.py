@@ -113,6 +113,12 @@ class Change:
             event = self._event[type] = WatchEvent(type, obj, self.revision, self.cause)
         return event
 
+    def named(self, kind: str) -> str:
+        """`kind/namespace/name`, as spans name an object."""
+        metadata = self.object["metadata"]
+        namespace = metadata.get("namespace")
+        return f"{kind}/{namespace}/{metadata['name']}" if namespace else f"{kind}/{metadata['name']}"
+
 
 def change_of(event: Event, old: Object | None) -> Change:
     """What an event of the store is to an object that was as `old` before. Raises CorruptObject."""

@@ -15,7 +15,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.health import store_trouble
 from engine.apiserver.lookup import Lookup
-from engine.apiserver.registry.read import list_object
+from engine.apiserver.registry.lists import list_object
 from engine.apiserver.registry.selection import select
 
 

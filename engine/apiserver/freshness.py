@@ -55,6 +55,11 @@ class Freshness:
 
     async def wait_for(self, revision: int) -> None:
         """Wait until the cache has seen a revision, which may be still to come. Raises ApiError 504 if it does not."""
+        if not await self.reached(revision):
+            raise too_large(revision, self._follower.revision, retry_after=1)
+
+    async def reached(self, revision: int) -> bool:
+        """Whether the cache has seen a revision, or gets to see it in time."""
         clock = self._clock
         began = clock.monotonic()
         try:
@@ -64,8 +69,9 @@ class Freshness:
                 while self._follower.revision < revision:
                     await clock.sleep(PROGRESS_PERIOD)
                     await self.catch_up(min(revision, self._store.revision))
+            return True
         except TimeoutError:
-            raise too_large(revision, self._follower.revision, retry_after=1) from None
+            return False
         finally:
             if revision:
                 self.waited = self.waited or Distribution(WAIT_BUCKETS)

@@ -123,6 +123,13 @@ class Storage:
         items = [(key, from_storage(info, obj)) for _, obj in found]
         return Page(items, revision or response.revision, 0)
 
+    async def current_revision(self, info: ResourceInfo) -> int:
+        """The newest revision of the store. Raises StoreUnavailableError."""
+        first = f"{info.storage_prefix}/".encode()
+        with self.metrics.request("list", info.gvr):
+            response = await self.store.range(Range(first, prefix_end(first), limit=1, keys_only=True))
+        return response.revision
+
     async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
         """What must be done before stored objects can be converted. Raises ApiError."""
         if info.custom and self.converter is not None:

@@ -61,6 +61,14 @@ class StorageMetrics:
             "Number of objects returned for a LIST request from watch cache",
         )
 
+        self._consistent_reads = Counter(
+            "apiserver_watch_cache_consistent_read_total",
+            "[ALPHA] Counter for consistent reads from cache.",
+            *_RESOURCE,
+            "success",
+            "fallback",
+        )
+
     def request(self, operation: str, resource: GVR) -> _Asked:
         """Measures what the store is asked for; one that fails is counted as such."""
         return _Asked(self, (operation, resource.group, resource.resource))
@@ -85,6 +93,10 @@ class StorageMetrics:
         self._cache_fetched.add(*labels, index, by=fetched)
         self._cache_returned.add(*labels, by=returned)
 
+    def read_consistently(self, resource: GVR, *, success: bool, fallback: bool) -> None:
+        """A list of the newest state; with `fallback` the cache was late, and the store was asked."""
+        self._consistent_reads.add(resource.group, resource.resource, str(success).lower(), str(fallback).lower())
+
     def families(self) -> tuple[Family, ...]:
         return (
             self._durations,
@@ -97,6 +109,7 @@ class StorageMetrics:
             self._cache_lists,
             self._cache_fetched,
             self._cache_returned,
+            self._consistent_reads,
         )
 
 

@@ -232,7 +232,7 @@ class WatchCache:
                 Hop.WATCH,
                 component="kube-apiserver",
                 verb="watch",
-                object=_described(self.kind, change.object),
+                object=change.named(self.kind),
                 cause=SpanContext.parse(change.cause),
                 revision=change.revision,
             ) as span:
@@ -299,6 +299,10 @@ class WatchCache:
     def objects(self, namespace: str = "", node: str | None = None) -> Iterator[Object]:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
         return self._objects.select(namespace, node)
+
+    def entries(self, namespace: str = "", node: str | None = None) -> list[tuple[str, Object]]:
+        """As `objects`, each with its key, as they are now."""
+        return self._objects.entries(namespace, node)
 
     def versions(self) -> Iterator[tuple[str, int, Object]]:
         """Every key with its revision and its object, in no particular order."""
@@ -392,9 +396,3 @@ class WatchCache:
             "expired": self.expired,
             "watchers": [watcher.describe() for watcher in self._watchers],
         }
-
-
-def _described(kind: str, obj: Object) -> str:
-    metadata = obj["metadata"]
-    namespace = metadata.get("namespace")
-    return f"{kind}/{namespace}/{metadata['name']}" if namespace else f"{kind}/{metadata['name']}"

@@ -1,14 +1,30 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, NAMESPACES, PODS, Object, copy_object
-from engine.client import Client
+from engine.api.types import (
+    CONFIGMAPS,
+    DEPLOYMENTS,
+    GVR,
+    NAMESPACES,
+    PODS,
+    SERVICE_ACCOUNTS,
+    Object,
+    copy_object,
+)
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import VirtualClock
 from engine.store.sqlite import SqliteStore
-from tests.apiserver.conftest import config_map, make_namespace, pod
+from engine.world import World
+from tests.apiserver.conftest import ADMIN, account, config_map, make_namespace, pod
 from tests.apiserver.test_create import deployment
 
+RULES = GVR("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")
+RULE_BINDINGS = GVR("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings")
 CONTROLLERS, JOBS = GVR("", "v1", "replicationcontrollers"), GVR("batch", "v1", "jobs")
 
 
@@ -60,6 +76,48 @@ async def test_a_pod_on_no_node_goes_at_once(client: Client, default_account: Ob
     gone = await client.delete(PODS, "web", namespace="default")
     assert gone["kind"] == "Pod"
     assert not await is_there(client)
+
+
+async def test_what_is_gone_is_shown_at_the_revision_of_its_deletion(
+    client: Client, store: SqliteStore, default_account: Object
+) -> None:
+    await client.create(PODS, pod(), namespace="default")
+    await client.create(SERVICE_ACCOUNTS, account("web"), namespace="default")
+    for gvr in (PODS, SERVICE_ACCOUNTS):
+        gone = await client.delete(gvr, "web", namespace="default")
+        assert gone["metadata"]["resourceVersion"] == str(store.revision), gvr
+
+
+async def test_what_changes_while_it_is_deleted_is_admitted_as_it_is_then(virtual_clock: VirtualClock) -> None:
+    """A policy lets an object go that another write protects before it is taken away (TestRetryDeleteValidation)."""
+    store = await SqliteStore.open(None, clock=virtual_clock)
+    server = ApiServer(World.create(clock=virtual_clock, seed=1, latencies={"store": (1000, 1000)}), store)
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["configmaps"]}
+    protects = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "!has(oldObject.data.keep)", "message": "it is to be kept"}],
+    }
+    await client.create(RULES, {"metadata": {"name": "keep"}, "spec": protects})
+    bound = {"policyName": "keep", "validationActions": ["Deny"]}
+    await client.create(RULE_BINDINGS, {"metadata": {"name": "keep"}, "spec": bound})
+    await client.create(CONFIGMAPS, config_map("a", free="1"), namespace="default")
+
+    async def protect() -> None:
+        await virtual_clock.sleep(0.5)
+        await client.patch(CONFIGMAPS, "a", {"data": {"free": None, "keep": "1"}}, namespace="default")
+
+    async def delete() -> None:
+        await virtual_clock.sleep(1)
+        await client.delete(CONFIGMAPS, "a", namespace="default")
+
+    with pytest.raises(ApiError, match="it is to be kept"):
+        await asyncio.gather(delete(), protect())
+    assert (await client.get(CONFIGMAPS, "a", namespace="default"))["data"] == {"keep": "1"}
+    await server.stop()
+    await store.close()
 
 
 async def test_a_pod_that_has_ended_goes_at_once(client: Client, default_account: Object) -> None:

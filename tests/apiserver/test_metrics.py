@@ -115,9 +115,12 @@ async def test_what_the_store_is_asked_for_is_counted(client: Client) -> None:
 async def test_the_cost_of_lists_is_told_by_where_they_were_answered(client: Client) -> None:
     for name in ("a", "b", "c"):
         await client.create(CONFIGMAPS, config_map(name), namespace="default")
+    then = (await client.list(CONFIGMAPS)).resource_version
     before = await page(client)
-    await client.list(CONFIGMAPS, namespace="default", field_selector="metadata.name!=a")
-    await client.list(CONFIGMAPS, namespace="default", field_selector="metadata.name!=a", resource_version="0")
+    selected = partial(client.list, CONFIGMAPS, namespace="default", field_selector="metadata.name!=a")
+    await selected(resource_version=then, resource_version_match="Exact")
+    await selected()
+    await selected(resource_version="0")
     found = await page(client)
 
     def more(name: str, labels: str = CONFIGMAP_LABELS) -> float:
@@ -127,9 +130,11 @@ async def test_the_cost_of_lists_is_told_by_where_they_were_answered(client: Cli
         assert more(f"apiserver_storage_list_{kind}") == expected
     assert more("apiserver_storage_list_evaluated_objects_total") == 3
     indexed = 'group="",index="",resource="configmaps"'
-    assert more("apiserver_cache_list_total", indexed) == 1
-    assert more("apiserver_cache_list_fetched_objects_total", indexed) == 3
-    assert more("apiserver_cache_list_returned_objects_total") == 2
+    assert more("apiserver_cache_list_total", indexed) == 2
+    assert more("apiserver_cache_list_fetched_objects_total", indexed) == 6
+    assert more("apiserver_cache_list_returned_objects_total") == 4
+    labels = 'fallback="false",group="",resource="configmaps",success="true"'
+    assert more("apiserver_watch_cache_consistent_read_total", labels) == 1
 
 
 async def test_watch_caches_are_told_by_group_and_resource(client: Client) -> None:

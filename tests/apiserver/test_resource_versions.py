@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, LEASES, Object
+from engine.api.types import CONFIGMAPS, LEASES, PODS, Object
 from engine.api.wire import Response
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.store.sqlite import SqliteStore
-from tests.apiserver.conftest import config_map, make_namespace
+from tests.apiserver.conftest import config_map, make_namespace, pod
 from tests.apiserver.test_list import names
 from tests.apiserver.test_watch import next_event, take
 
 PATH = "/api/v1/namespaces/default/configmaps"
 TOO_OLD = "The resourceVersion for the provided list is too old."
+
+
+def token(value: object) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(value)).rstrip(b"=").decode()
 
 
 class Past(NamedTuple):
@@ -218,10 +223,17 @@ async def test_get(client: Client, version: str, expected: tuple[int, str]) -> N
         (PATH, {}, 3.0, 1),
         (PATH, {"match": "NotOlderThan"}, 3.0, 1),
         (f"{PATH}/c1", {}, 3.0, 1),
-        (PATH, {"match": "Exact"}, 0.0, None),
-        (PATH, {"limit": "1"}, 0.0, None),
+        (PATH, {"match": "Exact"}, 3.0, 1),
+        (PATH, {"limit": "1"}, 3.0, 1),
+        (PATH, {"continue": token({"v": "meta.k8s.io/v1", "rv": 100000, "start": "c1"}), "version": ""}, 3.0, 1),
+        (
+            PATH,
+            {"match": "Exact", "fieldSelector": "metadata.name=c1"},
+            0.0,
+            None,
+        ),  # the cache keeps no past of one key
     ],
-    ids=["list", "list not older than", "get", "exact list", "page"],
+    ids=["list", "list not older than", "get", "exact list", "page", "next page", "exact list of one"],
 )
 async def test_a_revision_that_does_not_come(
     client: Client,
@@ -232,7 +244,7 @@ async def test_a_revision_that_does_not_come(
     retry_after: int | None,
 ) -> None:
     newest = (await past(client)).newest
-    response = await ask(client, path, version="100000", **query)
+    response = await ask(client, path, **{"version": "100000", **query})
     assert virtual_clock.monotonic() == pytest.approx(seconds)
     assert (response.status, response.body["reason"]) == (504, "Timeout")
     assert response.body["message"] == f"Timeout: Too large resource version: 100000, current: {newest}"
@@ -309,10 +321,6 @@ async def test_a_compacted_version_is_too_old_for_an_exact_list(client: Client, 
         response = await ask(client, PATH, version=then.old, **query)
         assert (response.status, response.body["reason"], response.body["message"]) == (410, "Expired", TOO_OLD)
     assert outcome(await ask(client, PATH, version=then.old)) == NEW
-
-
-def token(value: object) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(value)).rstrip(b"=").decode()
 
 
 INVALID = "invalid continue token: continue key is not valid"
@@ -467,6 +475,60 @@ async def test_paths_that_say_watch_refuse(client: Client) -> None:
     other = await ask(client, f"{OLD_PATH}/c1", fieldSelector="metadata.name=c2")
     assert (other.status, other.body["message"]) == (400, "fieldSelector metadata.name doesn't match requested name")
     assert (await client.send("POST", OLD_PATH, body={})).status == 405
+
+
+ONE = {"fieldSelector": "metadata.name=c1"}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (ONE, ["c1"]),
+        ({**ONE, "limit": "1", "version": "old"}, ["c1"]),
+        ({"fieldSelector": "metadata.name=c0", "limit": "1", "version": "old"}, []),  # it is gone: this is not exact
+        ({"fieldSelector": "metadata.name=c0", "match": "Exact", "version": "old"}, ["c0"]),
+        ({**ONE, "continue": "no token"}, ["c1"]),
+        ({**ONE, "continue": "token", "version": "old"}, ["c1"]),
+        ({"fieldSelector": "metadata.name=c1", "version": "abc"}, 400),
+    ],
+    ids=["newest", "page of a version", "page of a version of what is gone", "exact", "no token", "token", "no number"],
+)
+async def test_a_list_of_one_name_has_no_pages(client: Client, query: dict[str, str], expected: Any) -> None:
+    """Neither where it would go on nor a limit counts (storage util.go ValidateListOptions, Recursive)."""
+    then = await past(client)
+    stands_for = {"old": then.old, "token": then.token}
+    found = outcome(await ask(client, PATH, **{key: stands_for.get(value, value) for key, value in query.items()}))
+    assert (found[0] if expected == 400 else found) == expected
+
+
+async def test_selectors_are_looked_at_before_revisions_and_tokens(client: Client) -> None:
+    for query in ({"version": "abc"}, {"continue": "x"}, {"version": "abc", "watch": "1"}):
+        answer = await ask(client, PATH, fieldSelector="spec.none=x", **query)
+        assert (answer.status, answer.body["message"].partition(":")[0]) == (
+            400,
+            '"spec.none" is not a known field selector',
+        )
+
+
+async def test_pages_by_an_index_end_with_it(client: Client, default_account: Object) -> None:
+    """A page of the newest state is looked up in the cache, by its index: what is not in that is not still to come."""
+    for name, node in (("a", "n1"), ("b", "n2"), ("c", "n1"), ("d", "n2")):
+        await client.create(PODS, pod(name, nodeName=node), namespace="default")
+    then = (await client.list(PODS)).resource_version
+    for page in (
+        partial(client.list, PODS, field_selector="spec.nodeName=n1"),
+        partial(
+            client.list,
+            PODS,
+            field_selector="spec.nodeName=n1",
+            resource_version=then,
+            resource_version_match="NotOlderThan",
+        ),
+    ):
+        first = await page(limit=1)
+        rest = await client.list(PODS, field_selector="spec.nodeName=n1", limit=1, continue_=first.continue_)
+        assert (names(first.items), names(rest.items), rest.continue_ != "") == (["a"], ["c"], True)
+        assert (await page(limit=2)).continue_ == ""
 
 
 async def test_a_page_of_one_namespace_by_its_field(client: Client) -> None:

@@ -10,11 +10,12 @@ from engine.api.types import GVK, Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
+from engine.apiserver.changes import with_resource_version
 from engine.apiserver.registry.delete_options import UNSAFE, DeleteOptions
 from engine.apiserver.registry.delete_plan import DEFINITIONS, Plan
 from engine.apiserver.registry.delete_plan import plan as plan_delete
+from engine.apiserver.registry.lists import Lister
 from engine.apiserver.registry.options import ListOptions
-from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.selection import select
 from engine.apiserver.registry.unsafe_delete import UnsafeDeleter
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
@@ -47,7 +48,7 @@ _PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
 class Deleter:
     def __init__(self, backend: Backend, writer: Writer) -> None:
         self._backend = backend
-        self._reader = Reader(backend)
+        self._lister = Lister(backend)
         self._unsafe = UnsafeDeleter(backend)
         self._writer = writer
         self._world = backend.world
@@ -66,9 +67,8 @@ class Deleter:
         for _ in range(UPDATE_ATTEMPTS):
             self._check(call, stored, options)
             plan = plan_delete(call.gvr_resource, stored.object, options, now=self._world.clock.now())
-            if not admitted and not plan.wait:
+            if not admitted and not plan.wait:  # what another write changed meanwhile is admitted as it is now
                 await self._admit(call, stored.object, options)
-                admitted = True
             answer = await self._once(call, stored, plan, dry_run=options.dry_run)
             if answer is not None:
                 # Who asks for the dependents to go first is told that they are still there.
@@ -90,15 +90,16 @@ class Deleter:
         """
         options = ListOptions.of(call.request, watching=False)
         selection = select(call.gvr_resource, call.info.namespace, call.request)
+        options = options.where(single=selection.key is not None)
         # What is wrong with them is said also where nothing is found.
         if DeleteOptions.of(self._backend.definitions, call).ignore_read_error:
             unfit = "is not allowed with DELETECOLLECTION, try again after removing the option"
             raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", [field_invalid(UNSAFE, True, unfit)])
         paged = replace(options, limit=options.limit or _PAGE)
-        shown = page = await self._reader.selected(selection, paged)
+        shown = page = await self._lister.selected(selection, paged)
         await self._delete_each(call, page["items"])
         while not options.limit and (token := page["metadata"].get("continue")):
-            page = await self._reader.selected(selection, ListOptions(limit=_PAGE, continue_=token))
+            page = await self._lister.selected(selection, ListOptions(limit=_PAGE, continue_=token))
             await self._delete_each(call, page["items"])
             shown["items"] += page["items"]
         return shown
@@ -170,9 +171,8 @@ class Deleter:
             marked, stored = written, Stored(written, int(written["metadata"]["resourceVersion"]))
         if not plan.remove:
             return marked
-        if not await self._remove(call, stored):
-            return None
-        return _gone(info, marked)
+        removed = await self._remove(call, stored)
+        return _gone(info, with_resource_version(marked, removed)) if removed is not None else None
 
     async def _write(self, call: Call, obj: Object, stored: Stored) -> Object | None:
         info, request = call.gvr_resource, call.info
@@ -193,7 +193,8 @@ class Deleter:
                 span.revision = int(written["metadata"]["resourceVersion"])
             return written
 
-    async def _remove(self, call: Call, stored: Stored) -> bool:
+    async def _remove(self, call: Call, stored: Stored) -> int | None:
+        """The revision of the deletion; None if another write came between."""
         info, request = call.gvr_resource, call.info
         detail = {"key": info.key(request.namespace, request.name), "expected": stored.revision}
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
@@ -203,10 +204,10 @@ class Deleter:
             )
             if revision is None:
                 span.outcome = "Conflict"
-                return False
+                return None
             span.revision = revision
         self._writer.deleted(info, stored.object)
-        return True
+        return revision
 
 
 def _unmet(call: Call, what: str, wanted: str, found: str, *, why: str) -> ApiError:

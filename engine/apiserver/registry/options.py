@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.api.errors import (
     Cause,
@@ -78,8 +78,10 @@ def manager_of(user_agent: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """`resource_version` is None where it is not given, 0 for "0"; `initial_events` is what a watch begins with."""
+    """`version` is the resourceVersion as it was given, `resource_version` what it means: None where it is not given, 0
+    for "0"; `initial_events` is what a watch begins with, `single` that one key alone can be listed."""
 
+    version: str = ""
     resource_version: int | None = None
     match: str = ""
     limit: int = 0
@@ -87,15 +89,16 @@ class ListOptions:
     bookmarks: bool = False
     initial_events: bool | None = None
     timeout: float | None = None
+    single: bool = False
 
     @property
     def exact(self) -> bool:
         """Whether a list is of its resourceVersion alone; for a page without a match that is so of old."""
-        return self.match == "Exact" or (self.limit > 0 and not self.match)
+        return self.match == "Exact" or (self.limit > 0 and not self.match and not self.single)
 
     @classmethod
     def of(cls, request: Request, *, watching: bool) -> ListOptions:
-        """Raises ApiError 400, 422, and 500 as `parse_resource_version`."""
+        """The options as far as they are read before the selectors are looked at. Raises ApiError 400, 422."""
         match = request.parameter("resourceVersionMatch")
         version = request.parameter("resourceVersion")
         token = request.parameter("continue")
@@ -111,13 +114,8 @@ class ListOptions:
         )
         if causes:
             raise invalid(GVK("meta.k8s.io", "v1", "ListOptions"), "", causes)
-        revision = parse_resource_version(version, listing=not watching) if version else None
-        if token and not watching:
-            Continue.decode(token)
-            if revision:
-                raise bad_request("specifying resource version is not allowed when using continue")
         return cls(
-            resource_version=revision,
+            version=version,
             match=match,
             limit=max(limit or 0, 0),
             continue_=token,
@@ -125,6 +123,23 @@ class ListOptions:
             initial_events=initial,
             timeout=float(timeout) if timeout else None,
         )
+
+    def when(self) -> ListOptions:
+        """The options of a watch with the resourceVersion that it begins at. Raises ApiError 500."""
+        return replace(self, resource_version=parse_resource_version(self.version) if self.version else None)
+
+    def where(self, *, single: bool) -> ListOptions:
+        """The options of a list with the resourceVersion that it is of (storage util.go ValidateListOptions).
+
+        A list of one key has no pages: where it would go on counts for nothing. Raises ApiError 400.
+        """
+        revision = parse_resource_version(self.version, listing=True) if self.version else None
+        token = "" if single else self.continue_
+        if token:
+            Continue.decode(token)
+            if revision:
+                raise bad_request("specifying resource version is not allowed when using continue")
+        return replace(self, resource_version=revision, continue_=token, single=single)
 
 
 def integer(request: Request, name: str) -> int | None:

@@ -45,6 +45,7 @@ class WatchOpener:
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=True)
         selection = select(info, call.info.namespace, call.request, name=call.info.name)
+        options = options.when()
         cache = await self._backend.caches.started(info)
         if cache.corrupt:
             raise initializing()
