@@ -51,7 +51,8 @@ class Lessor:
         return len(self._leases)
 
     def ids(self) -> list[int]:
-        return sorted(self._leases)
+        """In the order in which they end."""
+        return sorted(self._leases, key=lambda id: (self._leases[id].due, id))
 
     def get(self, id: int) -> Lease | None:
         """The lease, if it is there and not about to end."""

@@ -110,7 +110,9 @@ class Clustered(Protocol):
         """Let another member lead. Raises StoreError for one that cannot."""
         ...
 
-    async def leases(self) -> list[int]: ...
+    async def leases(self) -> list[int]:
+        """Their ids, in the order in which they end."""
+        ...
 
     async def hash_kv(self, revision: int) -> list[HashedMember]:
         """The hash of all keys as of a revision, 0 for the newest, at each member."""

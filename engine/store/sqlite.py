@@ -252,7 +252,7 @@ class SqliteStore:
         return self.leasing.time_to_live(lease_id)
 
     async def leases(self) -> list[int]:
-        """The ids of all leases."""
+        """The ids of all leases, in the order in which they end."""
         return self._lessor.ids()
 
     # -- upkeep

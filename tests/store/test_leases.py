@@ -43,6 +43,17 @@ async def test_keep_alive_starts_the_time_over(store: SqliteStore, virtual_clock
     assert await keys(store) == []
 
 
+async def test_leases_are_told_in_the_order_in_which_they_end(store: SqliteStore, virtual_clock: VirtualClock) -> None:
+    """etcd lessor.go, leasesByExpiry."""
+    for id, ttl in ((1, 300), (2, 100), (3, 200)):
+        await store.lease_grant(ttl, id)
+    assert await store.leases() == [2, 3, 1]
+    await virtual_clock.sleep(90)
+    await store.lease_keep_alive(3)
+    await store.lease_grant(110, 4)
+    assert await store.leases() == [2, 4, 3, 1]
+
+
 async def test_a_key_leaves_its_lease_when_it_is_written_without(
     store: SqliteStore, virtual_clock: VirtualClock
 ) -> None:

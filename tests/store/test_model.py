@@ -350,7 +350,7 @@ class StoreMachine(RuleBasedStateMachine):
     def agrees(self) -> None:
         assert self.store.revision == self.model.revision
         assert max(self.store.compact_revision, self.first_told) == max(self.model.compacted, self.first_told)
-        assert self.do(self.store.leases()) == sorted(self.model.leases)
+        assert sorted(self.do(self.store.leases())) == sorted(self.model.leases)
         kvs = self.do(self.store.range(Range(b"\0", b"\0"))).kvs
         assert {kv.key: kv for kv in kvs} == self.model.states[-1]
         for revision in range(max(self.model.compacted + 1, 2), self.model.revision + 1):

@@ -206,9 +206,9 @@ class EtcdStore:
         return response.TTL, response.grantedTTL, sorted(response.keys)
 
     async def leases(self) -> list[int]:
-        """The ids of all leases."""
+        """The ids of all leases, in the order in which they end."""
         response = await self._call("lease", "LeaseLeases", rpc.LeaseLeasesRequest(), reading=True)
-        return sorted(lease.ID for lease in response.leases)
+        return [lease.ID for lease in response.leases]
 
     # -- watching
 
