@@ -44,7 +44,7 @@ def difference(
         text = _conflicting(error)
         for source in _SOURCES:
             warn(f"warning: error calculating patch from {source}: {text}")
-        raise _creating(original, modified, current, text) from error
+        raise _creating(original, modified, current, text.removesuffix("\n")) from error
     except ApiError as error:
         raise _creating(original, modified, current, error.message) from error
     return patch, STRATEGIC_PATCH

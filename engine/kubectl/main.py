@@ -96,7 +96,7 @@ async def run(
     except BrokenPipeError:
         raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:
-        stderr.write(render(error, command=path).removesuffix("\n") + "\n")
+        stderr.write(render(error, command=path) + "\n")
         return failure_code
 
 
