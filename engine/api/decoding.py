@@ -109,13 +109,25 @@ def decode_as(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK)
     The error of a value with a wrong type has its Mismatch as its cause.
     """
     found = _found_kind(definitions, value, gvk)
+    try:
+        return unmarshalled(definitions, schema, value, gvk=gvk)
+    except Unfit as unfit:
+        raise _cannot_be_handled(found, gvk, str(unfit)) from unfit.__cause__
+
+
+class Unfit(ValueError):
+    """A value that cannot become what it should, in the words of encoding/json. A wrong type is its cause."""
+
+
+def unmarshalled(definitions: Definitions, schema: Schema, value: Any, *, gvk: GVK) -> Decoded:
+    """The object of a value that is taken to be of the kind, as encoding/json reads it. Raises Unfit."""
     strict: list[str] = []
     try:
         decoded = compiler(definitions).decoder(schema)(value, (), strict)
     except Mismatch as mismatch:
-        raise _cannot_be_handled(found, gvk, mismatch_text(schema, mismatch)) from mismatch
+        raise Unfit(mismatch_text(schema, mismatch)) from mismatch
     except Refused as refused:
-        raise _cannot_be_handled(found, gvk, str(refused)) from None
+        raise Unfit(str(refused)) from None
     # Not of this schema's order: the type is written first, as all printers show it.
     return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict[:_MAX_STRICT_ERRORS])
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.cel.admission import Scope, compiled
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, GVR, PODS, Object
+from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, PODS, Object
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.expressions import check_object, plain
 from engine.client import Client
@@ -178,3 +178,63 @@ def test_a_literal_has_the_type_of_its_field() -> None:
     program = compiled("Object{spec: Object.status{replicas: 1}}", Scope(patches=True))
     with pytest.raises(ExpressionError, match=r'unexpected type name "Object\.status", expected "Object\.spec"'):
         check_object(program.run({}).value)
+
+
+async def _warned(client: Client, name: str) -> str:
+    """What is warned of as a config map is made."""
+    answer = await client.send(
+        "POST", "/api/v1/namespaces/default/configmaps", body=config_map(name, a="1"),
+        headers={"content-type": "application/json"},
+    )  # fmt: skip
+    assert answer.status == 201, answer.body
+    return answer.headers.get("warning", "")
+
+
+async def test_a_condition_that_fails_is_told_as_the_binding_says(client: Client) -> None:
+    conditions = [{"name": name, "expression": "object.data.nope == '1'"} for name in ("c", "d")]
+    binding = {"validationActions": ["Warn"]}
+    await validating(client, {"expression": "true"}, matchConditions=conditions, binding=binding)
+    why = "expression 'object.data.nope == '1'' resulted in error: no such key: nope"
+    told = f"Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': {why}"
+    assert await _warned(client, "c") == f'299 - "{told}"'
+
+
+async def test_messages_are_worked_out_with_what_the_rules_have_left(client: Client) -> None:
+    """All of them, also those of rules that hold; if they cost too much, none holds."""
+    costly = f"string(object.data.a.matches('{'b' * 100}'))"
+    await validating(client, *[{"expression": "true", "messageExpression": costly}] * 40)
+    error = await refusal(client, config_map("c", a="a" * 100_000))
+    assert error.message.startswith(f"{DENIED}failed messageExpression: validation failed due to running out of cost")
+
+
+PARAMETERS: dict[str, tuple[Object, Object, str]] = {
+    "a kind that nobody knows": (
+        {"apiVersion": "example.com/v1", "kind": "Limit"}, {"name": "x", "parameterNotFoundAction": "Allow"},
+        "'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: "
+        "'example.com/v1, Kind=Limit'",
+    ),
+    "a namespace for what is in none": (
+        {"apiVersion": "v1", "kind": "Namespace"},
+        {"name": "x", "namespace": "default", "parameterNotFoundAction": "Allow"},
+        "'p' with binding 'b' denied request: failed to configure binding: paramRef.namespace must not be provided for "
+        "a cluster-scoped `paramKind`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
+async def test_parameters_that_cannot_be_had_refuse_whatever_the_binding_says(client: Client, case: str) -> None:
+    kind, reference, why = PARAMETERS[case]
+    binding = {"paramRef": reference, "validationActions": ["Audit"]}
+    await validating(client, {"expression": "true"}, paramKind=kind, binding=binding)
+    error = await refusal(client, config_map("c"))
+    assert error.message == f'configmaps "c" is forbidden: ValidatingAdmissionPolicy {why}'
+
+
+async def test_a_namespace_is_in_none(client: Client) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["namespaces"]}
+    told = "request.namespace + ' ' + string(namespaceObject == null)"
+    constraints = {"resourceRules": [rule]}
+    await validating(client, {"expression": "false", "messageExpression": told}, matchConstraints=constraints)
+    with pytest.raises(ApiError, match="denied request: default true"):
+        await client.patch(NAMESPACES, "default", {"metadata": {"labels": {"a": "b"}}})

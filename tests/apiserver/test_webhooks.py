@@ -121,6 +121,37 @@ async def test_mutating_webhooks_work_one_after_the_other(hooks: Hooks) -> None:
     assert hooks.asked[1][1]["object"]["data"] == {"a": "1"}
 
 
+async def test_fields_that_a_kind_does_not_have_are_dropped(hooks: Hooks) -> None:
+    operations = [{"op": "add", "path": "/spec", "value": {}}, {"op": "add", "path": "/data", "value": {"k": "v"}}]
+    await hooks.register("Mutating", "a", patching(*operations))
+    made = await hooks.create()
+    assert (made["data"], "spec" in made) == ({"k": "v"}, False)
+
+
+OWNED = {"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {}}
+INVALID_OWNERS = {
+    "no operation": ({"operation": ""}, "operation must be `Apply` or `Update`"),
+    "no version": ({"apiVersion": ""}, "apiVersion must not be empty"),
+    "no type of fields": ({"fieldsType": ""}, "missing fieldsType in managed fields entry 0"),
+    "another type of fields": ({"fieldsType": "X"}, 'invalid fieldsType "X" in managed fields entry 0'),
+}
+
+
+async def test_owners_stay_what_they_were_where_a_webhook_breaks_them(hooks: Hooks) -> None:
+    await hooks.register("Mutating", "a")
+    for case, (change, why) in INVALID_OWNERS.items():
+        hooks.answers["a"] = patching({"op": "add", "path": "/metadata/managedFields", "value": [{**OWNED, **change}]})
+        answer = await hooks.client.send(
+            "POST", "/api/v1/namespaces/default/configmaps", body=config_map(f"c{len(case)}", {"for": "c"}),
+            headers={"content-type": "application/json"},
+        )  # fmt: skip
+        assert [each["manager"] for each in answer.body["metadata"]["managedFields"]] == ["test"], case
+        assert answer.headers["warning"] == (
+            '299 - ".metadata.managedFields was in an invalid state after admission; this could be caused by an '
+            f'outdated mutating admission controller; please fix your requests: {why}"'.replace('"X"', '\\"X\\"')
+        ), case
+
+
 async def test_who_asks_for_it_is_called_again_when_others_have_changed_the_object(hooks: Hooks) -> None:
     await hooks.register("Mutating", "a", reinvocationPolicy="IfNeeded")
     await hooks.register("Mutating", "b", patching({"op": "add", "path": "/data", "value": {"a": "1"}}))
@@ -259,6 +290,18 @@ REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
     "a patch that does not fit": (
         "Mutating", answering(patch=ADD_X, patchType="JSONPatch"), 500, "InternalError",
         'Internal error occurred: add operation does not apply: doc is missing path: "/x/y": missing value',
+    ),
+    "a patch that makes no such object": (
+        "Mutating", patching({"op": "add", "path": "/data", "value": {"k": 5}}), 500, "InternalError",
+        "Internal error occurred: json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+    ),
+    "a patch that takes the name away": (
+        "Mutating", patching({"op": "remove", "path": "/metadata"}), 422, "Invalid",
+        'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+    ),
+    "a patch that moves it away": (
+        "Mutating", patching({"op": "replace", "path": "/metadata/namespace", "value": "x"}), 400, "BadRequest",
+        "the namespace of the provided object does not match the namespace sent on the request",
     ),
     "a patch that is no base64": (
         "Mutating", answering(patch="W1*=", patchType="JSONPatch"), 500, "InternalError",

@@ -26,6 +26,7 @@ from engine.api.apply.managers import (
     capped,
     decode,
     encode,
+    entries_error,
     is_reset,
     timestamp,
     well_formed,
@@ -39,7 +40,7 @@ from engine.api.errors import bad_request
 from engine.api.schema import Schema
 from engine.api.types import Object
 
-__all__ = ["apply", "track_update", "well_formed"]
+__all__ = ["apply", "entries_error", "track_update", "well_formed"]
 
 
 def track_update(

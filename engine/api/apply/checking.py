@@ -21,12 +21,15 @@ Path = tuple[str, ...]
 
 def check_applied(kind: FieldType, applied: Object) -> None:
     """Raises ApiError 500, as upstream does, naming every field that does not fit."""
+    if text := misfits(kind, applied):
+        raise ApiError(500, "", f"failed to create typed patch object ({_identity(applied)}): {text}")
+
+
+def misfits(kind: FieldType, value: Any) -> str:
+    """What of a value does not fit its type, as one text; "" for nothing."""
     errors: list[str] = []
-    _check(kind, applied, (), errors)
-    if not errors:
-        return
-    text = errors[0] if len(errors) == 1 else "\n".join(["errors:", *(f"  {error}" for error in errors)])
-    raise ApiError(500, "", f"failed to create typed patch object ({_identity(applied)}): {text}")
+    _check(kind, value, (), errors)
+    return "\n".join(["errors:", *(f"  {error}" for error in errors)]) if len(errors) > 1 else "".join(errors)
 
 
 def _identity(applied: Object) -> str:

@@ -61,15 +61,29 @@ def timestamp(now: datetime) -> str:
 def decode(entries: Any) -> Managers | None:
     """The managers of `metadata.managedFields`; None for entries that are no such thing."""
     managers: Managers = {}
-    for entry in entries or ():
-        operation = entry.get("operation")
-        api_version = entry.get("apiVersion", "")
-        fields = entry.get("fieldsV1", {})
-        if operation not in (APPLY, UPDATE) or not api_version or entry.get("fieldsType") != "FieldsV1":
+    for index, entry in enumerate(entries or ()):
+        if _entry_error(entry, index):
             return None
+        operation, api_version = entry["operation"], entry["apiVersion"]
         identity = Identity.of(entry.get("manager", ""), operation, api_version, entry.get("subresource", ""))
-        managers[identity] = Owned(fields, api_version, entry.get("time", ""), entry)
+        managers[identity] = Owned(entry.get("fieldsV1", {}), api_version, entry.get("time", ""), entry)
     return managers
+
+
+def entries_error(entries: Any) -> str:
+    """What is wrong with `metadata.managedFields`, as upstream's ValidateManagedFields says it; "" for nothing."""
+    return next((wrong for index, entry in enumerate(entries or ()) if (wrong := _entry_error(entry, index))), "")
+
+
+def _entry_error(entry: Object, index: int) -> str:
+    if entry.get("operation") not in (APPLY, UPDATE):
+        return "operation must be `Apply` or `Update`"
+    if not entry.get("apiVersion"):
+        return "apiVersion must not be empty"
+    kind = entry.get("fieldsType", "")
+    if not kind:
+        return f"missing fieldsType in managed fields entry {index}"
+    return "" if kind == "FieldsV1" else f'invalid fieldsType "{kind}" in managed fields entry {index}'
 
 
 def well_formed(entries: Any) -> bool:

@@ -84,6 +84,10 @@ class Expressions:
         self.spend(outcome.cost)
         return outcome
 
+    def renew(self) -> None:
+        """Start with a whole budget again, for what is evaluated for itself."""
+        self.budget = BUDGET
+
     def spend(self, cost: int) -> None:
         if cost > self.budget:
             raise OutOfBudget(_SPENT)
@@ -109,7 +113,8 @@ class Expressions:
             except ExpressionError as error:
                 failures.append(str(error))
         if failures:
-            raise ExpressionError(failures[0] if len(failures) == 1 else f"[{', '.join(failures)}]")
+            told = list(dict.fromkeys(failures))  # as an aggregate of errors says each text once
+            raise ExpressionError(told[0] if len(told) == 1 else f"[{', '.join(told)}]")
         return False
 
 
@@ -162,8 +167,8 @@ def check_object(value: Any, path: str = "Object") -> None:
     if isinstance(value, Struct):
         if value.name != path:
             raise ExpressionError(
-                f'unexpected type name "{value.name}", expected "{path}", which matches field name path from root '
-                "Object type"
+                f'type mismatch: unexpected type name "{value.name}", expected "{path}", which matches field name path '
+                "from root Object type"
             )
         for name, item in value.items():
             check_object(item, f"{path}.{name}")

@@ -108,7 +108,8 @@ class Matcher:
         return ((namespace or {}).get("metadata") or {}).get("labels") or {}
 
     async def namespace(self, attributes: Attributes) -> Object | None:
-        if not attributes.namespace:
+        """The one that a request is within; a Namespace is in none, though requests for it say itself."""
+        if not attributes.namespace or attributes.resource.gvr.group_resource == "namespaces":
             return None
         return await self._lookup.find(NAMESPACES, "", attributes.namespace)
 

@@ -1,17 +1,29 @@
 """MutatingAdmissionPolicy: changes to objects, by JSON patches and apply configurations that are written in CEL.
 
-Source: apiserver pkg/admission/plugin/policy/mutating (dispatcher.go, patch/).
+Source: apiserver pkg/admission/plugin/policy/mutating (dispatcher.go, patch/), policy/generic (policy_dispatcher.go).
 """
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError, forbidden
-from engine.api.patch import json_patch, strategic_merge_patch
-from engine.api.types import Object, copy_object
-from engine.apiserver.admission.attributes import Attributes
+from typing import NamedTuple
+
+from engine.api.apply.overlay import OverlayError, overlaid
+from engine.api.errors import ApiError, unavailable
+from engine.api.patch import json_patch
+from engine.api.types import Object
+from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
-from engine.apiserver.admission.requests import read_back, shown_as, take_over
+from engine.apiserver.admission.requests import kind_of, read_back, retyped, shown_as, take_over
+
+_TEST_FAILED = ": test failed"  # how evanphx/json-patch tells of an operation `test` that has found something else
+
+
+class _Failure(NamedTuple):
+    """Of a policy that cannot be configured, without a reason, or of one of its mutations."""
+
+    text: str
+    reason: str = ""
 
 
 class MutatingAdmissionPolicy(Policies):
@@ -22,58 +34,111 @@ class MutatingAdmissionPolicy(Policies):
     patches = True
 
     async def mutate(self, attributes: Attributes) -> bool:
-        if attributes.object is None or self._idle():
+        """All policies are gone through; then the first failure refuses, and names the others as causes."""
+        if self._idle():
             return False
-        changed_any = False
+        changed_any, unconfigured, failures = False, list[_Failure](), list[_Failure]()
         async for bound in self._bound(attributes):
             if isinstance(bound, Undecided):
-                raise _refused(attributes, bound.named, bound.why)
-            identity = f"policy {bound.named}"
+                failure = _Failure(_told(bound.policy, bound.binding, bound.why), "Invalid" if bound.asked else "")
+                (failures if bound.asked else unconfigured).append(failure)
+                continue
+            identity = f"policy {bound.policy['metadata']['name']} {bound.binding['metadata']['name']}"
             asks_again = bound.policy["spec"].get("reinvocationPolicy") == "IfNeeded"
             if attributes.reinvoked and not (asks_again and identity in attributes.reinvocable):
                 continue
-            changed = await self._apply(attributes, bound)
+            changed = await self._apply(attributes, bound, failures)
             if asks_again:
                 attributes.reinvocable[identity] = ""
             if changed:
                 attributes.wants_reinvocation = changed_any = True
+        if unconfigured or failures:
+            raise _refused(attributes, [*unconfigured, *failures])
         return changed_any
 
-    async def _apply(self, attributes: Attributes, bound: Bound) -> bool:
-        obj = attributes.object
-        assert obj is not None
-        try:
-            changed = obj
-            for mutation in bound.policy["spec"].get("mutations") or ():
-                shown = shown_as(attributes, bound.resource, changed)
-                assert shown is not None
-                bound.expressions.change(object=shown)
-                made = await self._mutated(mutation, shown, bound)
-                changed = copy_object(read_back(attributes, bound.resource, made))
-        except (ExpressionError, ApiError) as error:
-            if bound.ignores_failures:
-                return False
-            raise _refused(attributes, bound.named, str(error)) from None
-        return take_over(attributes, obj, changed)
+    async def _apply(self, attributes: Attributes, bound: Bound, failures: list[_Failure]) -> bool:
+        """A mutation that fails leaves those before it as they are, and those after it are made. Raises ApiError for
+        what no failure policy is asked about."""
+        obj, changed = attributes.object, False
+        if obj is None:
+            return False
+        for mutation in bound.policy["spec"].get("mutations") or ():
+            shown = shown_as(attributes, bound.resource, obj)
+            assert shown is not None
+            bound.expressions.change(object=shown)
+            bound.expressions.renew()
+            try:
+                made = await self._mutated(attributes, mutation, shown, bound)
+            except ExpressionError as error:
+                if not bound.ignores_failures:
+                    failures.append(_Failure(_told(bound.policy, bound.binding, str(error)), "Invalid"))
+                continue
+            if made is not None:
+                changed = take_over(attributes, obj, read_back(attributes, bound.resource, made)) or changed
+        return changed
 
-    async def _mutated(self, mutation: Object, shown: Object, bound: Bound) -> Object:
-        from engine.apiserver.admission.expressions import check_object, plain
-
-        if mutation.get("patchType") == "JSONPatch":
-            patch = plain(await bound.expressions.evaluate(mutation["jsonPatch"]["expression"]))
-            if not isinstance(patch, list):
-                raise ExpressionError("unexpected evaluation result: a list of JSONPatch is expected")
-            return json_patch(shown, patch)
-        made = await bound.expressions.evaluate(mutation["applyConfiguration"]["expression"])
-        check_object(made)
-        applied = plain(made)
-        if not isinstance(applied, dict):
-            raise ExpressionError("unexpected evaluation result: an Object is expected")
-        schema = self._sources.definitions.kind(bound.resource.gvk)
+    async def _mutated(self, attributes: Attributes, mutation: Object, shown: Object, bound: Bound) -> Object | None:
+        """The object as one mutation makes it; None if that does not want to. Raises ExpressionError, ApiError."""
+        gvk = kind_of(attributes, bound.resource)
+        schema = self._sources.definitions.kind(gvk)
         if schema is None:
-            raise ExpressionError(f"no schema of {bound.resource.gvk}")
-        return strategic_merge_patch(shown, applied, schema)
+            raise unavailable(
+                f"Resource kind {gvk.api_version}, Kind={gvk.kind} not found. There can be a delay between when "
+                "CustomResourceDefinitions are created and when they are available."
+            )
+        if mutation.get("patchType") == "JSONPatch":
+            patched = await _patched(mutation["jsonPatch"]["expression"], shown, bound)
+            return None if patched is None else retyped(self._sources.definitions, gvk, patched, strict=True)
+        applied = await _configuration(mutation["applyConfiguration"]["expression"], bound)
+        typed = {**applied, "apiVersion": gvk.api_version, "kind": gvk.kind}
+        try:
+            return retyped(self._sources.definitions, gvk, overlaid(schema, shown, typed), strict=False)
+        except OverlayError as error:
+            raise ExpressionError(f"error applying patch: {error}") from None
 
 
-def _refused(attributes: Attributes, named: str, why: str) -> ApiError:
-    return forbidden(attributes.resource.gvr, attributes.name, f"policy {named} denied request: {why}")
+async def _patched(expression: str, shown: Object, bound: Bound) -> Object | None:
+    """None if a test of the patch fails."""
+    from engine.api.cel.values import Struct
+    from engine.apiserver.admission.expressions import check_object, plain
+
+    operations = await bound.expressions.evaluate(expression)
+    if not isinstance(operations, list):
+        raise ExpressionError("type mismatch: JSONPatchType.expression should evaluate to array")
+    for operation in operations:
+        value = operation.get("value")
+        if isinstance(value, Struct):
+            check_object(value, value.name)
+    try:
+        return json_patch(shown, plain(operations))
+    except ApiError as error:
+        why = str(error.__cause__ or error.message)
+        if why.endswith(_TEST_FAILED):
+            return None
+        raise ExpressionError(f"JSON Patch: {why}") from None
+
+
+async def _configuration(expression: str, bound: Bound) -> Object:
+    from engine.apiserver.admission.expressions import check_object, plain
+
+    made = await bound.expressions.evaluate(expression)
+    check_object(made)
+    applied = plain(made)
+    if not isinstance(applied, dict):
+        raise ExpressionError(f"unsupported return type from ApplyConfiguration expression: {type(made).__name__}")
+    return applied
+
+
+def _told(policy: Object, binding: Object | None, why: str) -> str:
+    name = policy["metadata"]["name"]
+    if binding is None:
+        return f'policy "{name}" denied request: {why}'
+    return f"policy '{name}' with binding '{binding['metadata']['name']}' denied request: {why}"
+
+
+def _refused(attributes: Attributes, failures: list[_Failure]) -> ApiError:
+    """403 whatever the reason, which is that of the first failure."""
+    error = denied(attributes, "admission request denied by policy")
+    error.message, error.reason = failures[0].text, failures[0].reason or error.reason
+    error.details = {**(error.details or {}), "causes": [{"message": each.text} for each in failures]}
+    return error

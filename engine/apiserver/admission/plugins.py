@@ -75,7 +75,7 @@ def default_plugins(
     uids: Rng,
 ) -> list[Plugin]:
     matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
-    hooks = Webhooks(matcher, client, uids, authorizer)
+    hooks = Webhooks(matcher, client, uids, authorizer, definitions)
     policies = Sources(caches, resources, matcher, definitions, authorizer)
     return [
         NamespaceLifecycle(lookup),

@@ -55,18 +55,23 @@ class Bound(NamedTuple):
 
     @property
     def ignores_failures(self) -> bool:
-        return bool(self.policy["spec"].get("failurePolicy") == "Ignore")
-
-    @property
-    def named(self) -> str:
-        return f"'{self.policy['metadata']['name']}' with binding '{self.binding['metadata']['name']}'"
+        return ignores_failures(self.policy)
 
 
 class Undecided(NamedTuple):
-    """A policy that could not be asked, and refuses therefore; one whose failure policy is Ignore is not heard of."""
+    """A policy that could not be asked, and refuses therefore; one whose failure policy is Ignore is not heard of.
 
-    named: str
+    `binding` is None where the policy itself is at fault. What its conditions fail by is `asked`: one more verdict.
+    """
+
+    policy: Object
+    binding: Object | None
     why: str
+    asked: bool = False
+
+
+def ignores_failures(policy: Object) -> bool:
+    return bool(policy["spec"].get("failurePolicy") == "Ignore")
 
 
 class Policies(Plugin):
@@ -114,9 +119,24 @@ class Policies(Plugin):
             resource = await self._sources.matcher.match(attributes, criteria)
             if resource is None:
                 continue
+            if self._params_unknown(spec):
+                if not ignores_failures(policy):
+                    kind = spec["paramKind"]
+                    shown = f"'{kind['apiVersion']}, Kind={kind['kind']}'"
+                    why = f"failed to configure policy: failed to find resource referenced by paramKind: {shown}"
+                    yield Undecided(policy, None, why)
+                continue
             for binding in mine:
                 async for bound in self._with_binding(attributes, policy, binding, resource):
                     yield bound
+
+    def _params_unknown(self, spec: Object) -> bool:
+        kind = spec.get("paramKind")
+        return kind is not None and self._params_resource(kind) is None
+
+    def _params_resource(self, kind: Object) -> ResourceInfo | None:
+        group, _, version = kind["apiVersion"].rpartition("/")
+        return self._sources.resources.by_kind(GVK(group, version, kind["kind"]))
 
     async def _with_binding(
         self, attributes: Attributes, policy: Object, binding: Object, resource: ResourceInfo
@@ -128,28 +148,47 @@ class Policies(Plugin):
                 criteria = criteria._replace(rules=[_EVERYTHING])
             if await self._sources.matcher.match(attributes, criteria) is None:
                 return
-        ignored = policy["spec"].get("failurePolicy") == "Ignore"
-        named = f"'{policy['metadata']['name']}' with binding '{binding['metadata']['name']}'"
         try:
             found = await self._params(attributes, policy, binding)
         except ExpressionError as error:
-            if not ignored:
-                yield Undecided(named, f"failed to configure binding: {error}")
+            if not ignores_failures(policy):
+                yield Undecided(policy, binding, f"failed to configure binding: {error}")
             return
         for params in found:
-            expressions = await self._expressions(attributes, policy, resource, params)
             try:
-                if await expressions.unmet(policy["spec"].get("matchConditions") or ()):
+                if await self._unmet(attributes, policy, resource, params):
                     continue
             except ExpressionError as error:
-                if not ignored:
-                    yield Undecided(named, str(error))
+                if not ignores_failures(policy):
+                    yield Undecided(policy, binding, str(error), asked=True)
                 continue
+            namespace = await self._sources.matcher.namespace(attributes)
+            expressions = self._expressions(attributes, policy, resource, params=params, namespace=namespace)
             expressions.declare(policy["spec"].get("variables") or ())
             yield Bound(policy, binding, resource, expressions)
 
-    async def _expressions(
+    async def _unmet(
         self, attributes: Attributes, policy: Object, resource: ResourceInfo, params: Object | None
+    ) -> bool:
+        """Whether a condition says no. Conditions have a budget of their own, and know neither variables nor the
+        namespace. Raises ExpressionError."""
+        conditions = policy["spec"].get("matchConditions")
+        if not conditions:
+            return False
+        from engine.apiserver.admission.expressions import CONDITIONS_BUDGET
+
+        expressions = self._expressions(attributes, policy, resource, params=params, namespace=None)
+        expressions.budget = CONDITIONS_BUDGET
+        return await expressions.unmet(conditions)
+
+    def _expressions(
+        self,
+        attributes: Attributes,
+        policy: Object,
+        resource: ResourceInfo,
+        *,
+        params: Object | None,
+        namespace: Object | None,
     ) -> Expressions:
         from engine.api.cel.admission import Scope
         from engine.apiserver.admission.expressions import Expressions, values_of
@@ -160,7 +199,7 @@ class Policies(Plugin):
             old=shown_as(attributes, resource, attributes.old),
             request=request_of(attributes, resource, uid=""),
         )
-        values |= {"params": params, "namespaceObject": await self._sources.matcher.namespace(attributes)}
+        values |= {"params": params, "namespaceObject": namespace}
         scope = Scope(params=policy["spec"].get("paramKind") is not None, authorizer=True, patches=self.patches)
         return Expressions(values, scope, asker(self._sources.authorizer, attributes.user))
 
@@ -169,17 +208,16 @@ class Policies(Plugin):
         kind, reference = policy["spec"].get("paramKind"), binding["spec"].get("paramRef")
         if kind is None or reference is None:
             return [None]
-        group, _, version = kind["apiVersion"].rpartition("/")
-        info = self._sources.resources.by_kind(GVK(group, version, kind["kind"]))
-        if info is None:
-            raise ExpressionError("failed to find resource referenced by paramKind: "
-                                  f"'{kind['apiVersion']}, Kind={kind['kind']}'")  # fmt: skip
+        info = self._params_resource(kind)
+        assert info is not None, "a policy whose parameters are unknown is not asked"
         namespace = ""
         if info.namespaced:
             namespace = reference.get("namespace") or attributes.namespace
             if not namespace:
                 raise ExpressionError("cannot use namespaced paramRef in policy binding that matches cluster-scoped "
                                       "resources")  # fmt: skip
+        elif reference.get("namespace"):
+            raise ExpressionError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         cache = await self._sources.caches.started(info)
         found = [each for each in cache.objects(namespace) if _referred(each, reference)]
         if found:

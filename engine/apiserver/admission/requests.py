@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from engine.api.decoding import Unfit, unmarshalled
 from engine.api.defaults import apply_defaults
+from engine.api.errors import internal
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVK, GVR, Object
+from engine.api.schema import Definitions
+from engine.api.types import GVK, GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Operation
 from engine.apiserver.registry.conversion import from_storage, to_storage
 
@@ -25,6 +28,22 @@ def read_back(attributes: Attributes, resource: ResourceInfo, obj: Object) -> Ob
     return from_storage(attributes.resource, to_storage(resource, obj))
 
 
+def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) -> Object:
+    """What somebody made of an object, as Go's types have it; custom objects have none. Raises ApiError 500."""
+    schema = definitions.kind(gvk)
+    if schema is None or "metadata" in schema.properties:
+        obj = {**obj, "metadata": obj.get("metadata") or {}}  # Go's objects always have them
+    if schema is None or gvk in definitions.extensions:
+        return copy_object(obj)
+    try:
+        decoded = unmarshalled(definitions, schema, obj, gvk=gvk)
+    except Unfit as error:
+        raise internal(str(error)) from None
+    if strict and decoded.unknown:
+        raise internal(f"strict decoding error: {', '.join(decoded.unknown)}")
+    return decoded.object
+
+
 def take_over(attributes: Attributes, obj: Object, changed: Object) -> bool:
     """Make the request's object what a webhook or policy made of it, defaulted; says whether that is another."""
     if not attributes.subresource:
@@ -40,9 +59,9 @@ def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> O
     """All but the objects."""
     request: Object = {
         "uid": uid,
-        "kind": _kind(_gvk(attributes, resource)),
+        "kind": _kind(kind_of(attributes, resource)),
         "resource": _resource(resource.gvr),
-        "requestKind": _kind(_gvk(attributes, attributes.resource)),
+        "requestKind": _kind(kind_of(attributes, attributes.resource)),
         "requestResource": _resource(attributes.resource.gvr),
         "operation": attributes.operation.value,
         "userInfo": attributes.user.to_json(),
@@ -58,7 +77,8 @@ def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> O
     return request
 
 
-def _gvk(attributes: Attributes, resource: ResourceInfo) -> GVK:
+def kind_of(attributes: Attributes, resource: ResourceInfo) -> GVK:
+    """Of the request's object, which a subresource may have its own of."""
     if attributes.operation is Operation.CONNECT:
         return GVK("", "v1", _CONNECTED.get(attributes.subresource, resource.kind))
     sub = resource.subresources.get(attributes.subresource) if attributes.subresource else None

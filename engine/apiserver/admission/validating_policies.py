@@ -5,7 +5,7 @@ Source: apiserver pkg/admission/plugin/policy/validating (dispatcher.go, validat
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -28,13 +28,22 @@ class ValidatingAdmissionPolicy(Policies):
             return
         verdicts = _Verdicts(attributes)
         async for bound in self._bound(attributes):
-            if isinstance(bound, Undecided):
-                verdicts.refuse(bound.named, bound.why)
-            else:
+            if not isinstance(bound, Undecided):
                 await _decide(bound, verdicts)
+            elif bound.binding is not None and bound.asked:
+                verdicts.act(bound.policy, bound.binding, 0, _Broken(bound.why))
+            else:
+                verdicts.refuse(_named(bound.policy, bound.binding), bound.why)
         verdicts.publish()
         if verdicts.refusals:
             raise verdicts.refusals[0]
+
+
+class _Broken(NamedTuple):
+    """A validation that does not let a request pass; without a reason where it has failed."""
+
+    message: str
+    reason: str = ""
 
 
 class _Verdicts:
@@ -43,8 +52,26 @@ class _Verdicts:
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
         self.refusals: list[ApiError] = []
-        self.failures: list[Object] = []
+        self._failure: Object | None = None
         self._annotations: dict[str, list[str]] = {}
+
+    def act(self, policy: Object, binding: Object, index: int, broken: _Broken) -> None:
+        """As the binding says."""
+        actions, named = binding["spec"].get("validationActions") or (), _named(policy, binding)
+        if "Deny" in actions:
+            self.refuse(named, broken.message, broken.reason)
+        if "Warn" in actions:
+            self._attributes.warnings.append(
+                f"Validation failed for ValidatingAdmissionPolicy {named}: {broken.message}"
+            )
+        if "Audit" in actions and self._failure is None:  # an annotation that is there is not written again
+            self._failure = {
+                "message": broken.message,
+                "policy": policy["metadata"]["name"],
+                "binding": binding["metadata"]["name"],
+                "expressionIndex": index,
+                "validationActions": list(actions),
+            }
 
     def refuse(self, named: str, why: str, reason: str = "") -> None:
         text = f"ValidatingAdmissionPolicy {named} denied request: {why}"
@@ -53,54 +80,94 @@ class _Verdicts:
         details = {**(error.details or {}), "causes": [{"message": text}]}
         self.refusals.append(ApiError(_CODES.get(reason, 422), reason, error.message, details=details))
 
-    def warn(self, named: str, why: str) -> None:
-        self._attributes.warnings.append(f"Validation failed for ValidatingAdmissionPolicy {named}: {why}")
-
     def annotate(self, key: str, value: str) -> None:
         values = self._annotations.setdefault(key, [])
+        value = value.encode()[:_MAX_ANNOTATION].decode(errors="replace")
         if value not in values:
-            values.append(value[:_MAX_ANNOTATION])
+            values.append(value)
 
     def publish(self) -> None:
         """Into the audit log."""
-        if self.failures:
+        if self._failure is not None:
             key = "validation.policy.admission.k8s.io/validation_failure"
-            self._attributes.annotations[key] = orjson.dumps(self.failures).decode()
+            self._attributes.annotations[key] = orjson.dumps([self._failure]).decode()
         for key, values in self._annotations.items():
             self._attributes.annotations[key] = ", ".join(values)
 
 
+def _named(policy: Object, binding: Object | None) -> str:
+    name = f"'{policy['metadata']['name']}'"
+    return name if binding is None else f"{name} with binding '{binding['metadata']['name']}'"
+
+
 async def _decide(bound: Bound, verdicts: _Verdicts) -> None:
-    actions = bound.binding["spec"].get("validationActions") or ()
-    for index, validation in enumerate(bound.policy["spec"].get("validations") or ()):
+    """First all validations are asked, then all messages worked out, with what is left of the budget."""
+    validations, messages, failure = bound.policy["spec"].get("validations") or (), [], ""
+    try:
+        results = [await _holds(each["expression"], bound) for each in validations]
         try:
-            message = await _broken(validation, bound)
-            reason = str(validation.get("reason") or "Invalid")
+            messages = [await _message(each.get("messageExpression"), bound) for each in validations]
         except OutOfBudget as error:
-            message, reason = (None if bound.ignores_failures else str(error)), ""
-        if message is None:
-            continue
-        if "Deny" in actions:
-            verdicts.refuse(bound.named, message, reason)
-        if "Warn" in actions:
-            verdicts.warn(bound.named, message)
-        if "Audit" in actions:
-            verdicts.failures.append(
-                {
-                    "message": message,
-                    "policy": bound.policy["metadata"]["name"],
-                    "binding": bound.binding["metadata"]["name"],
-                    "expressionIndex": index,
-                    "validationActions": list(actions),
-                }
-            )
-        if not reason:
-            return
-    await _annotate(bound, verdicts)
+            messages, failure = [""] * len(results), f"failed messageExpression: {error}"
+        annotations = await _annotations(bound)
+    except OutOfBudget as error:
+        if not bound.ignores_failures:
+            verdicts.act(bound.policy, bound.binding, 0, _Broken(str(error)))
+        return
+    for index, (validation, holds, message) in enumerate(zip(validations, results, messages, strict=True)):
+        broken = _broken(validation, holds, message, failure)
+        if broken is not None and (broken.reason or not bound.ignores_failures):
+            verdicts.act(bound.policy, bound.binding, index, broken)
+    for key, value in annotations:
+        if not isinstance(value, ExpressionError):
+            verdicts.annotate(f"{bound.policy['metadata']['name']}/{key}", value)
+        elif not bound.ignores_failures:
+            verdicts.refuse(_named(bound.policy, bound.binding), str(value))
 
 
-async def _annotate(bound: Bound, verdicts: _Verdicts) -> None:
-    for annotation in bound.policy["spec"].get("auditAnnotations") or ():
+async def _holds(expression: str, bound: Bound) -> bool | ExpressionError:
+    """Whether an expression is true; how it has failed. Raises OutOfBudget."""
+    try:
+        return await bound.expressions.evaluate(expression) is True
+    except OutOfBudget:
+        raise
+    except ExpressionError as error:
+        return error
+
+
+async def _message(expression: str | None, bound: Bound) -> str:
+    """What a message expression comes to; "" where that is of no use. Raises OutOfBudget."""
+    if not expression:
+        return ""
+    try:
+        made: Any = await bound.expressions.evaluate(expression)
+    except OutOfBudget:
+        raise
+    except ExpressionError:
+        return ""
+    text = made.strip() if isinstance(made, str) else ""
+    return "" if "\n" in text or len(text.encode()) > _MAX_MESSAGE else text
+
+
+def _broken(validation: Object, holds: bool | ExpressionError, message: str, failure: str) -> _Broken | None:
+    """What is told of a validation; None if it holds. Its own failure goes before that of the messages."""
+    if isinstance(holds, ExpressionError):
+        return _Broken(str(holds))
+    if failure:
+        return _Broken(failure)
+    if holds:
+        return None
+    told = message or str(validation.get("message") or "").strip()
+    told = told or f"failed expression: {validation['expression'].strip()}"
+    return _Broken(told, str(validation.get("reason") or "Invalid"))
+
+
+async def _annotations(bound: Bound) -> list[tuple[str, str | ExpressionError]]:
+    """What is to be annotated, by key, with a budget of its own; empty ones are left out. Raises OutOfBudget."""
+    found: list[tuple[str, str | ExpressionError]] = []
+    annotations = bound.policy["spec"].get("auditAnnotations") or ()
+    bound.expressions.renew()
+    for annotation in annotations:
         expression = annotation["valueExpression"]
         try:
             value: Any = await bound.expressions.evaluate(expression)
@@ -109,32 +176,11 @@ async def _annotate(bound: Bound, verdicts: _Verdicts) -> None:
                     f"valueExpression '{expression}' resulted in unsupported return type: {type(value).__name__}. "
                     "Return type must be either string or null."
                 )
+        except OutOfBudget:
+            raise
         except ExpressionError as error:
-            if not bound.ignores_failures:
-                verdicts.refuse(bound.named, str(error))
+            found.append((annotation["key"], error))
             continue
         if value and value.strip():
-            verdicts.annotate(f"{bound.policy['metadata']['name']}/{annotation['key']}", value.strip())
-
-
-async def _broken(validation: Object, bound: Bound) -> str | None:
-    """What a validation says of a request that it does not let pass; None for one that it does."""
-    expression = validation["expression"]
-    try:
-        if await bound.expressions.evaluate(expression) is True:
-            return None
-    except OutOfBudget:
-        raise
-    except ExpressionError as error:
-        return None if bound.ignores_failures else str(error)
-    if validation.get("messageExpression"):
-        try:
-            text: Any = await bound.expressions.evaluate(validation["messageExpression"])
-        except OutOfBudget as error:
-            return f"failed messageExpression: {error}"
-        except ExpressionError:
-            text = None
-        text = text.strip() if isinstance(text, str) else ""
-        if text and "\n" not in text and len(text.encode()) <= _MAX_MESSAGE:
-            return str(text)
-    return str(validation.get("message") or "").strip() or f"failed expression: {expression.strip()}"
+            found.append((annotation["key"], value.strip()))
+    return found

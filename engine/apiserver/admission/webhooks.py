@@ -18,11 +18,12 @@ from engine.api.go_json import syntax_error
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVR, Object, copy_object
+from engine.api.schema import Definitions
+from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
-from engine.apiserver.admission.requests import read_back, request_of, shown_as, take_over
+from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
@@ -64,6 +65,7 @@ class Webhooks(NamedTuple):
     client: WebhookClient
     uids: Rng
     authorizer: UnionAuthorizer
+    definitions: Definitions
 
 
 class _Webhooks(Plugin):
@@ -72,7 +74,7 @@ class _Webhooks(Plugin):
     def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
         self._caches = caches
         self._configurations = configurations
-        self._matcher, self._client, self._uids, self._authorizer = common
+        self._matcher, self._client, self._uids, self._authorizer, self._definitions = common
 
     async def _hooks(self) -> list[Hook]:
         """By the names of their configurations."""
@@ -239,8 +241,7 @@ class MutatingAdmissionWebhook(_Webhooks):
                 return False
             raise _failed(hook, error) from None
 
-    @staticmethod
-    def _patch(attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
+    def _patch(self, attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
         patch = _decoded(response.get("patch") or "")
         if not patch:
             return False
@@ -253,11 +254,11 @@ class MutatingAdmissionWebhook(_Webhooks):
                 "operation"
             )
         try:
-            shown = shown_as(attributes, resource, obj) or obj
-            changed = copy_object(read_back(attributes, resource, json_patch(shown, patch)))
+            patched = json_patch(shown_as(attributes, resource, obj) or obj, patch)
         except ApiError as error:
             raise internal(str(error.__cause__ or error.message)) from None
-        return take_over(attributes, obj, changed)
+        made = retyped(self._definitions, kind_of(attributes, resource), patched, strict=False)
+        return take_over(attributes, obj, read_back(attributes, resource, made))
 
 
 def _decoded(patch: str) -> Any:

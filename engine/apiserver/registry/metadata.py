@@ -27,6 +27,12 @@ def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
     """The object must belong to the namespace and name of the path. A namespace that it leaves out is filled in, and
     one that its kind has no use for is taken away (rest.EnsureObjectNamespaceMatchesRequestNamespace)."""
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
+    check_namespace(info, request, metadata)
+    if request.name:
+        _check_name(metadata.get("name", ""), request.name)
+
+
+def check_namespace(info: ResourceInfo, request: RequestInfo, metadata: Object) -> None:
     namespace = metadata.get("namespace", "")
     if not info.namespaced:
         metadata.pop("namespace", None)
@@ -35,8 +41,6 @@ def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
             metadata["namespace"] = request.namespace
     elif namespace != request.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-    if request.name:
-        _check_name(metadata.get("name", ""), request.name)
 
 
 def _check_name(name: str, wanted: str) -> None:

@@ -35,6 +35,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import (
     carry_over,
+    check_namespace,
     fill_for_create,
     generated_name,
     name_taken,
@@ -42,6 +43,7 @@ from engine.apiserver.registry.metadata import (
 )
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owner_references import drop_twins
+from engine.apiserver.registry.owners_after_admission import restore_owners
 from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
@@ -329,9 +331,15 @@ class Writer:
     # -- shared
 
     async def _mutate(self, call: Call, attributes: Attributes) -> None:
+        obj = attributes.object
+        assert obj is not None
+        before = obj["metadata"].get("managedFields")
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")
             await self._backend.admission.mutate(attributes, span)
+        if attributes.wants_reinvocation:  # a webhook or a policy has been at it
+            restore_owners(call, obj, before)
+            check_namespace(call.gvr_resource, call.info, obj["metadata"])
 
     async def _validate(self, call: Call, attributes: Attributes) -> None:
         with call.span(Hop.VALIDATING_ADMISSION) as span:
