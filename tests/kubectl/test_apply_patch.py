@@ -41,7 +41,8 @@ def test_a_conflict_is_shown_as_yaml_and_warned_of_before() -> None:
         f"metadata:\n  annotations:\n    {ANNOTATION}: '{annotation}'\n"
     )
     assert warnings == [
-        f"warning: error calculating patch from {source}: {conflict}\n" for source in ("openapi v3 spec", "openapi spec")
+        f"warning: error calculating patch from {source}: {conflict}\n"
+        for source in ("openapi v3 spec", "openapi spec")
     ]
     assert before.startswith(
         'creating patch with:\noriginal:\n{"apiVersion":"v1","data":{"x":"1"},"kind":"ConfigMap","metadata":'
