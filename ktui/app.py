@@ -19,6 +19,7 @@ from ktui.feeds import trace as trace_feed
 from ktui.feeds.names import Names
 from ktui.forwards import Forwards
 from ktui.guard import Guarded, told
+from ktui.haste import Haste
 from ktui.keymap import unknown_names
 from ktui.models.completion import complete
 from ktui.models.flow import FlowModel
@@ -136,7 +137,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
         self._no_controls = NoControls()
-        self._last_key = 0.0
+        self.haste = Haste(session.world.clock)
         self.history = self.settings.history()
         self.spans = trace_feed.Spans()
         self.flow = FlowModel()
@@ -165,7 +166,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         if isinstance(event, events.InputEvent):
             if not self.screen_stack:
                 return  # the screens are gone, the app is about to be
-            self._last_key = self.session.world.clock.monotonic()
+            self.haste.come()
         await super().on_event(event)
 
     def _use_settings(self) -> None:
@@ -189,7 +190,7 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     def _collect(self) -> None:
         if self._collector is not None:
-            self._collector.tick(self.session.world.clock.monotonic(), self._last_key)
+            self._collector.tick(self.session.world.clock.monotonic(), self.haste.last_input)
 
     def _handle_exception(self, error: Exception) -> None:
         """What goes wrong in a widget is said, once at a time, and the screen stays; tests get to see it."""
@@ -232,7 +233,7 @@ class KtuiApp(Guarded, Steered, Forwards):
     async def feed_flow(self) -> None:
         """Give the Flow screen's model what was read, as fast as the keys leave room for."""
         clock = self.session.world.clock
-        async for spans in trace_feed.slices(self.spans, clock):
+        async for spans in trace_feed.slices(self.spans, clock, after=self.haste.is_waited_for):
             self.flow.add(spans, now=clock.monotonic())
             self.flow.skipped = self.spans.skipped
 

@@ -14,14 +14,16 @@ from textual.app import App
 from textual.driver import Driver
 from textual.screen import Screen
 
+from ktui.haste import Haste
 from ktui.session import Session
 
 WAITING_MOST = 2  # pictures on their way to the terminal
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.01
 
 
 class Paced(App[str]):
     session: Session
+    haste: Haste
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,6 +31,7 @@ class Paced(App[str]):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, renderable)
+        self.haste.drawn()
         if not self._is_waiting and _waiting(self._driver) > WAITING_MOST:
             self._is_waiting = True
             self._wait_for_terminal()

@@ -65,6 +65,8 @@ class TypedAhead(Paced):
         return is_text and isinstance(self.focused, Input | TextArea)
 
     def _mark(self, number: int, laps: int) -> None:
+        if not self.screen_stack:
+            return  # the screens are gone, the app is about to be
         (self.focused or self.screen).post_message(Handled(number, laps))
 
     def on_handled(self, message: Handled) -> None:

@@ -24,6 +24,8 @@ from ktui.screens.catalogue import SCREENS
 from ktui.session import LateTransport, Session
 from ktui.settings import Settings
 
+WRITER_WAITS_SECONDS = 0.0005  # Textual's thread that writes to the terminal waits that long for the one that draws
+
 
 def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: str = "") -> int:
     """Returns the exit code."""
@@ -34,6 +36,7 @@ def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: 
         print('error: the screen needs a terminal: use "ktui up" to run a cluster without one', file=sys.stderr)
         return 1
     options = UpOptions(name=name, profile=profile, ephemeral=ephemeral)
+    sys.setswitchinterval(WRITER_WAITS_SECONDS)
     problem = asyncio.run(_show(options, screen=screen, attach=attach))
     if problem:
         print(f"error: {problem}", file=sys.stderr)

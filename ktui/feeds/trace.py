@@ -8,7 +8,7 @@ them is counted, never waited for.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import orjson
@@ -68,10 +68,14 @@ async def read(client: Client, spans: Spans) -> None:
         await response.stream.aclose()
 
 
-async def slices(spans: Spans, clock: Clock) -> AsyncIterator[list[dict[str, Any]]]:
-    """What has come, a slice at a time; between two frames no longer than a key may wait."""
+async def slices(
+    spans: Spans, clock: Clock, *, after: Callable[[], bool] = lambda: False
+) -> AsyncGenerator[list[dict[str, Any]], None]:
+    """What has come, a slice at a time; between two frames no longer than a key may wait, and none while `after` says
+    that one does.
+    """
     while True:
         began = clock.monotonic()
-        while spans and clock.monotonic() < began + SLICE_SECONDS:
+        while spans and not after() and clock.monotonic() < began + SLICE_SECONDS:
             yield spans.take(SLICE)
         await clock.sleep(FRAME_SECONDS)

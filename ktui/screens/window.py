@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import Widget
@@ -34,6 +35,9 @@ SMALLEST = (80, 24)
 
 class Window(Guarded, Screen[None]):
     """The one screen below all dialogs. `half` is the one that has the keys, `shown` the main screen in it."""
+
+    # What gets the focus or loses it draws itself; Textual would draw all that there is once more.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def __init__(self, mode: str) -> None:
         super().__init__()
@@ -74,6 +78,11 @@ class Window(Guarded, Screen[None]):
     def screens(self) -> list[FrameScreen]:
         """Those that were shown so far."""
         return [screen for half in self._halves for screen in half.screens]
+
+    def on_idle(self) -> None:
+        """All that a key brought about has been worked out."""
+        if self.ktui.haste.is_due():
+            self._on_timer_update()
 
     async def show(self, mode: str) -> FrameScreen:
         """In the half that has the keys."""
