@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from engine.api.resources import ResourceRegistry
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_status_update, validate_update
 from tests.api.objects import DEPLOYMENT, JOB, SERVICE, deployment, info, pod, prepared, service
@@ -70,8 +71,51 @@ def test_frozen_config_maps_stay_as_they_are() -> None:
 
 def test_a_stateful_set_changes_in_few_ways() -> None:
     old = stored(STATEFUL_SET, deployment())
-    assert update(STATEFUL_SET, old, replicas=5) == []
-    assert update(STATEFUL_SET, old, serviceName="other") == [
+    assert update(STATEFUL_SET, old, replicas=5, revisionHistoryLimit=2, minReadySeconds=1) == []
+    frozen = {"serviceName": "other", "podManagementPolicy": "Parallel"}
+    assert update(STATEFUL_SET, old, **frozen) == [
+        'spec.serviceName: Invalid value: "other": field is immutable',
+        'spec.podManagementPolicy: Invalid value: "Parallel": field is immutable',
+    ]
+    assert update(STATEFUL_SET, old, podManagementPolicy="") == [
+        "spec.podManagementPolicy: Required value",
+        'spec.podManagementPolicy: Invalid value: "": field is immutable',
+    ]
+    selected, labels = {"matchLabels": {"app": "db"}}, '{"app":"web"}'
+    assert update(STATEFUL_SET, old, selector=selected) == [
+        f"spec.template.metadata.labels: Invalid value: {labels}: `selector` does not match template `labels`",
+        'spec.selector: Invalid value: {"matchLabels":{"app":"db"}}: field is immutable',
+    ]
+
+
+def test_the_claims_of_a_stateful_set_are_immutable() -> None:
+    def claims(size: str) -> list[Object]:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+        return [{"metadata": {"name": "data"}, "spec": spec}]
+
+    old = stored(STATEFUL_SET, deployment(volumeClaimTemplates=claims("1Gi")))
+    wanted = stored(STATEFUL_SET, deployment(volumeClaimTemplates=claims("2Gi")))["spec"]["volumeClaimTemplates"]
+    assert update(STATEFUL_SET, old, volumeClaimTemplates=old["spec"]["volumeClaimTemplates"]) == []
+    assert update(STATEFUL_SET, old, volumeClaimTemplates=wanted) == [
+        'spec.volumeClaimTemplates: Invalid value: [{"name":"data","Spec":{"AccessModes":["ReadWriteOnce"],'
+        '"Selector":null,"Resources":{"Limits":null,"Requests":{"storage":"2Gi"}},"VolumeName":"",'
+        '"StorageClassName":null,"VolumeMode":"Filesystem","DataSource":null,"DataSourceRef":null,'
+        '"VolumeAttributesClassName":null},"Status":{"Phase":"Pending","AccessModes":null,"Capacity":null,'
+        '"Conditions":null,"AllocatedResources":null,"AllocatedResourceStatuses":null,'
+        '"CurrentVolumeAttributesClassName":null,"ModifyVolumeStatus":null}}]: field is immutable'
+    ]
+    assert update(STATEFUL_SET, old, volumeClaimTemplates=[]) == [
+        "spec.volumeClaimTemplates: Invalid value: null: field is immutable"
+    ]
+
+
+def test_a_stateful_set_before_1_37_tells_what_may_change() -> None:
+    older = ResourceRegistry.for_version("1.36").by_kind(STATEFUL_SET)
+    assert older is not None
+    old = stored(STATEFUL_SET, deployment())
+    new = copy.deepcopy(old)
+    new["spec"]["serviceName"] = "other"
+    assert [str(cause) for cause in validate_update(older, new, old)] == [
         "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
         "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
         "forbidden"

@@ -244,6 +244,10 @@ _TYPES: Mapping[str, str] = {
         "AccessModes:p Selector:l Resources:VolumeResourceRequirements VolumeName:s StorageClassName:p VolumeMode:p "
         "DataSource:*TypedLocalObjectReference DataSourceRef:*TypedObjectReference VolumeAttributesClassName:p"
     ),
+    "PersistentVolumeClaimStatus": (
+        "Phase:s AccessModes:p Capacity:p Conditions:[]PersistentVolumeClaimCondition AllocatedResources:p "
+        "AllocatedResourceStatuses:p CurrentVolumeAttributesClassName:p ModifyVolumeStatus:*ModifyVolumeStatus"
+    ),
     "VolumeResourceRequirements": "Limits:p Requests:p",
     "TypedLocalObjectReference": "APIGroup=apiGroup:p Kind:s Name:s",
     "TypedObjectReference": "APIGroup=apiGroup:p Kind:s Name:s Namespace:p",

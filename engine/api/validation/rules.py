@@ -322,7 +322,18 @@ _SERVICE_NAMES_RELAXED = (1, 36)
 _STRICT_SERVICE = _NETWORK_STORAGE["", "Service"]._replace(name=text.dns_1035_label)
 
 
+# The release that began to tell of each field of a StatefulSet that may not change.
+_FIELDS_OF_SETS_TOLD = (1, 37)
+_OLD_STATEFUL_SET = _PODS_WORKLOADS["apps", "StatefulSet"]._replace(update=workloads.old_stateful_set_update)
+# What older releases than one do otherwise.
+_BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
+    ("", "Service"): (_SERVICE_NAMES_RELAXED, _STRICT_SERVICE),
+    ("apps", "StatefulSet"): (_FIELDS_OF_SETS_TOLD, _OLD_STATEFUL_SET),
+}
+
+
 def rules_for(info: ResourceInfo) -> Rules:
-    if info.kind == "Service" and not info.gvr.group and info.release < _SERVICE_NAMES_RELAXED:
-        return _STRICT_SERVICE
-    return _RULES.get((info.gvr.group, info.kind), _PLAIN)
+    kind = (info.gvr.group, info.kind)
+    if kind in _BEFORE and info.release < _BEFORE[kind][0]:
+        return _BEFORE[kind][1]
+    return _RULES.get(kind, _PLAIN)

@@ -8,7 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.go_integer import MAX_INT64, parse_int
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
-from engine.api.validation import text
+from engine.api.validation import go_pods, text
 from engine.api.validation.claims import claim_spec
 from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
@@ -276,8 +276,21 @@ def _set_rolling(rolling: Object, path: str, problems: Problems) -> None:
 
 
 def stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
+    after, before = new.get("spec", {}), old.get("spec", {})
+    _stateful_set(after, problems, new=False)
+    selector_update(new, old, problems)
+    claims = after.get("volumeClaimTemplates", [])
+    if claims != before.get("volumeClaimTemplates", []):
+        shown = [go_pods.claim_template(claim) for claim in claims] or None
+        problems.invalid("spec.volumeClaimTemplates", shown, IMMUTABLE)
+    for field in ("serviceName", "podManagementPolicy"):
+        problems.immutable(f"spec.{field}", after.get(field, ""), before.get(field, ""))
+
+
+def old_stateful_set_update(new: Object, old: Object, problems: Problems) -> None:
+    """Of releases before 1.37: they name the fields that may change instead of the one that has."""
     after, before = dict(new.get("spec", {})), dict(old.get("spec", {}))
-    _stateful_set(new.get("spec", {}), problems, new=False)
+    _stateful_set(after, problems, new=False)
     for field in _SET_UPDATABLE:
         after.pop(field, None)
         before.pop(field, None)
