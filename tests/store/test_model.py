@@ -32,7 +32,7 @@ from engine.store import (
     StoreError,
     Watcher,
 )
-from engine.store.types import DeleteRangeResponse, PutResponse, RangeResponse
+from engine.store.types import DeleteRangeResponse, EmptyRangeError, PutResponse, RangeResponse
 
 T = TypeVar("T")
 
@@ -270,9 +270,12 @@ class StoreMachine(RuleBasedStateMachine):
         start = max(1, self.model.revision - back)
         try:
             watcher = self.do(self.store.watch(key, range_end, start_revision=start, prev_kv=True))
+        except EmptyRangeError:
+            assert b"\0" < range_end <= key
         except CompactedError:
             assert start < self.model.compacted
         else:
+            assert range_end <= b"\0" or key < range_end
             self.watchers.append((watcher, start, key, range_end))
 
     @precondition(lambda self: self.watchers)
