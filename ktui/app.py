@@ -31,12 +31,14 @@ from ktui.models.routes import (
     Revive,
     Split,
     Steer,
+    ToAliases,
     ToEditor,
     ToForwards,
     ToNamespace,
     ToResource,
     ToScreen,
     ToTheme,
+    ToTree,
     Tour,
     Unsplit,
     route,
@@ -104,6 +106,8 @@ class KtuiApp(Guarded, Steered, Forwards):
         Binding("colon", "command", "Command", key_display=":", id="frame.command"),
         Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
         Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),
+        Binding("0", "all_namespaces", "All namespaces", show=False, id="frame.all-namespaces"),
+        Binding("ctrl+a", "aliases", "Resources", show=False, tooltip="choose a resource to list", id="frame.aliases"),
         Binding(
             "f8",
             "forwards",
@@ -259,10 +263,8 @@ class KtuiApp(Guarded, Steered, Forwards):
 
         verbs = {name for command in ROOT.children for name in (command.name, *command.aliases)}
         match route(message.text, screens=SCREENS, verbs=verbs):
-            case ToScreen(mode):
-                self.action_show_mode(mode)
-            case ToNamespace(name):
-                self.use_namespace(name)
+            case ToScreen() | ToNamespace() | ToResource() | ToTree() | ToAliases() as place:
+                self.go(place)
             case Split(mode):
                 self.split(mode)
             case Unsplit():
@@ -277,8 +279,6 @@ class KtuiApp(Guarded, Steered, Forwards):
                 self.export(format, file)
             case ToTheme(name):
                 self.use_theme(name)
-            case ToResource(word):
-                self.open_resource(word)
             case ToEditor(arguments):
                 self.open_editor(arguments)
             case Revive():
@@ -300,12 +300,6 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     # -- namespaces
 
-    def use_namespace(self, name: str) -> None:
-        self.namespace = name
-        self.notify(f"namespace {name}" if name else "all namespaces", timeout=1.5, markup=False)
-        for screen in self.window.screens:
-            screen.namespace_changed()
-
     @work(exclusive=True, group="namespace", exit_on_error=False)
     async def action_namespace(self) -> None:
         """Choose the namespace whose objects are shown."""
@@ -315,6 +309,9 @@ class KtuiApp(Guarded, Steered, Forwards):
         )
         if chosen is not None:
             self.use_namespace(chosen)
+
+    def action_all_namespaces(self) -> None:
+        self.use_namespace("")
 
     # -- what is kept of a screen
 
@@ -350,14 +347,14 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:
-        """`edit deployment/web` or `edit deployment web`, in the default namespace."""
+        """`edit deployment/web` or `edit deployment web`, in the namespace that is shown."""
         from ktui.screens.editor import Editor
 
         kind, _, name = " ".join(arguments).replace("/", " ").partition(" ")
         resource = await self.resolve(kind)
         if resource is None:
             return
-        namespace = "default" if resource.namespaced else None
+        namespace = (self.namespace or "default") if resource.namespaced else None
         try:
             obj = await self.session.client.get(resource.gvr, name, namespace=namespace)
         except (ApiError, ConnectionError) as error:

@@ -9,15 +9,65 @@ from typing import TextIO
 
 from textual import work
 
-from ktui.models.routes import talks
+from ktui.models.listing import NO_LISTING, Listing
+from ktui.models.routes import ToAliases, ToNamespace, ToResource, ToScreen, ToTree, talks
 from ktui.places import Places
 from ktui.screens.output import Output
+from ktui.widgets.dialogs import Choice
 
 
 class Commanding(Places):
     """The part of the app that runs commands: in a pane, in a line, or without a word."""
 
-    namespace: str
+    def go(self, to: ToScreen | ToNamespace | ToResource | ToTree | ToAliases) -> None:
+        """Where a line after `:` leads that is about what is shown."""
+        match to:
+            case ToScreen(mode):
+                self.action_show_mode(mode)
+            case ToNamespace(""):
+                self.use_namespace("")
+            case ToNamespace(name):
+                self.go_to_namespace(name)
+            case ToResource(word, listing, argv):
+                self.open_resource(word, listing, argv)
+            case ToTree(kind, listing):
+                self.open_tree(kind, listing)
+            case ToAliases():
+                self.action_aliases()
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def open_resource(self, word: str, listing: Listing = NO_LISTING, argv: tuple[str, ...] = ()) -> None:
+        """Show a resource by any of its names; `argv` is what to do instead where there is none."""
+        resource = await self.resolve(word, say=not argv)
+        if resource is None:
+            if argv:
+                self.run_kubectl(argv, shlex.join(argv))
+        elif not listing.namespace or await self.has_namespace(listing.namespace):
+            await self.show_objects(resource, listing=listing)
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def open_tree(self, kind: str, listing: Listing) -> None:
+        """The tree below the objects of one kind."""
+        resource = await self.resolve(kind)
+        if resource is None or (listing.namespace and not await self.has_namespace(listing.namespace)):
+            return
+        self.window.half.remember_place()
+        if listing.namespace is not None:
+            self.use_namespace(listing.namespace)
+        from ktui.screens.tree import TreeScreen
+
+        screen = await self.window.show("tree")
+        assert isinstance(screen, TreeScreen)
+        screen.show_only(resource.gvr.group_resource)
+        if listing.filter and screen.pane is not None:
+            screen.pane.set_filter(listing.filter)
+
+    @work(exclusive=True, group="aliases", exit_on_error=False)
+    async def action_aliases(self) -> None:
+        """Choose one of all resources."""
+        chosen = await self.push_screen_wait(Choice("resources", await self.resource_lines(), width=96))
+        if chosen:
+            self.open_resource(chosen)
 
     def run_kubectl(self, argv: tuple[str, ...], title: str) -> None:
         """Do one of kubectl's commands and show what it prints; talk to what runs in a container."""

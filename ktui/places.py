@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from engine.api.errors import ApiError
+from engine.api.types import NAMESPACES
 from ktui.models.halves import refusal
 from ktui.models.link import Link
+from ktui.models.listing import ALSO_CALLED, NO_LISTING, Listing
 from ktui.screens.frame import FrameScreen
 from ktui.screens.window import Window
 from ktui.session import Session
@@ -25,6 +27,7 @@ class Places(TypedAhead):
     """The part of the app that goes from screen to screen; Backspace walks back, in each half of the window."""
 
     session: Session
+    namespace: str  # of what Objects shows; "" for all
 
     @property
     def window(self) -> Window:
@@ -47,14 +50,17 @@ class Places(TypedAhead):
     def complain(self, error: Exception, title: str = "") -> None:
         self.notify(str(error), severity="error", title=title, markup=False)
 
-    async def resolve(self, word: str) -> Resource | None:
+    async def resolve(self, word: str, *, say: bool = True) -> Resource | None:
         """The resource of a name, a short name or a kind; None, and said, if there is none."""
         from engine.kubectl.errors import CommandError
 
         try:
             return await self.discovery.resolve(self.session.client, word)
         except (CommandError, ApiError, ConnectionError) as error:
-            self.complain(error, word)
+            if word in ALSO_CALLED:
+                return await self.resolve(ALSO_CALLED[word], say=say)
+            if say:
+                self.complain(error, word)
             return None
 
     async def resource_words(self) -> list[tuple[str, str]]:
@@ -64,6 +70,16 @@ class Places(TypedAhead):
         except (ApiError, ConnectionError):
             return []
         return sorted({(resource.gvr.resource, resource.kind) for resource in found if "list" in resource.verbs})
+
+    async def resource_lines(self) -> dict[str, str]:
+        """Every resource that can be listed: its whole name, and a line with its names and its kind."""
+        try:
+            found = await self.discovery.resources(self.session.client)
+        except (ApiError, ConnectionError) as error:
+            self.complain(error)
+            return {}
+        listed = {resource.gvr.group_resource: resource for resource in found if "list" in resource.verbs}
+        return {name: resource_line(resource) for name, resource in sorted(listed.items())}
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def action_show_mode(self, mode: str) -> None:
@@ -76,6 +92,12 @@ class Places(TypedAhead):
         """Back to the place before."""
         if not await self.window.go_back():
             self.notify("this is where you began", timeout=1.5)
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def action_go_forward(self) -> None:
+        """To where one came back from."""
+        if not await self.window.go_forward():
+            self.notify("this is the last place that you were at", timeout=1.5)
 
     # -- two screens
 
@@ -112,21 +134,54 @@ class Places(TypedAhead):
     @work(exclusive=True, group="open", exit_on_error=False)
     async def go_to(self, link: Link) -> None:
         """Show the object that something named."""
-        await self._show_objects(link.resource, link)
+        resource = await self.resolve(link.resource)
+        if resource is not None:
+            is_hidden = link.namespace and self.namespace not in ("", link.namespace)
+            await self.show_objects(resource, link, Listing(link.namespace) if is_hidden else NO_LISTING)
 
-    @work(exclusive=True, group="open", exit_on_error=False)
-    async def open_resource(self, word: str) -> None:
-        """Show a resource by any of its names."""
-        await self._show_objects(word, None)
-
-    async def _show_objects(self, word: str, link: Link | None) -> None:
+    async def show_objects(self, resource: Resource, link: Link | None = None, listing: Listing = NO_LISTING) -> None:
         from ktui.screens.objects import ObjectsScreen
 
-        resource = await self.resolve(word)
-        if resource is None:
-            return
         self.window.half.remember_place()
+        if listing.namespace is not None and resource.namespaced:
+            self.use_namespace(listing.namespace)
         screen = await self.window.show("objects")
         assert isinstance(screen, ObjectsScreen)
         key = f"{link.namespace or ''}/{link.name}" if link is not None and link.name else ""
         screen.show_resource(resource.gvr, namespaced=resource.namespaced, key=key)
+        if listing.filter:
+            screen.objects.set_filter(listing.filter)
+
+    # -- namespaces
+
+    def use_namespace(self, name: str) -> None:
+        """Of what is shown; "" for all."""
+        if name == self.namespace:
+            return
+        self.namespace = name
+        self.notify(f"namespace {name}" if name else "all namespaces", timeout=1.5, markup=False)
+        for screen in self.window.screens:
+            screen.namespace_changed()
+
+    @work(exclusive=True, group="namespace", exit_on_error=False)
+    async def go_to_namespace(self, name: str) -> None:
+        """As `use_namespace`, where there is such a namespace."""
+        if await self.has_namespace(name):
+            self.use_namespace(name)
+
+    async def has_namespace(self, name: str) -> bool:
+        """Whether there is one, as far as this person may know; says so if not."""
+        try:
+            await self.session.client.get(NAMESPACES, name)
+        except ApiError as error:
+            if error.code == 404:
+                self.complain(error, name)
+                return False
+        except ConnectionError:
+            pass  # the screens say that themselves
+        return True
+
+
+def resource_line(resource: Resource) -> str:
+    short = ",".join(resource.short_names)
+    return f"{resource.plural:<34}{short:<12}{resource.gvk.api_version}  {resource.kind}"

@@ -20,6 +20,9 @@ SPEEDS = ("0.1", "0.5", "1", "2", "10", "100")
 OWN_WORDS = (
     "theme",
     "ns",
+    "aliases",
+    "pulses",
+    "xray",
     "tour",
     "export",
     "split",
@@ -64,6 +67,8 @@ async def _candidates(
         return themes
     if words[0] == "split":
         return screens if len(words) == 1 else ()
+    if words[0] == "xray":
+        return await source.kinds() if len(words) == 1 else await source.names("namespaces", "")
     if words[0] == "speed":
         return SPEEDS if len(words) == 1 else ()
     if words[0] == "export":
@@ -74,7 +79,7 @@ async def _candidates(
         return files(last)
     command, arguments = _descend(root, words)
     if command is None:
-        return ()
+        return await source.names("namespaces", "") if len(words) == 1 else ()
     if last.startswith("-"):
         return [f"--{flag.name}" for flag in command.flags]
     if command.children:

@@ -51,13 +51,21 @@ class OwnerTree:
         """Where each row leads; a container to its Pod."""
         return {uid: _link(self._kinds[uid], obj) for uid, obj in self._objects.items()}
 
-    def rows(self, now: datetime | None) -> list[GridRow]:
-        return [row for obj in self._sorted("") for row in self._branch(obj, "", "", now)]
+    def rows(self, now: datetime | None, only: str = "") -> list[GridRow]:
+        """Of everything, or of the objects of one kind with what they own."""
+        roots = self._of_kind(only) if only else self._children_of("")
+        return [row for obj in roots for row in self._branch(obj, "", "", now)]
 
-    def _sorted(self, uid: str) -> list[Object]:
+    def _of_kind(self, kind: str) -> list[Object]:
+        return self._sorted(obj for uid, obj in self._objects.items() if self._kinds[uid] == kind)
+
+    def _children_of(self, uid: str) -> list[Object]:
+        return self._sorted(self._children.get(uid, ()))
+
+    def _sorted(self, objects: Iterable[Object]) -> list[Object]:
         order = {kind: index for index, kind in enumerate(KINDS)}
         return sorted(
-            self._children.get(uid, ()),
+            objects,
             key=lambda obj: (
                 obj["metadata"].get("namespace", ""),
                 order.get(self._kinds[obj["metadata"]["uid"]], len(order)),
@@ -77,7 +85,7 @@ class OwnerTree:
         if kind == "pods":
             yield from _containers(obj, below)
             return
-        children = self._sorted(uid)
+        children = self._children_of(uid)
         for child in children:
             is_last = child is children[-1]
             lines = ("└─ ", "   ") if is_last else ("├─ ", "│  ")

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ktui.models.listing import EVERYWHERE, NO_LISTING, Listing
+
 TALKING = frozenset({"exec", "attach", "run", "debug"})
 SLOWEST, FASTEST = 0.1, 100.0  # of the clock's speeds
 EXPORTS = ("svg", "text", "mermaid")
@@ -18,9 +20,27 @@ class ToScreen:
 
 @dataclass(frozen=True, slots=True)
 class ToResource:
-    """A lone word that is neither a screen nor a verb: a resource by any of its names, as in k9s."""
+    """A word that is neither a screen nor a verb: a resource by any of its names, as in k9s.
+
+    `argv` is the line as a command, for when there is no such resource.
+    """
 
     word: str
+    listing: Listing = NO_LISTING
+    argv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToTree:
+    """`xray KIND`: the tree below the objects of one kind."""
+
+    kind: str
+    listing: Listing = NO_LISTING
+
+
+@dataclass(frozen=True, slots=True)
+class ToAliases:
+    """Every resource with all its names, to choose one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,8 @@ Route = (
     | ToTheme
     | Revive
     | ToResource
+    | ToTree
+    | ToAliases
     | ToEditor
     | Leave
     | Kubectl
@@ -119,7 +141,10 @@ Route = (
 )
 
 LONE: Mapping[str, Route] = {  # words that stand alone
-    **dict.fromkeys(("q", "quit", "exit"), Leave()),
+    **dict.fromkeys(("q", "q!", "qa", "quit", "exit"), Leave()),
+    **dict.fromkeys(("pulses", "pulse", "pu"), ToScreen("dashboard")),  # as k9s calls them
+    **dict.fromkeys(("aliases", "alias", "a"), ToAliases()),
+    "xray": ToScreen("tree"),
     **dict.fromkeys(("forwards", "pf"), ToForwards()),
     **{action: Steer(action) for action in ("pause", "resume", "step")},
     "up": Revive(),
@@ -144,7 +169,9 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if len(words) == 1 and first in screens:
         return ToScreen(first)
     if first in ("ns", "namespace") and len(words) == 2:
-        return ToNamespace("" if words[1] in ("all", "-A", "*") else words[1])
+        return ToNamespace("" if words[1] in EVERYWHERE else words[1])
+    if first == "xray":
+        return _xray(words[1:])
     if first == "split":
         return _split(words[1:], screens)
     if first == "speed":
@@ -155,9 +182,10 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return ToTheme(words[1] if len(words) == 2 else "")
     if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
         return ToEditor(tuple(words[1:]))
-    if first in verbs or len(words) > 1:
+    listing = Listing.parse(words[1:])
+    if first in verbs or listing is None:
         return Kubectl(tuple(words))
-    return ToResource(first)
+    return ToResource(first, listing, tuple(words) if len(words) > 1 else ())
 
 
 def talks(argv: Sequence[str]) -> bool:
@@ -170,6 +198,11 @@ def _is_stdin(word: str) -> bool:
     if word.startswith("--"):
         return word in ("--stdin", "--stdin=true")
     return word.startswith("-") and "i" in word and set(word[1:]) <= set("itq")
+
+
+def _xray(words: list[str]) -> Route:
+    listing = Listing.parse(words[1:])
+    return ToTree(words[0], listing) if listing is not None else Mistyped("xray: say a kind, then a namespace")
 
 
 def _split(words: list[str], screens: Collection[str]) -> Route:

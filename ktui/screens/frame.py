@@ -19,7 +19,8 @@ In return it gets, without a line of its own:
 * `c`: copy `copied()`, by default what the `DetailPane` has to copy, or the row under the cursor.
 * Enter on a row: goes to `link_of(key)`, where that gives a `Link`; else the focus goes to the `DetailPane`. Links in a
   `DetailPane` (`show(parts, links=...)`) are followed in the same way; `self.ktui.go_to(link)` does it from anywhere.
-* Backspace: back to where one came from, cursor included. What else makes the place up is in `place` and `return_to`.
+* Backspace and `[`: back to where one came from, cursor included; `]` forward again. What else makes the place up is in
+  `place` and `return_to`. A screen that has steps of its own to go through binds `[` and `]` itself.
 * Esc: closes, in this order, the filter and what `close_one` closes.
 * `redraw`, called when the theme has changed, for text that keeps the colours that it was made with.
 * `show_summary`, called four times a second with the cluster's summary, whose `now` is the model's time.
@@ -60,7 +61,22 @@ class FrameScreen(Guarded, Container):
         Binding("o", "sort", "Sort", show=False, id="table.sort", tooltip="sort by the next column"),
         Binding("O", "reverse", "Reverse", show=False, id="table.reverse", tooltip="reverse the order"),
         Binding("c", "copy", "Copy", show=False, id="frame.copy", tooltip="copy what is under the cursor"),
-        Binding("backspace", "app.go_back", "Back", show=False, id="frame.back", tooltip="back to where one came from"),
+        Binding(
+            "backspace,left_square_bracket",
+            "app.go_back",
+            "Back",
+            show=False,
+            id="frame.back",
+            tooltip="back to where one came from",
+        ),
+        Binding(
+            "right_square_bracket",
+            "app.go_forward",
+            "Forward",
+            show=False,
+            id="frame.forward",
+            tooltip="to where one came back from",
+        ),
         Binding("escape", "escape", "Close", show=False, id="frame.close", tooltip="leave the filter, then the detail"),
     ]
 

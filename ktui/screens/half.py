@@ -29,6 +29,7 @@ class Half(Guarded, Vertical):
         self._shown = ENTRIES[mode].make()
         self._made = {mode: self._shown}
         self._places: list[tuple[str, object]] = []  # the last one is where Backspace leads
+        self._ahead: list[tuple[str, object]] = []  # those that one came back from
 
     def compose(self) -> ComposeResult:
         yield Static("", classes="half-head")
@@ -67,14 +68,26 @@ class Half(Guarded, Vertical):
     # -- the way back
 
     def remember_place(self) -> None:
-        """Where one is now is where Backspace leads."""
-        self._places.append((self._shown.mode, self._shown.place()))
+        """Where one is now is where Backspace leads; what was ahead is not any more."""
+        self._places.append(self._here())
+        self._ahead.clear()
         del self._places[:-PLACES_KEPT]
 
     async def go_back(self) -> bool:
         """To the place before; says whether there is one."""
-        if not self._places:
+        return await self._go(self._places, self._ahead)
+
+    async def go_forward(self) -> bool:
+        """To the place that one came back from; says whether there is one."""
+        return await self._go(self._ahead, self._places)
+
+    async def _go(self, places: list[tuple[str, object]], behind: list[tuple[str, object]]) -> bool:
+        if not places:
             return False
-        mode, place = self._places.pop()
+        behind.append(self._here())
+        mode, place = places.pop()
         (await self.show(mode)).return_to(place)
         return True
+
+    def _here(self) -> tuple[str, object]:
+        return self._shown.mode, self._shown.place()

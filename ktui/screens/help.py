@@ -21,6 +21,7 @@ _KEYS = {
     "question_mark": "?", "colon": ":", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
     "space": "Space", "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "home": "Home", "end": "End",
     "full_stop": ".", "left": "←", "right": "→", "delete": "Del", "backspace": "⌫",
+    "left_square_bracket": "[", "right_square_bracket": "]",
 }  # fmt: skip
 LEGEND = (
     ("──►", "a request, or what it wrote"),
@@ -55,7 +56,10 @@ class Help(ModalScreen[None]):
 
     def _parts(self) -> Iterator[RenderableType]:
         yield Text(self._about.purpose + "\n")
-        yield self._table("this screen", dict(self._rows([*self._about.BINDINGS, *self._shared()])))
+        own = [binding for binding in self._about.BINDINGS if isinstance(binding, Binding)]
+        taken = frozenset(key for binding in own for key in binding.key.split(","))
+        shared = dict(self._rows(list(self._shared()), taken))
+        yield self._table("this screen", {**dict(self._rows(self._about.BINDINGS)), **shared})
         focused = self._about.screen.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
@@ -82,11 +86,14 @@ class Help(ModalScreen[None]):
                 yield binding
 
     @staticmethod
-    def _rows(bindings: list[BindingType]) -> Iterator[tuple[str, str]]:
+    def _rows(bindings: list[BindingType], taken: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
+        """Without the keys that are `taken` by what goes before."""
         for binding in bindings:
             if isinstance(binding, Binding) and binding.description and not (binding.id or "").startswith("screen."):
-                keys = [binding.key_display] if binding.key_display else [_word(key) for key in binding.key.split(",")]
-                yield " ".join(key or "" for key in keys), binding.tooltip or binding.description
+                free = [key for key in binding.key.split(",") if key not in taken]
+                keys = [binding.key_display] if binding.key_display else [_word(key) for key in free]
+                if free:
+                    yield " ".join(key or "" for key in keys), binding.tooltip or binding.description
 
     @staticmethod
     def _table(title: str, rows: dict[str, str]) -> Table:

@@ -102,11 +102,12 @@ class ObjectsScreen(ObjectActions):
             self.action_yaml()
 
     def place(self) -> object:
-        return self.table.resource, self.table.namespaced, self.grid.key
+        return self.table.resource, self.table.namespaced, self.grid.key, self.ktui.namespace
 
     def return_to(self, place: object) -> None:
         match place:
-            case (GVR() as resource, bool() as namespaced, str() as key):
+            case (GVR() as resource, bool() as namespaced, str() as key, str() as namespace):
+                self.ktui.use_namespace(namespace)
                 self.show_resource(resource, namespaced=namespaced, key=key)
 
     @work(exclusive=True, group="objects", exit_on_error=False)

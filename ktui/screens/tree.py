@@ -15,6 +15,7 @@ from ktui.models.owner_tree import KINDS, TITLES, OwnerTree
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.table_pane import TablePane
 
+TITLE = "workloads by owner"
 MOST = 500  # objects of a kind; what is beyond is counted
 
 
@@ -29,19 +30,40 @@ class TreeScreen(PolledScreen):
     def __init__(self) -> None:
         super().__init__()
         self._tree = OwnerTree({})
+        self._only = ""  # the kind whose objects alone are shown, with what they own
         self._links: dict[str, Link] = {}
         self._more = 0
         self._second = ""
 
     def compose_body(self) -> ComposeResult:
         empty = "No workloads here. Create some:  :apply -f samples/web.yaml"
-        yield TablePane("workloads by owner", empty=empty, id="tree")
+        yield TablePane(TITLE, empty=empty, id="tree")
 
     def focus_body(self) -> None:
         self.query_one(TablePane).grid.focus()
 
     def namespace_changed(self) -> None:
         self.hurry()
+
+    def show_only(self, kind: str) -> None:
+        """The tree below the objects of one kind; "" for all."""
+        if kind and kind not in KINDS:
+            self.notify(f"the tree shows {', '.join(KINDS)}", severity="warning", timeout=3)
+        else:
+            self._only = kind
+            self.mark(at_once=True)
+
+    def close_one(self) -> None:
+        self.show_only("")
+
+    def place(self) -> object:
+        return self._only, super().place()
+
+    def return_to(self, place: object) -> None:
+        match place:
+            case (str() as only, key):
+                self.show_only(only)
+                super().return_to(key)
 
     async def ask(self) -> Any:
         """Kinds that this person may not list are left out; where that is all of them, it is said."""
@@ -80,7 +102,8 @@ class TreeScreen(PolledScreen):
         pane = self.query_one(TablePane)
         pane.problem = self.problem
         pane.note = f"{self._more} more are not shown: n chooses a namespace, t all as a table" if self._more else ""
-        pane.show(TITLES, self._tree.rows(self.ktui.summary.now))
+        pane.title = f"{self._only} and what they own" if self._only else TITLE
+        pane.show(TITLES, self._tree.rows(self.ktui.summary.now, self._only))
 
     def show_summary(self, summary: Any) -> None:
         super().show_summary(summary)

@@ -95,6 +95,11 @@ class Window(Guarded, Screen[None]):
         self._say_titles()
         return went
 
+    async def go_forward(self) -> bool:
+        went = await self._active.go_forward()
+        self._say_titles()
+        return went
+
     # -- two screens
 
     async def split(self, mode: str) -> None:

@@ -100,7 +100,9 @@ class Choice(ModalScreen[str | None]):
     def _list(self, typed: str) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
-        self._shown = [key for key, shown in self._options.items() if typed.lower() in shown.lower()]
+        wanted = typed.lower()
+        found = [key for key, shown in self._options.items() if wanted in shown.lower()]
+        self._shown = sorted(found, key=lambda key: _distance(wanted, self._options[key]))
         options.add_options(
             [Option(Text(self._options[key], no_wrap=True, overflow="ellipsis")) for key in self._shown]
         )
@@ -127,6 +129,12 @@ class Choice(ModalScreen[str | None]):
             return
         event.stop()
         event.prevent_default()
+
+
+def _distance(wanted: str, shown: str) -> int:
+    """0 where it is one of the words, 1 where one begins so, 2 where it is in the midst of one."""
+    words = shown.lower().replace(",", " ").split()
+    return 0 if wanted in words else 1 if any(word.startswith(wanted) for word in words) else 2
 
 
 class Prompt(ModalScreen[str]):

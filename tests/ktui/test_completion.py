@@ -45,6 +45,9 @@ async def ask(text: str) -> list[str]:
         pytest.param("cordon n", ["node-1"], id="nodes for cordon"),
         pytest.param("rollout resta", ["restart"], id="a command's own commands"),
         pytest.param("scale --rep", ["--replicas"], id="flags"),
+        pytest.param("pods s", ["shop"], id="a namespace behind a kind"),
+        pytest.param("xray dep", ["deployments"], id="a kind for the tree"),
+        pytest.param("xray pods s", ["shop"], id="a namespace for the tree"),
         pytest.param("fetch p", [], id="nothing behind a verb that is none"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.models.listing import Listing
 from ktui.models.routes import (
     Kubectl,
     Leave,
@@ -11,14 +12,21 @@ from ktui.models.routes import (
     Route,
     Split,
     Steer,
+    ToAliases,
     ToEditor,
     ToForwards,
     ToResource,
     ToScreen,
+    ToTree,
     Unsplit,
     route,
     talks,
 )
+
+
+def listed(word: str, rest: str, listing: Listing) -> ToResource:
+    return ToResource(word, listing, (word, *rest.split()))
+
 
 CASES = [
     pytest.param("flow", ToScreen("flow"), id="a screen"),
@@ -26,7 +34,28 @@ CASES = [
     pytest.param("get pods -A", Kubectl(("get", "pods", "-A")), id="a verb with flags"),
     pytest.param("kubectl get pods", Kubectl(("get", "pods")), id="kubectl in front"),
     pytest.param("get", Kubectl(("get",)), id="a verb alone is kubectl's to complain of"),
-    pytest.param("fetch pods", Kubectl(("fetch", "pods")), id="an unknown verb too"),
+    pytest.param("fetch pods", listed("fetch", "pods", Listing("pods")), id="an unknown verb, if it is no resource"),
+    pytest.param(
+        "po -o wide", Kubectl(("po", "-o", "wide")), id="flags that no table has are kubectl's to complain of"
+    ),
+    pytest.param("po @away", Kubectl(("po", "@away")), id="no other contexts"),
+    pytest.param("deploy shop", listed("deploy", "shop", Listing("shop")), id="a namespace, as in k9s"),
+    pytest.param("deploy all", listed("deploy", "all", Listing("")), id="all namespaces"),
+    pytest.param("po -A", listed("po", "-A", Listing("")), id="all namespaces by kubectl's flag"),
+    pytest.param("po -n shop", listed("po", "-n shop", Listing("shop")), id="a namespace by kubectl's flag"),
+    pytest.param("po /web", listed("po", "/web", Listing(filter="web")), id="a filter, as in k9s"),
+    pytest.param("po app=web", listed("po", "app=web", Listing(filter="-l app=web")), id="labels, as in k9s"),
+    pytest.param(
+        "po -l app!=web", listed("po", "-l app!=web", Listing(filter="-l app!=web")), id="labels by their flag"
+    ),
+    pytest.param("po shop /x", listed("po", "shop /x", Listing("shop", "x")), id="a namespace and a filter"),
+    pytest.param("po shop store", Kubectl(("po", "shop", "store")), id="not two namespaces"),
+    pytest.param("pulses", ToScreen("dashboard"), id="k9s's name of the dashboard"),
+    pytest.param("xray", ToScreen("tree"), id="k9s's name of the tree"),
+    pytest.param("xray sts shop", ToTree("sts", Listing("shop")), id="the tree below a kind, in a namespace"),
+    pytest.param("xray sts -o x", Mistyped("xray: say a kind, then a namespace"), id="the tree below something else"),
+    pytest.param("aliases", ToAliases(), id="all resources"),
+    pytest.param("q!", Leave(), id="quit, as in vim"),
     pytest.param("apply -f 'my file.yaml'", Kubectl(("apply", "-f", "my file.yaml")), id="quotes"),
     pytest.param("edit deploy/web", ToEditor(("deploy/web",)), id="edit"),
     pytest.param("edit deploy web -n x", Kubectl(("edit", "deploy", "web", "-n", "x")), id="edit with flags"),

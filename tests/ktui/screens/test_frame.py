@@ -151,6 +151,89 @@ async def test_a_namespace_is_chosen_by_a_key_or_a_word(show: Show) -> None:
         assert driver.app.namespace == ""
 
 
+async def maps_in(driver: Driver, **names: str) -> None:
+    for name, place in names.items():
+        labels = {"labels": {"app": name}}
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": f"map-{name}", **labels}}, namespace=place)
+
+
+async def test_a_resource_with_its_namespace_and_a_filter_in_one_line(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await maps_in(driver, one="default", two="shop", three="shop")
+        await driver.command("cm shop")
+        await driver.sees("namespace shop", "map-two", "map-three")
+        assert "map-one" not in driver.picture
+        await driver.command("cm app=two")
+        await driver.sees("map-two", "/-l app=two")
+        await driver.misses("map-three")
+        await driver.command("cm nowhere")
+        await driver.sees('namespaces "nowhere" not found')
+        assert driver.app.namespace == "shop"
+        await driver.press("0")
+        await driver.sees("map-one", "map-two", "map-three")
+        await driver.command("sec all")  # k9s's word
+        await driver.sees(" secrets  ")
+        await driver.command("fetch cm")
+        await driver.sees('unknown command "fetch"')
+
+
+async def test_a_namespace_that_there_is_not_is_not_shown(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("ns nowhere")
+        await driver.sees('namespaces "nowhere" not found')
+        assert driver.app.namespace == ""
+
+
+async def test_back_and_forward_through_what_was_shown(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await maps_in(driver, one="default", two="shop")
+        await driver.command("cm")
+        await driver.sees("map-one", "map-two")
+        await driver.command("sec shop")
+        await driver.sees(" secrets  ")
+        await driver.press("left_square_bracket")
+        await driver.sees(" configmaps  ", "map-one", "map-two")
+        await driver.press("right_square_bracket")
+        await driver.sees(" secrets  ")
+        assert driver.app.namespace == "shop"
+        await driver.press("right_square_bracket")
+        await driver.sees("this is the last place")
+
+
+async def test_a_link_into_another_namespace_goes_there(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await maps_in(driver, one="default", two="shop")
+        await driver.command("cm shop")
+        await driver.sees("map-two")
+        driver.app.go_to(Link("configmaps", "map-one", "default"))
+        await driver.until(lambda: driver.find(Grid).key == "default/map-one")
+
+
+async def test_all_resources_by_their_names(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("ctrl+a")
+        await driver.until(lambda: isinstance(driver.app.screen, Choice))
+        await driver.type("sts")
+        await driver.sees("statefulsets", "apps/v1  StatefulSet")
+        await driver.press("enter")
+        await driver.sees(" statefulsets.apps  0")
+
+
+async def test_the_tree_below_one_kind(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(DEPLOYMENTS, OWNED, namespace="default")
+        await driver.command("xray rs")
+        await driver.sees("replicasets.apps and what they own", "replicaset/web-", "Running")
+        assert "deployment/web" not in driver.picture
+        await driver.press("escape")
+        await driver.sees("workloads by owner", "deployment/web")
+        await driver.command("xray cm")
+        await driver.sees("the tree shows deployments.apps")
+
+
 async def test_the_tour_shows_an_apply_and_goes_through_the_screens(show: Show) -> None:
     async with show() as driver:
         await driver.command("tour")
