@@ -173,6 +173,8 @@ ROWS = [
         ("colon", "get pods -o wide · apply"),
         ("question_mark", "Esc closes"),
         ("n", on(Choice)),
+        ("0", says("all namespaces"), ("colon", *"cm default", "enter")),
+        ("ctrl+a", on(Choice)),
         ("f8", says("no port is forwarded")),
         ("ctrl+s", says("written to")),
         ("T", says("theme ")),
@@ -185,6 +187,8 @@ ROWS = [
         ("O", lambda driver: driver.app.shown.pane is not None and driver.app.shown.pane.view.descending),
         ("c", says("copied")),
         ("backspace", shows("objects"), ("1",)),
+        ("left_square_bracket", shows("objects"), ("8",)),
+        ("right_square_bracket", shows("dashboard"), ("8", "left_square_bracket")),
         ("escape", lambda driver: "kind: Pod" not in driver.picture, ("y",)),
     ),
     *rows(
@@ -344,8 +348,9 @@ async def settled(driver: Driver) -> None:
 
 
 async def leave_all(driver: Driver) -> None:
-    """Back to a screen with nothing over it, as it was."""
+    """Back to a screen with nothing over it, as it was, the clock too, once what steers it has done so."""
     app = driver.app
+    await driver.until(lambda: not any(worker.name == "_steer" for worker in app.workers))
     for _ in range(10):
         if app.screen is app.window and not app.window.query_one("CommandLine").has_class("-open"):
             break
