@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR
+from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.watch_cache import WatchCache
-from engine.metrics import Counter
 from engine.store.types import Store
 from engine.tasks import Supervisor
 from engine.world import World
@@ -18,8 +18,16 @@ class WatchCaches:
     default."""
 
     def __init__(
-        self, world: World, store: Store, tasks: Supervisor, *, size: int = 1000, sizes: Mapping[str, int] | None = None
+        self,
+        world: World,
+        store: Store,
+        tasks: Supervisor,
+        values: StoredValues,
+        *,
+        size: int = 1000,
+        sizes: Mapping[str, int] | None = None,
     ) -> None:
+        self.values = values
         self._world = world
         self._store = store
         self._tasks = tasks
@@ -27,12 +35,6 @@ class WatchCaches:
         self._sizes = sizes or {}
         self._caches: dict[str, WatchCache] = {}
         self._resources: dict[str, GVR] = {}
-        self.decode_errors = Counter(
-            "apiserver_storage_decode_errors_total",
-            "[ALPHA] Number of stored object decode errors split by object type",
-            "group",
-            "resource",
-        )
 
     def __iter__(self) -> Iterator[WatchCache]:
         return iter(self._caches.values())
@@ -60,17 +62,11 @@ class WatchCaches:
             cache = self._caches[info.storage_prefix] = WatchCache(
                 self._world,
                 self._store,
-                prefix=info.storage_prefix,
-                kind=info.singular,
+                info,
+                self.values,
                 size=self._sizes.get(info.gvr.group_resource) or self._size,
-                index_by_node=info.storage_prefix == "/registry/pods",
-                on_undecodable=lambda: self.undecodable(info),
             )
         return cache
-
-    def undecodable(self, info: ResourceInfo) -> None:
-        """Somebody met a stored value of a resource that cannot be read."""
-        self.decode_errors.add(info.gvr.group, info.gvr.resource)
 
     def close(self) -> None:
         for cache in self._caches.values():

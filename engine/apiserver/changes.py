@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import orjson
 
 from engine.api.types import Object
@@ -120,11 +122,17 @@ class Change:
         return f"{kind}/{namespace}/{metadata['name']}" if namespace else f"{kind}/{metadata['name']}"
 
 
-def change_of(event: Event, old: Object | None) -> Change:
+class Read(Protocol):
+    """Makes an object of a stored value; `fits` says that it has the types of its kind. Raises CorruptObject."""
+
+    def __call__(self, value: bytes, revision: int, *, fits: bool = False) -> Object: ...
+
+
+def change_of(event: Event, old: Object | None, read: Read) -> Change:
     """What an event of the store is to an object that was as `old` before. Raises CorruptObject."""
     key, revision = key_text(event.kv.key), event.kv.mod_revision
     if event.type == "DELETE":
         assert old is not None, "what is deleted was there"
         return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
-    obj = decode_stored(event.kv.value, revision)
+    obj = read(event.kv.value, revision, fits=bool(event.cause))  # what has a cause was written by a request
     return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)

@@ -7,7 +7,7 @@ behind, never beyond its size.
 
 from __future__ import annotations
 
-from engine.apiserver.changes import Change, change_of, decode_stored
+from engine.apiserver.changes import Change, Read, change_of
 from engine.apiserver.corrupt_objects import CorruptObject
 from engine.store.types import CompactedError, Store, prefix_end
 
@@ -15,7 +15,9 @@ from engine.store.types import CompactedError, Store, prefix_end
 MAX_REVISIONS = 20_000
 
 
-async def changes_between(store: Store, prefix: bytes, *, after: int, until: int, limit: int) -> list[Change] | None:
+async def changes_between(
+    store: Store, prefix: bytes, read: Read, *, after: int, until: int, limit: int
+) -> list[Change] | None:
     """The changes under a prefix after one revision and up to another; None if they are more than `limit`, gone, or not
     to be read."""
     if until - after > MAX_REVISIONS:
@@ -34,8 +36,8 @@ async def changes_between(store: Store, prefix: bytes, *, after: int, until: int
                     if event.prev_kv is None and event.kv.version != 1:  # compacted while it was read
                         return None
                     prev = event.prev_kv
-                    old = decode_stored(prev.value, prev.mod_revision) if prev is not None else None
-                    found.append(change_of(event, old))
+                    old = read(prev.value, prev.mod_revision, fits=True) if prev is not None else None
+                    found.append(change_of(event, old, read))
             if len(found) > limit:
                 return None
             if response.revision >= until:

@@ -74,6 +74,7 @@ from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.service_ips import ServiceHook
 from engine.apiserver.service_pools import AddressPool, PortPool
 from engine.apiserver.storage import Storage, StorageLookup
+from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.watch_cache import WatchCache
 from engine.config import ClusterConfig
@@ -114,7 +115,12 @@ class ApiServer:
         resources = LiveRegistry(ResourceRegistry.for_version(self.config.kubernetes_version))
         self.kubernetes_version = definitions.version
         self._caches = WatchCaches(
-            world, store, self._tasks, size=self.config.watch_cache_size, sizes=self.config.watch_cache_sizes
+            world,
+            store,
+            self._tasks,
+            StoredValues(definitions),
+            size=self.config.watch_cache_size,
+            sizes=self.config.watch_cache_sizes,
         )
         rng = world.rng.stream("apiserver")
         storage = Storage(store, self._caches, EventLeases(store, world.clock), FieldOrder(definitions))

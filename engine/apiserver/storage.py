@@ -14,7 +14,7 @@ from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
 from engine.apiserver.caches import WatchCaches
-from engine.apiserver.changes import decode_stored, versioned
+from engine.apiserver.changes import versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.registry.conversion import from_storage, to_storage
@@ -69,7 +69,7 @@ class Storage:
 
     def families(self) -> tuple[Family, ...]:
         """For /metrics."""
-        return (*self.metrics.families(), self._caches.decode_errors, *self._leases.families())
+        return (*self.metrics.families(), self._caches.values.errors, *self._leases.families())
 
     # -- reading
 
@@ -83,7 +83,6 @@ class Storage:
         try:
             obj = self._decode(info, key, kv)
         except CorruptObject as corrupt:
-            self._caches.undecodable(info)
             raise CorruptObjectError(key, corrupt) from None
         await self.prepare(info, [obj])
         return Stored(from_storage(info, obj), kv.mod_revision)
@@ -154,7 +153,6 @@ class Storage:
             try:
                 found.append((key, self._decode(info, key, kv)))
             except CorruptObject as error:
-                self._caches.undecodable(info)
                 corrupt.append((key, error))
         if corrupt:
             raise unreadable(info, corrupt)
@@ -163,7 +161,9 @@ class Storage:
     def _decode(self, info: ResourceInfo, key: str, kv: KeyValue) -> Object:
         cache = self._caches.of(info)
         known = cache.lookup(key, kv.mod_revision) if cache is not None else None
-        return known if known is not None else decode_stored(kv.value, kv.mod_revision)
+        if known is not None:
+            return known
+        return self._caches.values.read(info, kv.value, kv.mod_revision)
 
     # -- writing
 
@@ -207,7 +207,8 @@ class Storage:
                         self._encoded(info, to_storage(info, self.ordered(info, obj))),
                     )
                 )
-            await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
+            response = await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
+            self._caches.values.fitting.add(response.revision)
 
     async def _in_storage(self, info: ResourceInfo, obj: Object) -> Object:
         """An object in the version that is stored. Raises ApiError 500."""

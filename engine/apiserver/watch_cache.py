@@ -10,19 +10,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from engine.api.errors import expired
+from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.cached_objects import CachedObjects
-from engine.apiserver.changes import Change, change_of, decode_stored
+from engine.apiserver.changes import Change, change_of
 from engine.apiserver.corrupt_objects import CorruptObject
 from engine.apiserver.fan_out import FanOut
 from engine.apiserver.freshness import Freshness
 from engine.apiserver.history import changes_between
 from engine.apiserver.storage_keys import key_text
+from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.waking import Waking
 from engine.apiserver.watcher import Interest, Watcher
 from engine.store.types import (
@@ -51,22 +54,14 @@ class WatchCache:
     """`generation` counts the changes since the start; `revision` is the newest store revision that was seen."""
 
     def __init__(
-        self,
-        world: World,
-        store: Store,
-        *,
-        prefix: str,
-        kind: str,
-        size: int = 1000,
-        index_by_node: bool = False,
-        on_undecodable: Callable[[], None],
+        self, world: World, store: Store, info: ResourceInfo, values: StoredValues, *, size: int = 1000
     ) -> None:
-        self.prefix = prefix
-        self.kind = kind
+        self.prefix = info.storage_prefix
+        self.kind = info.singular
         self.size = size
         self.revision = 0
         self.generation = 0
-        self.resource = prefix.removeprefix("/registry/")
+        self.resource = self.prefix.removeprefix("/registry/")
         self.received = 0
         self.progressed = 0  # how often the store said how far it is, without an event
         self.initial_events = 0  # what had to be looked at when watches were opened
@@ -74,9 +69,11 @@ class WatchCache:
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
         self._world = world
         self._store = store
-        self._on_undecodable = on_undecodable
-        self._first = prefix.encode() + b"/"
-        self._objects = CachedObjects(by_node=index_by_node)
+        self._info = info
+        self._values = values
+        self._read = partial(values.read, info)
+        self._first = self.prefix.encode() + b"/"
+        self._objects = CachedObjects(by_node=self.prefix == "/registry/pods")
         self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
@@ -145,26 +142,26 @@ class WatchCache:
         end = prefix_end(self._first)
         while True:
             response = await self._store.range(Range(self._first, end))
-            self._objects.clear()
-            self.corrupt.clear()
-            self._ring.clear()
-            self._forgot = False
-            self.fillings += 1
-            for kv in response.kvs:
-                key = key_text(kv.key)
-                try:
-                    obj = decode_stored(kv.value, kv.mod_revision)
-                except CorruptObject as corrupt:
-                    self.corrupt[key] = corrupt
-                    self._on_undecodable()
-                    continue
-                self._objects.put(key, kv.mod_revision, obj)
+            self._take_over(await self._values.read_all(self._info, response.kvs, self._world.clock))
             self._listed_at = self.revision = response.revision
-            self.generation += 1
             try:
                 return await self._store.watch(self._first, end, start_revision=response.revision + 1)
             except CompactedError:
                 continue
+
+    def _take_over(self, found: list[tuple[str, int, Object | CorruptObject]]) -> None:
+        """Have these objects in place of those that there were, at once: others look at them, full or not."""
+        self._objects.clear()
+        self.corrupt.clear()
+        self._ring.clear()
+        self._forgot = False
+        self.fillings += 1
+        self.generation += 1
+        for key, revision, obj in found:
+            if isinstance(obj, CorruptObject):
+                self.corrupt[key] = obj
+            else:
+                self._objects.put(key, revision, obj)
 
     async def _run(self) -> None:
         try:
@@ -248,7 +245,7 @@ class WatchCache:
         key = key_text(event.kv.key)
         known = self._objects.get(key)
         old = known[1] if known is not None else None
-        change = change_of(event, old) if old is not None or event.type == "PUT" else None
+        change = change_of(event, old, self._read) if old is not None or event.type == "PUT" else None
         self._mend(key, event.kv.mod_revision)
         return change
 
@@ -257,7 +254,6 @@ class WatchCache:
         key = key_text(event.kv.key)
         self._objects.drop(key)
         self.corrupt[key] = corrupt
-        self._on_undecodable()
         self._begin_anew(event.kv.mod_revision)
 
     def _mend(self, key: str, revision: int) -> None:
@@ -333,7 +329,7 @@ class WatchCache:
                 return
             edge, generation = self._listed_at, self.fillings
             room = self.size - len(self._ring)
-            found = await changes_between(self._store, self._first, after=after, until=edge, limit=room)
+            found = await changes_between(self._store, self._first, self._read, after=after, until=edge, limit=room)
             if found is None or generation != self.fillings or self._forgot:
                 return
             if len(found) + len(self._ring) <= self.size:

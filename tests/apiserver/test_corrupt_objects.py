@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, ROLE_BINDINGS, ROLES, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, ROLE_BINDINGS, ROLES, Object
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.store.sqlite import SqliteStore
@@ -136,6 +136,71 @@ async def test_what_is_no_object(client: Client, store: SqliteStore, row: tuple[
     revision = await damage(store, "a", value)
     answer = await client.send("GET", f"{PATH}/a")
     assert answer.body["message"] == f"Internal error occurred: {text('a', revision, why)}"
+
+
+# -- values with wrong types
+
+DEPLOYMENT = (
+    '{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a","namespace":"default","uid":"1"},"spec":{"replicas":1,'
+    '"selector":{"matchLabels":{"x":"y"}},"template":{"metadata":{"labels":{"x":"y"}},"spec":{"containers":[{"name":"c"}]}}}}'
+)
+TYPES: dict[str, tuple[str, str, str]] = {
+    "text for a number": (
+        '"replicas":1',
+        '"replicas":"3"',
+        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32",
+    ),
+    "an object for a list": (
+        '[{"name":"c"}]',
+        "{}",
+        "json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type "
+        "[]v1.Container",
+    ),
+    "a number for a label": (
+        '"labels":{"x":"y"}',
+        '"labels":{"x":1}',
+        "json: cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels of type string",
+    ),
+    "no time": (
+        '"uid":"1"',
+        '"uid":"1","creationTimestamp":"today"',
+        'parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"',
+    ),
+}
+DEPLOYMENTS_KEY = "/registry/deployments/default/a"
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["met at first", "met as an event"])
+@pytest.mark.parametrize("row", TYPES.values(), ids=TYPES.keys())
+async def test_what_has_wrong_types_cannot_be_read(
+    client: Client, store: SqliteStore, row: tuple[str, str, str], cached: bool
+) -> None:
+    part, wrong, why = row
+    assert part in DEPLOYMENT
+    if cached:
+        await client.list(DEPLOYMENTS)
+    revision = (await store.txn([], [Put(DEPLOYMENTS_KEY.encode(), DEPLOYMENT.replace(part, wrong).encode())])).revision
+    text = (
+        f"StorageError: corrupt object, Code: 7, Key: {DEPLOYMENTS_KEY}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"object not decodable revision={revision}: {why}"
+    )
+    path = DEPLOYMENTS.path("default", "a")
+    got = await client.send("GET", path)
+    assert (got.status, got.body["message"]) == (500, f"Internal error occurred: {text}")
+    for version in ("", "0"):
+        listed = await client.send("GET", DEPLOYMENTS.path("default"), query={"resourceVersion": [version]})
+        assert (listed.status, listed.body["reason"]) == (500, "StoreReadError")
+        assert [cause["message"] for cause in listed.body["details"]["causes"]] == [text]
+    await client.request("DELETE", path, body=UNSAFE)
+    assert (await client.list(DEPLOYMENTS)).items == []
+
+
+async def test_what_fits_may_come_from_anywhere(client: Client, store: SqliteStore) -> None:
+    for cached in (False, True):
+        await store.txn([], [Put(DEPLOYMENTS_KEY.encode(), DEPLOYMENT.encode())])
+        assert names((await client.list(DEPLOYMENTS)).items) == ["a"], cached
+        assert (await client.get(DEPLOYMENTS, "a", namespace="default"))["spec"]["replicas"] == 1
+        await client.delete(DEPLOYMENTS, "a", namespace="default")
 
 
 # -- the delete that takes it away

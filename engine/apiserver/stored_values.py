@@ -1,0 +1,71 @@
+"""Reading what is stored of a resource (apiserver pkg/storage/etcd3 decoder.go, apimachinery serializer/json json.go).
+
+A value must have the types of its kind: upstream's decoder cannot make a struct of it otherwise. What a request to this
+server wrote fits by itself; what somebody wrote past it, or it before it was started again, is looked at once, where it
+is first met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api.decoding import type_error
+from engine.api.resources import ResourceInfo
+from engine.api.schema import Definitions
+from engine.api.types import GVK, Object
+from engine.apiserver.changes import decode_stored
+from engine.apiserver.corrupt_objects import CorruptObject
+from engine.apiserver.storage_keys import key_text
+from engine.clock import Clock
+from engine.metrics import Counter
+from engine.store.types import KeyValue
+
+_SLICE = 50  # values that are read in a row before the loop may run others
+
+
+class StoredValues:
+    """`fitting` are the revisions of what this server began with, which fits."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self.fitting: set[int] = set()
+        self.errors = Counter(
+            "apiserver_storage_decode_errors_total",
+            "[ALPHA] Number of stored object decode errors split by object type",
+            "group",
+            "resource",
+        )
+        self._definitions = definitions
+
+    def read(self, info: ResourceInfo, value: bytes, revision: int, *, fits: bool = False) -> Object:
+        """Raises CorruptObject, which is counted."""
+        try:
+            obj = decode_stored(value, revision)
+            # Of a custom object there is no struct, and what does not fit its schema is another matter.
+            if not (fits or info.custom or revision in self.fitting):
+                self._check(info, obj, revision)
+        except CorruptObject:
+            self.errors.add(info.gvr.group, info.gvr.resource)
+            raise
+        return obj
+
+    async def read_all(
+        self, info: ResourceInfo, kvs: Sequence[KeyValue], clock: Clock
+    ) -> list[tuple[str, int, Object | CorruptObject]]:
+        """Each key with its revision and what it stands for."""
+        found: list[tuple[str, int, Object | CorruptObject]] = []
+        for number, kv in enumerate(kvs, start=1):
+            obj: Object | CorruptObject
+            try:
+                obj = self.read(info, kv.value, kv.mod_revision)
+            except CorruptObject as corrupt:
+                obj = corrupt
+            found.append((key_text(kv.key), kv.mod_revision, obj))
+            if not number % _SLICE:
+                await clock.sleep(0)
+        return found
+
+    def _check(self, info: ResourceInfo, obj: Object, revision: int) -> None:
+        group, _, version = str(obj.get("apiVersion") or info.storage_gvk.api_version).rpartition("/")
+        schema = self._definitions.kind(GVK(group, version, str(obj.get("kind") or info.kind)))
+        if schema is not None and (wrong := type_error(self._definitions, schema, obj)):
+            raise CorruptObject(revision, wrong)
