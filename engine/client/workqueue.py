@@ -112,7 +112,7 @@ class WorkQueue(Generic[K]):
             except asyncio.CancelledError:
                 if getter.done() and not getter.cancelled():
                     self._wake()  # it was for us, and we go: the next one must hear of it
-                else:
+                elif getter in self._getters:  # a wake-up that came after the cancel has passed us over already
                     self._getters.remove(getter)
                 raise
         key = self._queue.popleft()

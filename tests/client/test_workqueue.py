@@ -168,3 +168,14 @@ async def test_shutting_down_ends_a_wait_for_the_drain(virtual_clock: VirtualClo
     assert not drained.done()
     queue.shut_down()
     await drained
+
+
+async def test_a_key_that_is_added_as_a_worker_is_cancelled_goes_to_the_next(virtual_clock: VirtualClock) -> None:
+    queue: WorkQueue[str] = WorkQueue(virtual_clock)
+    cancelled, next_one = (asyncio.ensure_future(queue.get()) for _ in range(2))
+    await virtual_clock.sleep(0)
+    cancelled.cancel()
+    queue.add("a")
+    assert await next_one == ("a", [])
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
