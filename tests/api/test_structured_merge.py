@@ -117,6 +117,12 @@ ROWS = {
         {"struct": {"name": "b", "value": 1}},
         {"me": owned("struct"), "you": owned(("struct", "name"), ("struct", "value"))},
     ),
+    "what one applies as null another may fill": Row(
+        struct(map=LABELS),
+        [("apply", "one", {"map": None}), ("apply", "two", {"map": {"a": "x", "b": "y"}})],
+        {"map": {"a": "x", "b": "y"}},
+        {"one": owned("map"), "two": owned(("map", "a"), ("map", "b"))},
+    ),
     "one of two appliers removes its element": Row(
         LIST,
         [

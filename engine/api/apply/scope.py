@@ -43,6 +43,7 @@ class Scope:
         self.api_version = api_version
         self.subresource = subresource
         self._name = name
+        self._nulls = kind.schema is not None and not kind.schema.fixed
         self.reset: Reset = reset_fields(api_version, name, subresource, kind.schema)
 
     def changes(self, old: Object | None, new: Object) -> Changes:
@@ -65,9 +66,12 @@ class Scope:
     def ownable(self, obj: Object, nulled: frozenset[str] = frozenset()) -> Object:
         """The object without what nobody owns, without what the write does not touch, and without the times that Go
         writes as null where they are not set (`firstTimestamp` of an Event): their fields have omitempty all the same.
+        A custom object's nulls are values.
         """
         part = {
-            key: value for key, value in obj.items() if key not in _UNOWNED and (value is not None or key in nulled)
+            key: value
+            for key, value in obj.items()
+            if key not in _UNOWNED and (value is not None or key in nulled or self._nulls)
         }
         metadata = obj.get("metadata") or {}
         if owned := {key: value for key, value in metadata.items() if key not in _UNOWNED_METADATA}:
