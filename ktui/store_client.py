@@ -43,6 +43,8 @@ class Format(StrEnum):
 
 
 def _format(text: str) -> Format:
+    if text == "protobuf":  # which etcdctl has, and says this of where it has it not
+        raise EtcdctlError("protobuf not supported as output format", BAD_FEATURE)
     try:
         return Format(text)
     except ValueError:

@@ -24,6 +24,7 @@ from ktui.commands.store_members import alarm, endpoint, member, move_leader, st
 from ktui.commands.store_put import delete, put
 from ktui.commands.store_txn import txn
 from ktui.commands.store_watch import watch
+from ktui.commands.store_words import EtcdctlGroup
 from ktui.store_client import (
     BAD_ARGUMENTS,
     PREFIX,
@@ -40,7 +41,7 @@ from ktui.store_keys import base64_of, check_consistency, integer_flag, interval
 
 PAGE = 500  # keys that are asked for at once
 
-store = typer.Typer(no_args_is_help=True, help="Look into a cluster's store with etcdctl's words.")
+store = typer.Typer(cls=EtcdctlGroup, no_args_is_help=True, help="Look into a cluster's store with etcdctl's words.")
 store.add_typer(snapshot, name="snapshot")
 store.add_typer(endpoint, name="endpoint")
 store_faults.declare(member)

@@ -34,9 +34,13 @@ endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members."
 alarm = typer.Typer(no_args_is_help=True, help="Look at alarms, and take them back.")
 member = typer.Typer(no_args_is_help=True, help="Look at who keeps the store.")
 
+Cluster = Annotated[bool, typer.Option("--cluster", hidden=True)]  # all members are asked either way
+
 
 @endpoint.command("status")
-def status(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+def status(
+    words: Words = None, cluster: Cluster = False, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME
+) -> None:
     """Print the store's members: version, size, leader, term and index."""
     show(
         ask(name, lambda client: client.request("GET", f"{PREFIX}/endpoints")),
@@ -48,7 +52,9 @@ def status(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 
 
 @endpoint.command("health")
-def health(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+def health(
+    words: Words = None, cluster: Cluster = False, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME
+) -> None:
     """Print of each endpoint whether the store answers now, and how long that took."""
 
     async def check(client: Any) -> list[dict[str, Any]]:
@@ -74,6 +80,7 @@ def health(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 @endpoint.command("hashkv")
 def hash_kv(
     words: Words = None,
+    cluster: Cluster = False,
     rev: Annotated[int, integer_flag("rev", "As of this revision.")] = 0,
     write_out: WriteOut = Format.SIMPLE,
     name: Name = DEFAULT_NAME,

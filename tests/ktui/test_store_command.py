@@ -205,12 +205,42 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
             id="compaction before the first revision",
         ),
         pytest.param("compaction", 128, "compaction command needs 1 argument", id="compaction what"),
+        pytest.param("get /a --foo", 1, "unknown flag: --foo", id="no flag"),
+        pytest.param("--foo", 1, "unknown flag: --foo", id="no flag in front"),
+        pytest.param("get /a -z", 1, "unknown shorthand flag: 'z' in -z", id="no short flag"),
+        pytest.param("get /a --limit", 1, "flag needs an argument: --limit", id="a flag's value"),
+        pytest.param("snapshot restore a", 1, 'required flag(s) "name" not set', id="a flag that must be"),
+        pytest.param("get /a -w protobuf", 4, "protobuf not supported as output format", id="no protobuf"),
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],
 )
 def test_what_cannot_be_done_is_said_as_etcdctl_does(here: Here, words: str, code: int, message: str) -> None:
     ran = here(*words.split())
     assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        pytest.param("foo", 1, 'unknown command "foo" for "ktui store"', id="no command"),
+        pytest.param("lease foo", 1, 'unknown command "foo" for "ktui store lease"', id="no command about leases"),
+        pytest.param("auth enable", 4, "etcdctl's auth means nothing here: the store has no users", id="no users"),
+        pytest.param("lock a -- ls", 4, "etcdctl's lock means nothing here: the store gives no locks", id="no locks"),
+        pytest.param("member add a", 4, "etcdctl's member add means nothing here: who keeps", id="no new members"),
+        pytest.param("get /a --endpoints=x", 1, "--endpoints means nothing here: ktui store asks", id="no endpoints"),
+    ],
+)
+def test_what_etcdctl_has_and_this_store_has_not(here: Here, words: str, code: int, message: str) -> None:
+    ran = here(*words.split())
+    assert (ran.code, ran.out, ran.err[: len(message) + 7]) == (code, "", f"Error: {message}")
+
+
+def test_flags_in_front_of_the_command(here: Here) -> None:
+    behind = here("get", f"{MAPS}one", "-w", "fields")
+    assert (behind.code, '"Key" : ' in behind.out) == (0, True)
+    for flags in (["-w", "fields"], ["--write-out=fields"], ["-wfields", "--name", "default"]):
+        assert here(*flags, "get", f"{MAPS}one") == behind
+    assert here("endpoint", "status", "--cluster").code == 0
 
 
 def test_a_key_that_is_empty_is_none(here: Here) -> None:
