@@ -121,7 +121,7 @@ class LeaderElector:
         """Take the Lease or renew it; says whether it is ours (tryAcquireOrRenew)."""
         try:
             return await self._try_once()
-        except (ApiError, ConnectionError) as error:
+        except (ApiError, ConnectionError, TimeoutError) as error:
             log.info("%s: cannot take or renew the lease %s: %s", self.identity, self._name, error)
             return False
 
@@ -129,32 +129,32 @@ class LeaderElector:
         if self.leader == self.identity and self._is_valid():
             try:
                 return await self._renew_unread()
-            except (ApiError, ConnectionError) as error:
+            except (ApiError, ConnectionError, TimeoutError) as error:
                 # Somebody else has written it, or the answer to our own last write was lost.
                 self.slow_paths += 1
                 log.info("%s: cannot renew the lease %s optimistically: %s", self.identity, self._name, error)
         try:
-            lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
+            lease = await self._get()
         except ApiError as error:
             if error.code != 404:
                 raise
             metadata = {"name": self._name, "namespace": self._namespace}
             fresh = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
             fresh["spec"] = self._record(None)
-            self._observe(await self._client.create(LEASES, fresh, namespace=self._namespace))
+            self._observe(await self._in_time(self._client.create(LEASES, fresh, namespace=self._namespace)))
             return True
         self._observe(lease)
         spec = lease.get("spec") or {}
         holder = spec.get("holderIdentity", "")
         if holder and holder != self.identity and self._is_valid():
             return False
-        self._observe(await self._client.update(LEASES, {**lease, "spec": self._record(spec)}))
+        self._observe(await self._update({**lease, "spec": self._record(spec)}))
         return True
 
     async def _renew_unread(self) -> bool:
         """Renew the Lease as it was last seen: one request where reading it first takes two."""
         lease = {**self._lease, "spec": self._record(self._observed)}
-        self._observe(await self._client.update(LEASES, lease))
+        self._observe(await self._update(lease))
         return True
 
     def _is_valid(self) -> bool:
@@ -182,19 +182,28 @@ class LeaderElector:
         }
 
     async def _release(self) -> None:
-        """Give the Lease back: nobody holds it, and it is valid for a second only. A server that does not answer is
-        not waited for any longer than with a renewal."""
+        """Give the Lease back: nobody holds it, and it is valid for a second only."""
         try:
-            async with self._clock.timeout(self._times.renew_deadline):
-                await self._give_back()
+            lease = await self._get()
+            spec = lease.get("spec") or {}
+            if spec.get("holderIdentity") != self.identity:
+                return
+            now = self._clock.micro_timestamp()
+            freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now, "acquireTime": now}
+            await self._update({**lease, "spec": freed})
         except (ApiError, ConnectionError, TimeoutError) as error:
             log.info("%s: cannot release the lease %s: %s", self.identity, self._name, error)
 
-    async def _give_back(self) -> None:
-        lease = await self._client.get(LEASES, self._name, namespace=self._namespace)
-        spec = lease.get("spec") or {}
-        if spec.get("holderIdentity") != self.identity:
-            return
-        now = self._clock.micro_timestamp()
-        freed = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now, "acquireTime": now}
-        await self._client.update(LEASES, {**lease, "spec": freed})
+    # -- requests
+
+    async def _get(self) -> Object:
+        return await self._in_time(self._client.get(LEASES, self._name, namespace=self._namespace))
+
+    async def _update(self, lease: Object) -> Object:
+        return await self._in_time(self._client.update(LEASES, lease))
+
+    async def _in_time(self, answer: Awaitable[Object]) -> Object:
+        """What a server says within half of the renew deadline, as long as upstream's lock waits for its client: one
+        that says nothing must neither keep a candidate from asking again nor a holder from stopping."""
+        async with self._clock.timeout(self._times.renew_deadline / 2):
+            return await answer

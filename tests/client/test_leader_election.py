@@ -18,13 +18,21 @@ class Candidate:
     """Notes when it leads."""
 
     def __init__(
-        self, server: Server, identity: str, terms: list[str], *, faulty: bool = False, start: float = 0.0
+        self,
+        server: Server,
+        identity: str,
+        terms: list[str],
+        *,
+        faulty: bool = False,
+        start: float = 0.0,
+        transport: Transport | None = None,
     ) -> None:
+        client = server.client if faulty else server.admin
         self._terms = terms
         self._clock = server.world.clock
         self._start = start  # seconds that it takes to begin to lead
         self.elector = LeaderElector(
-            server.client if faulty else server.admin,
+            client if transport is None else Client(transport, user_agent="candidate"),
             server.world,
             name="kube-scheduler",
             identity=identity,
@@ -118,7 +126,7 @@ async def test_one_that_loses_the_lead_while_it_starts_never_leads(world: World)
 
 
 class SilentTransport:
-    """A server that from some moment on answers nothing."""
+    """A server that at times answers nothing."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
@@ -137,25 +145,27 @@ async def test_a_server_that_does_not_answer_is_not_waited_for_to_give_the_lease
     async with serving(world) as server:
         transport = SilentTransport(server.transport)
         terms: list[str] = []
-
-        async def note(what: str) -> None:
-            terms.append(what)
-
-        elector = LeaderElector(
-            Client(transport, user_agent="test"),
-            world,
-            name="kube-scheduler",
-            identity="baz",
-            lead=lambda: note("leads"),
-            yield_=lambda: note("yields"),
-        )
-        elector.start()
-        await server.eventually("it leads", lambda: elector.is_leader)
+        candidate = Candidate(server, "baz", terms, transport=transport)
+        await server.eventually("it leads", lambda: candidate.elector.is_leader)
         transport.silent = True
         began = world.clock.monotonic()
-        await elector.stop()
-        assert world.clock.monotonic() - began == pytest.approx(10)
-        assert terms == ["leads", "yields"]
+        await candidate.elector.stop()
+        assert world.clock.monotonic() - began == pytest.approx(5), "half of the renew deadline"
+        assert terms == ["baz leads", "baz yields"]
+
+
+async def test_a_candidate_asks_again_where_a_server_does_not_answer(world: World) -> None:
+    async with serving(world) as server:
+        transport = SilentTransport(server.transport)
+        transport.silent = True
+        terms: list[str] = []
+        candidate = Candidate(server, "baz", terms, transport=transport)
+        await world.clock.sleep(60)
+        assert terms == []
+        transport.silent = False
+        await world.clock.sleep(10)
+        assert terms == ["baz leads"]
+        await candidate.elector.stop()
 
 
 SPEC = {"holderIdentity": "bing", "leaseDurationSeconds": 3, "leaseTransitions": 4}
