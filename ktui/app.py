@@ -141,6 +141,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
         self._no_controls = NoControls()
+        self._last_input = 0.0
         self.haste = Haste(session.world.clock)
         self.history = self.settings.history()
         self.spans = trace_feed.Spans()
@@ -170,7 +171,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         if isinstance(event, events.InputEvent):
             if not self.screen_stack:
                 return  # the screens are gone, the app is about to be
-            self.haste.come()
+            self._last_input = self.session.world.clock.monotonic()
         await super().on_event(event)
 
     def _use_settings(self) -> None:
@@ -194,7 +195,7 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     def _collect(self) -> None:
         if self._collector is not None:
-            self._collector.tick(self.session.world.clock.monotonic(), self.haste.last_input)
+            self._collector.tick(self.session.world.clock.monotonic(), self._last_input)
 
     def _handle_exception(self, error: Exception) -> None:
         """What goes wrong in a widget is said, once at a time, and the screen stays; tests get to see it."""

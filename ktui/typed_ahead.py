@@ -55,6 +55,7 @@ class TypedAhead(Paced):
             return
         self._is_key_out, self._has_arrived, self._looks_left = True, False, LOOKS
         self._key_number += 1
+        self.haste.come()
         number = self._key_number
         await super().on_event(event)
         self._mark(number, LAPS)
@@ -95,6 +96,8 @@ class TypedAhead(Paced):
         if self._looks_left > 0 and (self._is_on_its_way() or not self._has_arrived):
             return
         self._is_key_out = False
+        self.haste.handled()
+        self.screen.check_idle()
         while self._ahead and not self._is_key_out:
             await self._hand_out(self._ahead.popleft())
 

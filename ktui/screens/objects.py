@@ -127,7 +127,7 @@ class ObjectsScreen(ObjectActions):
         """Draw again what changed, at most twenty times a second; what was lit goes out after a second."""
         clock = self.ktui.session.world.clock
         now = clock.monotonic()
-        if not self.is_current or not (self._is_dirty or 0 < self._lit_until < now):
+        if not self.is_current or not (self._is_dirty or 0 < self._lit_until < now) or self.ktui.haste.is_under_way():
             return
         self._lit_until = 0.0 if not self._is_dirty else now + 1.0
         self._is_dirty = False

@@ -79,15 +79,27 @@ class Window(Guarded, Screen[None]):
         """Those that were shown so far."""
         return [screen for half in self._halves for screen in half.screens]
 
+    # -- when it is drawn
+
     def on_idle(self) -> None:
         """All that a key brought about has been worked out."""
         if self.ktui.haste.is_due():
             self._on_timer_update()
 
+    def _on_timer_update(self) -> None:
+        """What changed meanwhile is drawn with what the key changes, not before it."""
+        if not self.ktui.haste.is_under_way():
+            super()._on_timer_update()
+
+    # -- one main screen or another
+
     async def show(self, mode: str) -> FrameScreen:
         """In the half that has the keys."""
+        self.ktui.haste.come()
         screen = await self._active.show(mode)
         self._say_titles()
+        self.ktui.haste.handled()
+        self.check_idle()
         return screen
 
     async def go_back(self) -> bool:

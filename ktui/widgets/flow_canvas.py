@@ -93,7 +93,7 @@ class FlowCanvas(SelfDrawn, can_focus=True):
 
     def _frame(self) -> None:
         """Draw again if anything changed: at most twenty times a second, whatever comes in."""
-        if not (self.screen.is_current and self.is_on_screen):
+        if not (self.screen.is_current and self.is_on_screen) or self._is_key_under_way():
             return
         now = self._now()
         state = (id(self.model), self.model.version, self.size, self.following, now < self._lit_until)
@@ -124,6 +124,9 @@ class FlowCanvas(SelfDrawn, can_focus=True):
 
     def _now(self) -> float:
         return self.app.session.world.clock.monotonic() if hasattr(self.app, "session") else 0.0
+
+    def _is_key_under_way(self) -> bool:
+        return hasattr(self.app, "haste") and self.app.haste.is_under_way()
 
     # -- keys and mouse
 

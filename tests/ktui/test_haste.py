@@ -12,8 +12,23 @@ async def test_a_key_is_waited_for_until_the_next_picture(virtual_clock: Virtual
     assert not haste.is_waited_for()
     haste.come()
     assert haste.is_waited_for()
+    haste.handled()
     haste.drawn()
     assert not haste.is_waited_for()
+
+
+async def test_a_picture_from_before_the_key_was_handled_is_not_what_was_waited_for(
+    virtual_clock: VirtualClock,
+) -> None:
+    haste = Haste(virtual_clock)
+    await virtual_clock.sleep(1)
+    haste.come()
+    assert haste.is_under_way()
+    assert not haste.is_due()
+    haste.drawn()
+    haste.handled()
+    assert haste.is_waited_for()
+    assert not haste.is_under_way()
 
 
 async def test_a_key_that_changes_nothing_is_not_waited_for_for_ever(virtual_clock: VirtualClock) -> None:
@@ -29,9 +44,11 @@ async def test_pictures_for_a_key_that_is_held_down_come_at_the_pace_of_the_fram
     haste = Haste(virtual_clock)
     await virtual_clock.sleep(1)
     haste.come()
+    haste.handled()
     assert haste.is_due()
     haste.drawn()
     haste.come()
+    haste.handled()
     assert not haste.is_due()
     await virtual_clock.sleep(REST_SECONDS)
     assert haste.is_due()
