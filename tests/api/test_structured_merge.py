@@ -21,6 +21,7 @@ NESTED = struct(
     keyedMaps={"type": "object", "additionalProperties": LABELS},
     deep=RECURSIVE,
     struct=struct(name=TEXT, value=NUMBER),
+    deepList=struct(name=TEXT, list=elements("name")),
 )
 LIST = struct(list=elements("name", value=NUMBER))
 A: Object = {"name": "a"}
@@ -122,6 +123,24 @@ ROWS = {
         [("apply", "one", {"map": None}), ("apply", "two", {"map": {"a": "x", "b": "y"}})],
         {"map": {"a": "x", "b": "y"}},
         {"one": owned("map"), "two": owned(("map", "a"), ("map", "b"))},
+    ),
+    "a struct of empty lists alone is nobody's": Row(
+        NESTED,
+        [("apply", "me", {"struct": {"name": "a"}, "deepList": {"list": []}, "keyedLists": {"a": []}})],
+        {"struct": {"name": "a"}, "deepList": {"list": []}, "keyedLists": {"a": []}},
+        {"me": owned(("struct", "name"), ("keyedLists", "a"))},
+    ),
+    "a struct in which only empty lists are left goes": Row(
+        NESTED,
+        twice({"struct": A, "deepList": {"name": "a", "list": []}}, {"struct": A, "deepList": {}}),
+        {"struct": A},
+        {"me": owned(("struct", "name"), "deepList")},
+    ),
+    "a list in place of a map": Row(
+        NESTED,
+        twice({"deep": {"a": {"b": "x"}}}, {"deep": {"a": ["y"]}}),
+        {"deep": {"a": ["y"]}},
+        {"me": owned(("deep", "a"))},
     ),
     "one of two appliers removes its element": Row(
         LIST,

@@ -110,7 +110,8 @@ class MapType(FieldType):
         return self.schema is not None and key in self.schema.properties
 
     def applied(self, value: Any) -> FieldSet:
-        if not isinstance(value, dict):
+        """MEMBER itself for a value that is owned as a whole, another empty set where there is nothing to own."""
+        if not isinstance(value, dict) or not value:
             return MEMBER
         fields: FieldSet = {}
         for key in sorted(value):
@@ -118,8 +119,8 @@ class MapType(FieldType):
             item = value[key]
             node = below.applied(item)
             if not node:
-                # Of a field that is an empty list there is nothing to own; a key of a map is owned itself.
-                if item != [] or not isinstance(below, ListType) or not self.declares(key):
+                # Of a field that holds empty lists alone there is nothing to own; a key of a map is owned itself.
+                if node is MEMBER or not self.declares(key):
                     fields[step] = MEMBER
             elif not self.declares(key) and SELF not in node:
                 fields[step] = {SELF: MEMBER, **node}

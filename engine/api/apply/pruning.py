@@ -31,13 +31,17 @@ def pruned(scopes: Scopes, merged: Object, last: Owned, fields: FieldSet, others
             elsewhere[version] = union(elsewhere.get(version, {}), owned)
     start = scopes.converted(merged, own, at)
     before = with_structs(scope.kind, last.fields)
-    result = _without(scope.kind, start, difference(before, with_structs(scope.kind, kept)))
+    present = _all_of(scope.kind, start)
+    # What is not there as it was owned (a list where a map was) is not taken away piece by piece.
+    gone = intersection(difference(before, with_structs(scope.kind, kept)), present)
+    if not gone and not elsewhere:
+        return merged
+    result = _without(scope.kind, start, gone)
     for version in sorted(elsewhere):
         result = _with_owned(scopes, at, version, start, result, elsewhere[version])
-    if elsewhere:
-        gone = difference(_all_of(scope.kind, start), _all_of(scope.kind, result))
-        result = _without(scope.kind, start, intersection(gone, before))
-    return scopes.converted(result, at, own)
+    # Counted once more: a struct in which only empty lists are left is not there either.
+    gone = intersection(difference(present, _all_of(scope.kind, result)), before)
+    return scopes.converted(_without(scope.kind, start, gone), at, own)
 
 
 def _with_owned(scopes: Scopes, at: str, version: str, start: Object, result: Object, owned: FieldSet) -> Object:
