@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -24,6 +25,8 @@ _SPECIAL = {
 }
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_RESOLVED = frozenset(("plain", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))))
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z)?")
 _ALIAS = re.compile(r"\*([0-9A-Za-z_-]+)")
 
 
@@ -45,8 +48,11 @@ class _Parser(yaml.CSafeLoader):
         return "tag:yaml.org,2002:seq" if kind is SequenceNode else "tag:yaml.org,2002:map"
 
 
-def load(document: str | bytes) -> Any:
-    """The JSON value of one YAML document. Raises YamlError in go-yaml's words."""
+def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) -> Any:
+    """The JSON value of one YAML document. Raises YamlError in go-yaml's words.
+
+    `scalars` says what a plain scalar stands for, if not what go-yaml v2 takes it for (`resolve_v3`).
+    """
     text = document if isinstance(document, str) else document.decode("utf-8", "replace")
     try:
         parser = _Parser(document)
@@ -60,7 +66,7 @@ def load(document: str | bytes) -> Any:
     if node is None:
         return None
     try:
-        return _value(node)
+        return _Values(scalars or resolve).of(node)
     except RecursionError:
         raise _contains_itself(text) from None
 
@@ -103,39 +109,46 @@ def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
     )
 
 
-def _value(node: Node) -> Any:
-    if isinstance(node, ScalarNode):
-        return _tagged(node)
-    if isinstance(node, SequenceNode):
-        return [_value(item) for item in node.value]
-    return _mapping(node)
+class _Values:
+    """The JSON values of nodes."""
 
+    def __init__(self, scalars: Callable[[str], Any]) -> None:
+        self._scalars = scalars
 
-def _mapping(node: Node) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    merged: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        if isinstance(key_node, ScalarNode) and key_node.value == "<<" and key_node.tag in ("plain", "!!merge"):
-            sources = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
-            for source in sources:
-                for key, value in _mapping(source).items():
-                    merged.setdefault(key, value)
-            continue
-        result[_key(key_node)] = _value(value_node)
-    return {**merged, **result} if merged else result
+    def of(self, node: Node) -> Any:
+        if isinstance(node, ScalarNode):
+            return self._tagged(node)
+        if isinstance(node, SequenceNode):
+            return [self.of(item) for item in node.value]
+        return self._mapping(node)
 
+    def _mapping(self, node: Node) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if isinstance(key_node, ScalarNode) and key_node.value == "<<" and key_node.tag in ("plain", "!!merge"):
+                sources = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
+                for source in sources:
+                    for key, value in self._mapping(source).items():
+                        merged.setdefault(key, value)
+                continue
+            result[self._key(key_node)] = self.of(value_node)
+        return {**merged, **result} if merged else result
 
-def _key(node: Node) -> str:
-    if not isinstance(node, ScalarNode):
-        raise YamlError(
-            f"yaml: invalid map key: {_go_text(_value(node))}",
-            line=node.start_mark.line + 1,
-            column=node.start_mark.column + 1,
-        )
-    value = _tagged(node)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)
+    def _key(self, node: Node) -> str:
+        if not isinstance(node, ScalarNode):
+            raise YamlError(
+                f"yaml: invalid map key: {_go_text(self.of(node))}",
+                line=node.start_mark.line + 1,
+                column=node.start_mark.column + 1,
+            )
+        value = self._tagged(node)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return "null" if value is None else str(value)
+
+    def _tagged(self, node: ScalarNode) -> Any:
+        return _finite(self._scalars(node.value)) if node.tag in _RESOLVED else node.value
 
 
 def _go_text(value: Any) -> str:
@@ -148,15 +161,6 @@ def _go_text(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return "interface {}(nil)" if value is None else str(value).lower()
-
-
-def _tagged(node: ScalarNode) -> Any:
-    tag = node.tag
-    if tag == "plain":
-        return _finite(resolve(node.value))
-    if tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"):
-        return _finite(resolve(node.value))
-    return node.value
 
 
 def _finite(value: Any) -> Any:
@@ -188,6 +192,16 @@ def resolve(text: str) -> Any:
         # encoding/json prints a whole number without a point, so it comes back as an integer.
         return int(number) if number.is_integer() and abs(number) < 1e21 else number
     return text
+
+
+def resolve_v3(text: str) -> Any:
+    """The value of a plain scalar as go-yaml v3 has it: `yes` and `off` are texts, a day is a time."""
+    value = resolve(text)
+    if isinstance(value, bool):
+        return value if text.lower() in ("true", "false") else text
+    if (match := _TIMESTAMP.fullmatch(text)) is not None:
+        return f"{text}T00:00:00Z" if match[1] is None else text
+    return value
 
 
 def _integer(text: str) -> int:

@@ -44,13 +44,16 @@ PRINT = (
 )
 
 
+FILENAME = Flag("filename", Type.STRINGS, short="f", help="Files, folders or URLs that hold the resources.")
+
+
 def filename(*, recursive: bool = False, kustomize: bool = True) -> tuple[Flag, ...]:
     """-f, -R and -k."""
     flags = (
-        Flag("filename", Type.STRINGS, short="f", help="Files, folders or URLs that hold the resources."),
+        FILENAME,
         Flag("recursive", Type.BOOL, default=recursive, short="R", help="Descend into folders."),
     )
-    return (*flags, Flag("kustomize", short="k", help="Not supported.")) if kustomize else flags
+    return (*flags, Flag("kustomize", short="k", help="A folder with a kustomization.")) if kustomize else flags
 
 
 SELECTOR = (Flag("selector", short="l", help="Label selector."),)

@@ -5,7 +5,7 @@ Source of the behaviour: cli-runtime pkg/resource/builder.go, error texts includ
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.api.errors import ApiError
@@ -61,6 +61,7 @@ class Selection:
 
     arguments: Sequence[str] = ()
     files: Sequence[str] = ()
+    kustomize: str = ""  # the folder of a kustomization
     recursive: bool = False
     selector: str = ""
     field_selector: str = ""
@@ -79,11 +80,17 @@ class Selection:
     def of_flags(cls, session: Session, *, arguments: Sequence[str] | None = None, verb: str = "get") -> Selection:
         """The usual flags of a command: -f, -R, -l, --field-selector, --all, -n."""
         flags = session.flags
-        if flags.text("kustomize"):
-            raise CommandError("-k is not supported: build the kustomization first and pass it with -f -")
+        kustomize = flags.text("kustomize") if "kustomize" in flags else ""
+        if kustomize and (flags.many("filename") or flags.on("recursive")):
+            raise CommandError(
+                "only one of -f or -k can be specified"
+                if flags.many("filename")
+                else "the -k flag can't be used with -f or -R"
+            )
         return cls(
             arguments=session.arguments if arguments is None else arguments,
             files=flags.many("filename"),
+            kustomize=kustomize,
             recursive=flags.on("recursive"),
             selector=flags.text("selector"),
             field_selector=flags.text("field-selector"),
@@ -124,6 +131,18 @@ async def visit(
     return count
 
 
+async def each(found: Iterable[Info], action: Callable[[Info], Awaitable[None]]) -> None:
+    """Do `action` with each object; goes on after a failure and raises all at the end."""
+    errors: list[Exception] = []
+    for info in found:
+        try:
+            await action(info)
+        except (ApiError, CommandError) as error:
+            errors.append(error)
+    if errors:
+        raise of(errors)
+
+
 async def collect(session: Session, selection: Selection) -> tuple[list[Info], list[Exception]]:
     """All objects, and all failures to find one."""
     found: list[Info] = []
@@ -139,7 +158,7 @@ async def collect(session: Session, selection: Selection) -> tuple[list[Info], l
 
 async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
     """The objects in order; a failure that concerns one object or file is yielded, any other is raised."""
-    if selection.files:
+    if selection.files or selection.kustomize:
         if selection.arguments and selection.verb not in ("apply", "create", "replace", "diff"):
             raise CommandError(
                 "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
@@ -261,13 +280,22 @@ async def _by_selector(
 
 
 async def _by_file(session: Session, selection: Selection) -> AsyncIterator[Item]:
-    for source in manifests.sources(list(selection.files), recursive=selection.recursive, stdin=session.stdin.read):
+    for source in _sources(session, selection):
         try:
             for document in manifests.documents(source, with_column=session.program != "kubectl"):
                 for item in await _of_document(session, selection, document):
                     yield item
         except CommandError as error:
             yield error
+
+
+def _sources(session: Session, selection: Selection) -> Iterable[manifests.Source]:
+    if not selection.kustomize:
+        return manifests.sources(list(selection.files), recursive=selection.recursive, stdin=session.stdin.read)
+    from engine.kubectl.kustomize.build import build, text  # few commands need it
+
+    objects = build(selection.kustomize, warn=session.err, log=session.log)
+    return [manifests.Source(selection.kustomize, lambda: text(objects))]
 
 
 async def _of_document(session: Session, selection: Selection, document: manifests.Document) -> list[Item]:

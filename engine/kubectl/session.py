@@ -61,7 +61,14 @@ class Session:
 
     def warn(self, place: str, text: str) -> None:
         """A line as klog heads its warnings; `place` is where upstream writes it."""
-        self.err(f"W{self.now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}")
+        self._klog("W", place, text)
+
+    def log(self, place: str, text: str) -> None:
+        """A line as klog heads what is for information only."""
+        self._klog("I", place, text)
+
+    def _klog(self, severity: str, place: str, text: str) -> None:
+        self.err(f"{severity}{self.now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}")
 
     @property
     def now(self) -> datetime:
@@ -76,6 +83,11 @@ class Session:
     @property
     def all_namespaces(self) -> bool:
         return self.flags.on("all-namespaces")
+
+    @property
+    def from_files(self) -> bool:
+        """Whether the objects come from files or from a kustomization (-f, -k)."""
+        return bool(self.flags.many("filename")) or ("kustomize" in self.flags and bool(self.flags.text("kustomize")))
 
     def dry_run(self) -> str:
         """`none`, `client` or `server`. Raises CommandError for another word."""

@@ -71,6 +71,7 @@ SECTIONS = {
         _entry("patch", "Update fields of a resource", "patch:COMMAND"),
         _entry("replace", "Replace a resource by file name or stdin", "replace:COMMAND"),
         _entry("wait", "Wait for a specific condition on one or many resources", "wait:COMMAND"),
+        _entry("kustomize", "Build a kustomization target from a directory or URL", "kustomize:COMMAND"),
     ),
     "Settings Commands": (
         _entry("label", "Update the labels on a resource", "label:LABEL"),

@@ -297,7 +297,7 @@ async def run(session: Session) -> None:
         raise FlagError("unknown flag: --applyset")
     if session.arguments:
         raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
-    if not flags.many("filename") and not flags.text("kustomize"):
+    if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     if flags.text("subresource") and not server_side:
         raise CommandError("--subresource can only be specified for --server-side")

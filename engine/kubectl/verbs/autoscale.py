@@ -60,7 +60,9 @@ async def run(session: Session) -> None:
             raise
         printer(new.object, resource)
 
-    if not await visit(session, Selection.of_flags(session), autoscale):
+    selection = Selection.of_flags(session)
+    selection.fetch = not session.from_files  # a manifest is taken as it stands
+    if not await visit(session, selection, autoscale):
         raise CommandError("no objects passed to autoscale")
 
 

@@ -21,7 +21,7 @@ OPPOSITE = {"Approved": "Denied", "Denied": "Approved"}
 
 def _decision(word: str, type_: str) -> Run:
     async def run(session: Session) -> None:
-        if not session.arguments and not session.flags.many("filename"):
+        if not session.arguments and not session.from_files:
             raise CommandError("one or more CSRs must be specified as <name> or -f <filename>")
         selection = Selection.of_flags(session, arguments=[])
         if session.arguments:

@@ -39,7 +39,7 @@ Build = Callable[[Session, str], Object]
 
 async def run(session: Session) -> None:
     flags = session.flags
-    if not flags.many("filename") and not flags.text("kustomize"):
+    if not session.from_files:
         if session.arguments:
             raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
         raise CommandError("must specify one of -f and -k")

@@ -35,7 +35,7 @@ async def run(session: Session) -> None:
     _check(session)
     words = session.arguments if session.dash < 0 else session.arguments[: session.dash]
     selection = replace(Selection.of_flags(session, arguments=words or ()), single_type=False)
-    if words and "/" not in words[0] and not session.flags.many("filename"):
+    if words and "/" not in words[0] and not session.from_files:
         selection = replace(selection, arguments=[f"pods/{word}" for word in words])
     found, errors = await collect(session, selection)
     if errors:
@@ -56,7 +56,7 @@ def _check(session: Session) -> None:
     """Flags that do not go together. Raises CommandError."""
     flags = session.flags
     copy, image = flags.text("copy-to"), flags.text("image")
-    if not session.arguments and not flags.many("filename") and (image or copy):
+    if not session.arguments and not session.from_files and (image or copy):
         raise CommandError("NAME or filename is required for debug")
     if not copy and not image:
         raise CommandError("you must specify --image when not using --copy-to.")

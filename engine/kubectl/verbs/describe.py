@@ -17,7 +17,7 @@ from engine.kubectl.session import Session
 
 async def run(session: Session) -> None:
     flags = session.flags
-    if not session.arguments and not flags.many("filename"):
+    if not session.arguments and not session.from_files:
         raise CommandError(
             f'You must specify the type of resource to describe. Use "{session.program} api-resources" for a '
             "complete list of supported resources."
@@ -51,7 +51,7 @@ async def _by_prefix(session: Session, errors: list[Exception]) -> list[Info]:
     """The objects whose names start with the one that was not found."""
     _, types, names = split_arguments(session.arguments, session.program)
     not_found = all(isinstance(error, ApiError) and error.reason == "NotFound" for error in errors)
-    if not not_found or len(types) != 1 or len(names) != 1 or session.flags.many("filename"):
+    if not not_found or len(types) != 1 or len(names) != 1 or session.from_files:
         return []
     resource = await session.resolve(types[0])
     namespace = session.namespace if resource.namespaced else ""

@@ -115,7 +115,7 @@ def _masked(live: Object | None, merged: Object) -> tuple[Object | None, Object]
 
 
 async def run(session: Session) -> None:
-    if not session.flags.many("filename") and not session.flags.text("kustomize"):
+    if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     selection = Selection.of_flags(session, verb="diff")
     selection.fetch = False

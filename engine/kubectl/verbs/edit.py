@@ -14,7 +14,7 @@ from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
-from engine.kubectl.errors import CommandError, Exit
+from engine.kubectl.errors import CommandError, Exit, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT, SAVE_CONFIG, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import json_text, result_printer, without_managed_fields
@@ -37,7 +37,7 @@ async def run(session: Session) -> None:
     selection.whole_types = True
     found, errors = await collect(session, selection)
     if errors:
-        raise errors[0]
+        raise of(errors)
     if not found:
         raise CommandError("edit cancelled, no objects found")
     await _Edit(session, found).run()

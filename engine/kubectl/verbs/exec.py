@@ -10,7 +10,7 @@ from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
-from engine.kubectl.flagsets import filename
+from engine.kubectl.flagsets import FILENAME
 from engine.kubectl.selection import Selection, collect, split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import talk
@@ -28,11 +28,11 @@ async def run(session: Session) -> None:
     command = session.arguments[dash:] if dash >= 0 else session.arguments[1:]
     if dash < 0 and len(session.arguments) > 1:
         raise UsageError("exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead")
-    if not names and not session.flags.many("filename"):
+    if not names and not session.from_files:
         raise CommandError("pod, type/name or --filename must be specified")
     if not command or len(names) > 1:
         raise CommandError("you must specify at least one command for the container")
-    if session.flags.many("filename") and not names:
+    if session.from_files and not names:
         found, errors = await collect(session, Selection.of_flags(session, arguments=()))
         if errors:
             raise of(errors)
@@ -101,12 +101,15 @@ _COMMON = (
     Flag("stdin", Type.BOOL, short="i", help="Pass what is typed to the container."),
     Flag("tty", Type.BOOL, short="t", help="The container's input is a terminal."),
 )
+DETACH_KEYS = Flag(
+    "detach-keys", default="ctrl-p,ctrl-q", help="The keys that end a session and leave the container running."
+)
 EXEC = Command(
     name="exec",
     short="Execute a command in a container",
     usage="(POD | TYPE/NAME) [-c CONTAINER] [flags] -- COMMAND [args...]",
     run=run,
-    flags=(*filename(), *_COMMON),
+    flags=(FILENAME, *_COMMON),
     examples=("exec web-5d8c -- date", "exec -it deploy/web -- sh"),
 )
 ATTACH = Command(
@@ -114,6 +117,6 @@ ATTACH = Command(
     short="Attach to a running container",
     usage="(POD | TYPE/NAME) -c CONTAINER",
     run=attach,
-    flags=_COMMON,
+    flags=(*_COMMON, DETACH_KEYS),
     examples=("attach web-5d8c -i",),
 )

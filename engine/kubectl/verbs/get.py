@@ -45,7 +45,7 @@ class _Target:
 
 async def run(session: Session) -> None:
     flags = session.flags
-    if not session.arguments and not flags.many("filename") and not flags.text("raw"):
+    if not session.arguments and not session.from_files and not flags.text("raw"):
         session.err(
             f'You must specify the type of resource to get. Use "{session.program} api-resources" for a complete list '
             "of supported resources.\n"
@@ -147,7 +147,7 @@ def _nothing_found(session: Session, resources: list[Resource]) -> None:
 
 
 async def _targets(session: Session) -> tuple[list[_Target], list[Exception]]:
-    if session.flags.many("filename"):
+    if session.from_files:
         found: list[_Target] = []
         errors: list[Exception] = []
         selection = Selection.of_flags(session)
@@ -318,7 +318,7 @@ def _columns(session: Session, name: str, template: str) -> CustomColumns | None
 
 async def _check_types(session: Session) -> None:
     """An unknown resource type is told before an unknown format."""
-    if not session.flags.many("filename"):
+    if not session.from_files:
         await _targets_of_arguments(session)
 
 

@@ -82,7 +82,7 @@ def _runner(noun: str, map_name: str, done: str) -> Run:
     async def run(session: Session) -> None:
         flags = session.flags
         resources, words = split_changes(session.arguments, noun)
-        if not resources and not flags.many("filename"):
+        if not resources and not session.from_files:
             raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
         if not words and not flags.on("list"):
             raise CommandError(f"at least one {noun} update is required")
@@ -184,7 +184,7 @@ def _command(name: str, short: str, run: Run) -> Command:
         usage="[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
         run=run,
         flags=(
-            *filename(),
+            *filename(recursive=name == "annotate"),
             *PRINT,
             *SELECTOR,
             *FIELD_SELECTOR,

@@ -17,7 +17,7 @@ from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
-from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, field_manager, filename
+from engine.kubectl.flagsets import ALL, DRY_RUN, FILENAME, PRINT, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import json_text, result_printer
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
@@ -27,7 +27,7 @@ async def view(session: Session) -> None:
     output = session.flags.text("output")
     found, errors = await collect(session, Selection.of_flags(session))
     if errors:
-        raise of(errors)
+        raise errors[0]
     for info in found:
         applied = last_applied.original(info.object)
         if applied is None:
@@ -119,7 +119,7 @@ SET = Command(
     usage="-f FILENAME",
     run=put,
     flags=(
-        *filename(),
+        FILENAME,
         *PRINT,
         *DRY_RUN,
         Flag("create-annotation", Type.BOOL, help="Make the annotation where there is none."),

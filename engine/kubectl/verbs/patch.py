@@ -66,6 +66,7 @@ async def run(session: Session) -> None:
 
     selection = Selection.of_flags(session)
     selection.local = local
+    selection.fetch = not session.from_files  # a manifest is compared as it stands
     selection.subresource = subresource
     if not await visit(session, selection, send):
         raise CommandError("no objects passed to patch")
@@ -107,7 +108,9 @@ def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:
             return merge_patch(obj, patch)
         return strategic_merge_patch(obj, patch, schema_of(info.resource.gvk))
     except ApiError as error:
-        raise CommandError(str(error.__cause__ or error.message)) from error
+        text = str(error.__cause__ or error.message)
+        _, found, key = text.partition("doc is missing key: ")
+        raise CommandError(f"Object to be patched is missing field ({key})" if found else text) from error
 
 
 COMMAND = Command(

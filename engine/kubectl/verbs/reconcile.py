@@ -47,7 +47,7 @@ async def reconcile(session: Session) -> None:
     flags = session.flags
     if session.arguments:
         raise CommandError("no arguments are allowed")
-    if not flags.many("filename") and not flags.text("kustomize"):
+    if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     dry_run = session.dry_run()
     if dry_run == "server":

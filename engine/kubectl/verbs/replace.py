@@ -21,7 +21,7 @@ from engine.kubectl.verbs.raw import raw
 
 async def run(session: Session) -> None:
     flags = session.flags
-    if not flags.many("filename") and not flags.text("kustomize"):
+    if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     if flags.text("raw"):
         await raw(session, "PUT", flags.text("raw"))

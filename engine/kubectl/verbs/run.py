@@ -13,10 +13,11 @@ from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Flags, Type
-from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, deletion, field_manager
+from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import create_built
+from engine.kubectl.verbs.exec import DETACH_KEYS
 from engine.kubectl.verbs.run_attached import attend
 
 # The syntax of distribution/reference: a host, a path, a tag, a digest.
@@ -159,6 +160,8 @@ COMMAND = Command(
         *field_manager("kubectl-run"),
         *deletion(wait=False),
         *overrides.FLAGS,
+        DETACH_KEYS,
+        *(flag for flag in filename() if flag.name != "filename"),
         Flag("annotations", Type.ARRAY, help="Annotations of the Pod, KEY=VALUE."),
         Flag("attach", Type.BOOL, help="Attach once the container runs; so with -i."),
         Flag("command", Type.BOOL, help="Take the words after -- as the command, not as its arguments."),

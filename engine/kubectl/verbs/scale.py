@@ -36,7 +36,9 @@ async def run(session: Session) -> None:
         scaled.append(info)
         printer(info.object, info.resource)
 
-    count = await visit(session, Selection.of_flags(session), scale)
+    selection = Selection.of_flags(session)
+    selection.fetch = not session.from_files  # a manifest is taken as it stands
+    count = await visit(session, selection, scale, stop_at_error=session.from_files)
     if not count:
         raise CommandError("no objects passed to scale")
     if timeout := flags.seconds("timeout"):

@@ -13,6 +13,7 @@ from engine.kubectl import yaml
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.kustomize import VERSION as KUSTOMIZE
 from engine.kubectl.session import Session
 
 
@@ -24,7 +25,10 @@ async def run(session: Session) -> None:
         raise CommandError("--output must be 'yaml' or 'json'")
     own = resolve_version()
     major, minor, _ = own.split(".")
-    shown: Object = {"clientVersion": {"major": major, "minor": minor, "gitVersion": f"v{own}"}}
+    shown: Object = {
+        "clientVersion": {"major": major, "minor": minor, "gitVersion": f"v{own}"},
+        "kustomizeVersion": KUSTOMIZE,
+    }
     failure: Exception | None = None
     if not session.flags.on("client"):
         try:
@@ -37,6 +41,7 @@ async def run(session: Session) -> None:
         session.stdout.write(yaml.dump(shown))
     else:
         session.out(f"Client Version: v{own}")
+        session.out(f"Kustomize Version: {KUSTOMIZE}")
         if "serverVersion" in shown:
             session.out(f"Server Version: {shown['serverVersion']['gitVersion']}")
     if failure is not None:

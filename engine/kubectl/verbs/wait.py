@@ -48,7 +48,7 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
     printer = result_printer(session, "condition met")
     errors: list[Exception] = []
     visited = 0
-    if kind == "create":
+    if kind == "create" and not session.from_files:  # what files name is asked for once
         await _wait_created(session, timeout)
     async for item in infos(session, Selection.of_flags(session)):
         if isinstance(item, Exception):

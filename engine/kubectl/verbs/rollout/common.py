@@ -9,7 +9,7 @@ from engine.kubectl.session import Session
 
 def selected(session: Session) -> Selection:
     """The workloads that a command names. Raises CommandError where it names none."""
-    if not session.arguments and not session.flags.many("filename"):
+    if not session.arguments and not session.from_files:
         raise CommandError("required resource not specified")
     selection = Selection.of_flags(session)
     selection.whole_types = True

@@ -25,7 +25,7 @@ async def run(session: Session) -> None:
         except TimeoutError as error:
             raise CommandError("timed out waiting for the condition") from error
 
-    nothing_found(session, await visit(session, selection, follow, stop_at_error=True))
+    nothing_found(session, await visit(session, selection, follow))
 
 
 async def _follow(session: Session, info: Info) -> None:

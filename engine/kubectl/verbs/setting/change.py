@@ -10,24 +10,25 @@ from collections.abc import Callable, Sequence
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl.errors import CommandError, UnfitError
+from engine.kubectl.errors import CommandError, UnfitError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.printers.zeros import with_zeros
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, collect, each
 from engine.kubectl.session import Session
 
-FLAGS = (
-    *filename(),
+_COMMON = (
     *PRINT,
-    *SELECTOR,
     *ALL,
     *DRY_RUN,
     *field_manager("kubectl-set"),
     Flag("local", Type.BOOL, help="Change the manifest here and send nothing."),
 )
+FLAGS = (*filename(), *SELECTOR, *_COMMON)
+WITHOUT_SELECTOR = (*filename(), *_COMMON)
+WITHOUT_KUSTOMIZE = (*filename(recursive=True, kustomize=False), *_COMMON)
 Change = Callable[[Info, Object], None]
 
 
@@ -61,7 +62,10 @@ async def change(
             await _send(session, info, after, dry_run=dry_run)
         printer(info.object, info.resource)
 
-    await visit(session, selection_of(session, arguments), update)
+    found, errors = await collect(session, selection_of(session, arguments))
+    if errors:
+        raise of(errors)  # nothing is changed where something is missing
+    await each(found, update)
 
 
 async def _send(session: Session, info: Info, after: Object, *, dry_run: str) -> None:

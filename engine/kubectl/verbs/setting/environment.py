@@ -47,6 +47,8 @@ async def run(session: Session) -> None:
         for container in containers:
             _set(session, container, variables, removed)
 
+    if not resources and not session.flags.many("filename"):
+        raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     await change(session, resources, alter, done="env updated")
 
 

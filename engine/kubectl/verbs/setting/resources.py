@@ -12,7 +12,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
 from engine.kubectl.selection import MISSING, Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, require_pod_spec
+from engine.kubectl.verbs.setting.change import FLAGS, WITHOUT_SELECTOR, change, chosen, require_pod_spec
 
 
 async def set_resources(session: Session) -> None:
@@ -50,7 +50,7 @@ def _amounts(text: str) -> dict[str, str]:
 
 
 async def set_service_account(session: Session) -> None:
-    if len(session.arguments) < (1 if session.flags.many("filename") else 2):
+    if len(session.arguments) < (1 if session.from_files else 2):
         if not session.arguments:
             raise CommandError("serviceaccount is required")
         raise CommandError(MISSING)
@@ -81,6 +81,6 @@ SERVICE_ACCOUNT = Command(
     usage="(-f FILENAME | TYPE NAME) SERVICE_ACCOUNT",
     run=set_service_account,
     aliases=("sa",),
-    flags=FLAGS,
+    flags=WITHOUT_SELECTOR,
     examples=("set serviceaccount deployment web robot",),
 )

@@ -13,7 +13,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, change, unfit
+from engine.kubectl.verbs.setting.change import FLAGS, WITHOUT_KUSTOMIZE, change, unfit
 
 RBAC = "rbac.authorization.k8s.io"
 _EXPRESSIONS = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist"}
@@ -85,7 +85,7 @@ SELECTOR = Command(
     short="Set the selector on a resource",
     usage="(-f FILENAME | TYPE NAME) EXPRESSIONS [--resource-version=version]",
     run=set_selector,
-    flags=(*FLAGS, Flag("resource-version", help="Only if the object is still at this version.")),
+    flags=(*WITHOUT_KUSTOMIZE, Flag("resource-version", help="Only if the object is still at this version.")),
     examples=("set selector service web app=web",),
 )
 SUBJECT = Command(
