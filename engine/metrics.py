@@ -41,6 +41,10 @@ class Distribution:
         self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
+    @property
+    def seen(self) -> bool:
+        return any(self._counts)
+
     def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
         seen = 0
         for bound, count in zip((*self._bounds, None), self._counts, strict=True):
@@ -114,13 +118,18 @@ class Histogram(Family):
         self._found: dict[tuple[str, ...], Distribution] = {} if labels else {(): Distribution(buckets)}
 
     def observe(self, value: float, *values: str) -> None:
+        self.of(*values).observe(value)
+
+    def of(self, *values: str) -> Distribution:
+        """Where the observations go that have these labels, for who has many."""
         found = self._found.get(values)
         if found is None:
             found = self._found[values] = Distribution(self._buckets)
-        found.observe(value)
+        return found
 
     def samples(self) -> Iterator[Sample]:
-        named = [(self._named(values), found) for values, found in self._found.items()]
+        """Of labels that something was observed with; without labels there is one from the start."""
+        named = [(self._named(values), found) for values, found in self._found.items() if found.seen or not values]
         for labels, found in sorted(named, key=_by_labels):
             yield from found.samples(labels)
 

@@ -30,6 +30,7 @@ async def metrics(backend: Backend, requests: RequestMetrics, levels: PriorityLe
         *cache_lines(backend.caches),
         *_of(backend.storage.families()),
         *_of(levels.metrics.families()),
+        *_of(backend.admission.metrics.families()),
         *_of_components(backend.world.views),
         *process_lines(),
     ]

@@ -31,6 +31,7 @@ from engine.apiserver.actions.eviction import EvictionAction
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
+from engine.apiserver.admission.metrics import AdmissionMetrics
 from engine.apiserver.admission.plugins import default_plugins
 from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.audit import Auditor, load_policy
@@ -137,6 +138,7 @@ class ApiServer:
         authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules())
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
+        admission_metrics = AdmissionMetrics()
         if plugins is None:
             plugins = default_plugins(
                 lookup=lookup,
@@ -149,6 +151,7 @@ class ApiServer:
                 storage=storage,
                 definitions=definitions,
                 uids=rng.stream("admission-reviews"),
+                metrics=admission_metrics,
             )
         address_draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
         self._service_hook = ServiceHook(
@@ -164,7 +167,7 @@ class ApiServer:
             storage=storage,
             caches=self._caches,
             authorizer=authorizer,
-            admission=AdmissionChain(plugins),
+            admission=AdmissionChain(plugins, admission_metrics),
             hooks=hooks,
             uids=rng.stream("uids"),
             names=rng.stream("names"),

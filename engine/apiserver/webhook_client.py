@@ -23,7 +23,11 @@ _MESSAGE = 2048
 
 
 class WebhookError(Exception):
-    """The webhook could not be asked; the message is that of client-go."""
+    """The webhook could not be asked; the message is that of client-go, the code that of an answer that failed."""
+
+    def __init__(self, message: str, code: int = 503) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class WebhookClient:
@@ -53,7 +57,8 @@ class WebhookClient:
         ):
             data = await answer.read()
         if not 200 <= answer.status <= 206:
-            raise WebhookError(generic_server_response(answer.status, _message(answer, data)).message)
+            failure = generic_server_response(answer.status, _message(answer, data))
+            raise WebhookError(failure.message, failure.code)
         try:
             found = orjson.loads(data)
         except orjson.JSONDecodeError:

@@ -238,3 +238,19 @@ async def test_a_namespace_is_in_none(client: Client) -> None:
     await validating(client, {"expression": "false", "messageExpression": told}, matchConstraints=constraints)
     with pytest.raises(ApiError, match="denied request: default true"):
         await client.patch(NAMESPACES, "default", {"metadata": {"labels": {"a": "b"}}})
+
+
+async def test_what_policies_came_to_is_counted(client: Client) -> None:
+    failing, ignored = {"expression": "object.data.x == '1'"}, {"validationActions": ["Deny", "Audit"]}
+    await validating(client, failing, {"expression": "false"}, binding=ignored, failurePolicy="Ignore")
+    await refusal(client, config_map("c", a="1"))
+    body: bytes = (await client.send("GET", "/metrics")).body
+    counted = 'apiserver_validating_admission_policy_check_total{{enforcement_action="{}",error_type="{}",'
+    named = 'policy="p",policy_binding="b"} 1'
+    told = [line for line in body.decode().splitlines() if line.startswith("apiserver_validating_admission_policy_ch")]
+    assert [line for line in told if "_total{" in line] == [
+        counted.format(*each) + named for each in (("allow", "invalid_error"), ("audit", "no_error"),
+                                                   ("deny", "no_error"))
+    ]  # fmt: skip
+    rejected = 'name="ValidatingAdmissionPolicy",operation="CREATE",rejected="true",type="validate"} 1'
+    assert f"apiserver_admission_controller_admission_duration_seconds_count{{{rejected}" in body.decode()

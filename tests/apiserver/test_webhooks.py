@@ -354,6 +354,10 @@ async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
         "mutation.webhook.admission.k8s.io/round_0_index_0": (
             '{"configuration":"a","webhook":"a.example.com","mutated":true}'
         ),
+        "patch.webhook.admission.k8s.io/round_0_index_0": (
+            '{"configuration":"a","webhook":"a.example.com","patch":[{"op":"add","path":"/metadata/labels/x","value":'
+            '"1"}],"patchType":"JSONPatch"}'
+        ),
         "mutation.webhook.admission.k8s.io/round_0_index_1": (
             '{"configuration":"b","webhook":"b.example.com","mutated":false}'
         ),
@@ -361,6 +365,31 @@ async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
         "c.example.com/k": "v",
         "failed-open.validating.webhook.admission.k8s.io/round_0_index_1": "d.example.com",
     }
+
+
+async def test_what_webhooks_came_to_is_counted(hooks: Hooks) -> None:
+    never: dict[str, Any] = {"clientConfig": {"url": "https://127.0.0.1:1/x"}}
+    conditions = [{"name": "c", "expression": "object.metadata.name != 'c'"}]
+    await hooks.register("Mutating", "open", failurePolicy="Ignore", **never)
+    await hooks.register("Mutating", "out", matchConditions=conditions)
+    await hooks.register("Validating", "no", denial(code=999))
+    await hooks.register("Validating", "yes")
+    await hooks.refused()
+    body: bytes = (await hooks.client.send("GET", "/metrics")).body
+    lines = [line for line in body.decode().splitlines() if ".example.com" in line and "_seconds" not in line]
+    said = 'name="{}.example.com",operation="CREATE"'
+    assert sorted(lines) == [
+        f'apiserver_admission_match_condition_exclusions_total{{kind="webhook",{said.format("out")},type="admit"}} 1',
+        'apiserver_admission_webhook_fail_open_count{name="open.example.com",type="admit"} 1',
+        'apiserver_admission_webhook_rejection_count{error_type="no_error",'
+        f'{said.format("no")},rejection_code="600",type="validating"}} 1',
+        'apiserver_admission_webhook_request_total{code="200",'
+        f'{said.format("yes")},rejected="false",type="validating"}} 1',
+        'apiserver_admission_webhook_request_total{code="503",'
+        f'{said.format("open")},rejected="false",type="admit"}} 1',
+        'apiserver_admission_webhook_request_total{code="600",'
+        f'{said.format("no")},rejected="true",type="validating"}} 1',
+    ]
 
 
 async def test_webhooks_are_asked_about_reviews_too_but_policies_are_not(hooks: Hooks) -> None:

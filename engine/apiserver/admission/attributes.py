@@ -19,6 +19,12 @@ class Operation(StrEnum):
     CONNECT = "CONNECT"
 
 
+CREATES = frozenset((Operation.CREATE,))
+UPDATES = frozenset((Operation.UPDATE,))
+WRITES = CREATES | UPDATES
+CHANGES = WRITES | {Operation.DELETE}
+
+
 @dataclass(slots=True)
 class Attributes:
     """`object` is the request's own copy, which mutating plugins change in place; None for a delete.
@@ -53,6 +59,12 @@ class Plugin:
     What upstream checks elsewhere than in a plugin has no name, and is not listed with them."""
 
     name: ClassVar[str] = ""
+    operations: ClassVar[frozenset[Operation]] = frozenset(Operation)  # those that it has to do with at all
+
+    @classmethod
+    def takes_part(cls, step: str) -> bool:
+        """In the step of admission that is called `admit` or `validate`."""
+        return (cls.mutate is not Plugin.mutate) if step == "admit" else (cls.validate is not Plugin.validate)
 
     async def mutate(self, attributes: Attributes) -> bool:
         return False

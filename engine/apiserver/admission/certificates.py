@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 
 from engine.api.errors import field_forbidden, invalid
 from engine.api.types import Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CREATES, UPDATES, WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.authentication.user import SYSTEM_MASTERS
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
@@ -41,6 +41,7 @@ class _Signers(Plugin):
 
 class CertificateApproval(_Signers):
     name = "CertificateApproval"
+    operations = UPDATES
     verb = "approve"
 
     async def validate(self, attributes: Attributes) -> None:
@@ -53,6 +54,7 @@ class CertificateApproval(_Signers):
 
 class CertificateSigning(_Signers):
     name = "CertificateSigning"
+    operations = UPDATES
     verb = "sign"
 
     async def validate(self, attributes: Attributes) -> None:
@@ -86,6 +88,7 @@ class PodCertificateSigning(_Signers):
 
 class ClusterTrustBundleAttest(_Signers):
     name = "ClusterTrustBundleAttest"
+    operations = WRITES
     verb = "attest"
 
     async def validate(self, attributes: Attributes) -> None:
@@ -103,6 +106,7 @@ class CertificateSubjectRestriction(Plugin):
     """Nobody asks for a client certificate of the group that may do everything."""
 
     name = "CertificateSubjectRestriction"
+    operations = CREATES
 
     async def validate(self, attributes: Attributes) -> None:
         new = attributes.object

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.api.quantity import Quantity
 from engine.api.types import NODES, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 
 _SINCE = (1, 36)
@@ -18,6 +18,7 @@ _ZERO = Quantity.parse("0")
 
 class NodeDeclaredFeatureValidator(Plugin):
     name = "NodeDeclaredFeatureValidator"
+    operations = WRITES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -31,8 +31,6 @@ _COLLECTION = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 
 
 class RBACEscalation(Plugin):
-    name = "RBACEscalation"
-
     def __init__(self, rbac: RBACAuthorizer, authorizer: UnionAuthorizer) -> None:
         self._rbac = rbac
         self._authorizer = authorizer

@@ -19,6 +19,8 @@ from engine.api.cel.values import EvaluationError, Optional, Struct
 from engine.api.crd.cel.escaping import unescaped
 from engine.api.types import Object
 from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
+from engine.apiserver.admission.metrics import ConditionMetrics
+from engine.clock import wall
 
 BUDGET, CONDITIONS_BUDGET = 10_000_000, 2_500_000
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -101,17 +103,22 @@ class Expressions:
             raise EvaluationError(outcome.error)
         return outcome.value
 
-    async def unmet(self, conditions: Iterable[Object]) -> bool:
+    async def unmet(self, conditions: Iterable[Object], figures: ConditionMetrics, labels: tuple[str, ...]) -> bool:
         """Whether a match condition says no. One that fails counts only if none says no. Raises ExpressionError."""
         failures: list[str] = []
-        for condition in conditions:
-            try:
-                if await self.evaluate(condition["expression"]) is not True:
-                    return True
-            except OutOfBudget:
-                raise
-            except ExpressionError as error:
-                failures.append(str(error))
+        began = wall()
+        try:
+            for condition in conditions:
+                try:
+                    if await self.evaluate(condition["expression"]) is not True:
+                        return True
+                except OutOfBudget:
+                    raise
+                except ExpressionError as error:
+                    figures.errors.add(*labels)
+                    failures.append(str(error))
+        finally:
+            figures.durations.observe(wall() - began, *labels)
         if failures:
             told = list(dict.fromkeys(failures))  # as an aggregate of errors says each text once
             raise ExpressionError(told[0] if len(told) == 1 else f"[{', '.join(told)}]")

@@ -11,7 +11,7 @@ from engine.api.quantity import Quantity
 from engine.api.quota import Amounts, parsed, without_overhead
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.caches import WatchCaches
 
 LIMIT_RANGES = GVR("", "v1", "limitranges")
@@ -26,6 +26,7 @@ _BOUND = _FILLED | {(_CLAIMS, _CREATE), (_CLAIMS, _UPDATE)}
 
 class LimitRanger(Plugin):
     name = "LimitRanger"
+    operations = WRITES
 
     def __init__(self, caches: WatchCaches, ranges: ResourceInfo | None) -> None:
         self._caches = caches

@@ -13,8 +13,10 @@ from engine.api.patch import json_patch
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError
+from engine.apiserver.admission.metrics import error_type
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
 from engine.apiserver.admission.requests import kind_of, read_back, retyped, shown_as, take_over
+from engine.clock import wall
 
 _TEST_FAILED = ": test failed"  # how evanphx/json-patch tells of an operation `test` that has found something else
 
@@ -67,15 +69,25 @@ class MutatingAdmissionPolicy(Policies):
             assert shown is not None
             bound.expressions.change(object=shown)
             bound.expressions.renew()
+            began = wall()
             try:
                 made = await self._mutated(attributes, mutation, shown, bound)
+                self._checked(bound, began, "no_error")
+            except ApiError:
+                self._checked(bound, began, "invalid_error")
+                raise
             except ExpressionError as error:
+                self._checked(bound, began, error_type(str(error)))
                 if not bound.ignores_failures:
                     failures.append(_Failure(_told(bound.policy, bound.binding, str(error)), "Invalid"))
                 continue
             if made is not None:
                 changed = take_over(attributes, obj, read_back(attributes, bound.resource, made)) or changed
         return changed
+
+    def _checked(self, bound: Bound, began: float, how: str) -> None:
+        names = bound.policy["metadata"]["name"], bound.binding["metadata"]["name"]
+        self._sources.metrics.mutations.checked(wall() - began, *names, how)
 
     async def _mutated(self, attributes: Attributes, mutation: Object, shown: Object, bound: Bound) -> Object | None:
         """The object as one mutation makes it; None if that does not want to. Raises ExpressionError, ApiError."""

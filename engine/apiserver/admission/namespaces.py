@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.errors import ApiError, forbidden, not_found
 from engine.api.types import NAMESPACES
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 
 IMMORTAL = frozenset(("default", "kube-system", "kube-public"))
@@ -17,6 +17,7 @@ _REVIEWS = frozenset(("localsubjectaccessreviews.authorization.k8s.io",))
 
 class NamespaceLifecycle(Plugin):
     name = "NamespaceLifecycle"
+    operations = CHANGES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -6,7 +6,7 @@ Source: plugin/pkg/admission/noderestriction/admission.go.
 from __future__ import annotations
 
 from engine.api.types import NODES, PODS, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
 from engine.apiserver.admission.node_certificates import NodeCertificates
 from engine.apiserver.admission.node_pods import mirror_pod_refusal
 from engine.apiserver.admission.node_tokens import NodeTokens, not_listed
@@ -39,6 +39,7 @@ _OWN_PREFIXES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 
 class NodeRestriction(Plugin):
     name = "NodeRestriction"
+    operations = CHANGES
 
     def __init__(self, lookup: Lookup, authorizer: UnionAuthorizer) -> None:
         self._lookup = lookup

@@ -18,6 +18,7 @@ from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
 from engine.apiserver.admission.limits import LIMIT_RANGES, LimitRanger
 from engine.apiserver.admission.matching import Matcher
+from engine.apiserver.admission.metrics import AdmissionMetrics
 from engine.apiserver.admission.mutating_policies import MutatingAdmissionPolicy
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
@@ -73,10 +74,11 @@ def default_plugins(
     storage: Storage,
     definitions: Definitions,
     uids: Rng,
+    metrics: AdmissionMetrics,
 ) -> list[Plugin]:
     matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
-    hooks = Webhooks(matcher, client, uids, authorizer, definitions)
-    policies = Sources(caches, resources, matcher, definitions, authorizer)
+    hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics)
+    policies = Sources(caches, resources, matcher, definitions, authorizer, metrics)
     return [
         NamespaceLifecycle(lookup),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.quantity import Quantity
 from engine.api.types import NODES, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import UPDATES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 
 _SINCE = (1, 36)
@@ -16,6 +16,7 @@ _OS = "kubernetes.io/os"
 
 class PodResizeValidator(Plugin):
     name = "PodResizeValidator"
+    operations = UPDATES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

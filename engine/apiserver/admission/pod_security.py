@@ -10,7 +10,7 @@ from engine.api.errors import invalid
 from engine.api.pod_security import PREFIX, PRIVILEGED, LevelVersion, Policy, evaluate, policy_of
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
@@ -34,6 +34,7 @@ _SECCOMP_OF = "container.seccomp.security.alpha.kubernetes.io/"
 
 class PodSecurity(Plugin):
     name = "PodSecurity"
+    operations = WRITES
 
     def __init__(
         self, lookup: Lookup, caches: WatchCaches, *, pods: ResourceInfo | None, namespaces: ResourceInfo | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CHANGES, CREATES, WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
@@ -21,6 +21,7 @@ class Priority(Plugin):
     """Resolves a Pod's class to its number, and refuses a number of the Pod's own."""
 
     name = "Priority"
+    operations = CHANGES
 
     def __init__(self, lookup: Lookup, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._lookup = lookup
@@ -96,6 +97,7 @@ class DefaultTolerationSeconds(Plugin):
     """A Pod stays on a node that is not ready or not reachable for five minutes."""
 
     name = "DefaultTolerationSeconds"
+    operations = WRITES
 
     async def mutate(self, attributes: Attributes) -> bool:
         pod = attributes.object
@@ -121,6 +123,7 @@ class TaintNodesByCondition(Plugin):
     """A node is born not ready, so that nothing is put on it before its kubelet has spoken."""
 
     name = "TaintNodesByCondition"
+    operations = CREATES
 
     async def mutate(self, attributes: Attributes) -> bool:
         node = attributes.object

@@ -16,6 +16,7 @@ from engine.api.types import GVK, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
+from engine.apiserver.admission.metrics import VALIDATE, AdmissionMetrics
 from engine.apiserver.admission.requests import request_of, shown_as
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
@@ -43,6 +44,7 @@ class Sources(NamedTuple):
     matcher: Matcher
     definitions: Definitions
     authorizer: UnionAuthorizer
+    metrics: AdmissionMetrics
 
 
 class Bound(NamedTuple):
@@ -179,7 +181,8 @@ class Policies(Plugin):
 
         expressions = self._expressions(attributes, policy, resource, params=params, namespace=None)
         expressions.budget = CONDITIONS_BUDGET
-        return await expressions.unmet(conditions)
+        labels = policy["metadata"]["name"], "policy", VALIDATE, attributes.operation
+        return await expressions.unmet(conditions, self._sources.metrics.conditions, labels)
 
     def _expressions(
         self,

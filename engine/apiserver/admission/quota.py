@@ -21,7 +21,7 @@ from engine.api.quota import (
 )
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.storage import Storage
 from engine.trace import current_span
@@ -34,6 +34,7 @@ _UPDATED = frozenset(("services", "persistentvolumeclaims", "persistentvolumecla
 
 class ResourceQuota(Plugin):
     name = "ResourceQuota"
+    operations = WRITES
 
     def __init__(self, caches: WatchCaches, storage: Storage, quotas: ResourceInfo | None) -> None:
         self._caches = caches

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import GVR, Object, copy_object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -16,6 +16,7 @@ _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined O
 
 class RuntimeClass(Plugin):
     name = "RuntimeClass"
+    operations = CREATES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.pod_references import secrets_of
 from engine.api.types import SERVICE_ACCOUNTS, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
 from engine.clock import Clock
 from engine.rng import Rng
@@ -32,6 +32,7 @@ _UPDATED = "pods/ephemeralcontainers"
 
 class ServiceAccount(Plugin):
     name = "ServiceAccount"
+    operations = WRITES
 
     def __init__(self, lookup: Lookup, names: Rng, clock: Clock) -> None:
         self._lookup = lookup

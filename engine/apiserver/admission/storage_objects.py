@@ -10,7 +10,7 @@ from engine.api.default_class import INGRESS, default_storage_class, marked, new
 from engine.api.quantity import Quantity
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CREATES, UPDATES, Attributes, Operation, Plugin, denied
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
@@ -29,6 +29,7 @@ class StorageObjectInUseProtection(Plugin):
     """What is in use is not deleted: the protection controllers take the finalizer off."""
 
     name = "StorageObjectInUseProtection"
+    operations = CREATES
 
     async def mutate(self, attributes: Attributes) -> bool:
         finalizer = _FINALIZERS.get(attributes.key)
@@ -48,6 +49,7 @@ class DefaultStorageClass(Plugin):
     """A claim that names no class gets the default one; of several the newest."""
 
     name = "DefaultStorageClass"
+    operations = CREATES
 
     def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._caches = caches
@@ -73,6 +75,7 @@ class PersistentVolumeClaimResize(Plugin):
     """Only a bound claim of a class that allows it may grow."""
 
     name = "PersistentVolumeClaimResize"
+    operations = UPDATES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -109,6 +112,7 @@ class DefaultIngressClass(Plugin):
     """An Ingress that names no class gets the default one; of several the newest."""
 
     name = "DefaultIngressClass"
+    operations = CREATES
 
     def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._caches = caches

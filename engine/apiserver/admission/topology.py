@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin
 from engine.apiserver.caches import WatchCaches
 
 _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -18,6 +18,7 @@ class PodTopologyLabels(Plugin):
     """A Binding hands its labels on to the Pod; a Pod that is born bound gets them itself."""
 
     name = "PodTopologyLabels"
+    operations = CREATES
 
     def __init__(self, caches: WatchCaches, nodes: ResourceInfo | None) -> None:
         self._caches = caches

@@ -13,7 +13,9 @@ from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
+from engine.apiserver.admission.metrics import PolicyMetrics, error_type
 from engine.apiserver.admission.policies import Bound, Policies, Undecided
+from engine.clock import wall
 
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413, "Invalid": 422}
 _MAX_MESSAGE, _MAX_ANNOTATION = 5 * 1024, 10 * 1024
@@ -26,7 +28,7 @@ class ValidatingAdmissionPolicy(Policies):
     async def validate(self, attributes: Attributes) -> None:
         if self._idle():
             return
-        verdicts = _Verdicts(attributes)
+        verdicts = _Verdicts(attributes, self._sources.metrics.validations)
         async for bound in self._bound(attributes):
             if not isinstance(bound, Undecided):
                 await _decide(bound, verdicts)
@@ -44,13 +46,19 @@ class _Broken(NamedTuple):
 
     message: str
     reason: str = ""
+    seconds: float = 0.0
+
+    @property
+    def error_type(self) -> str:
+        return "no_error" if self.reason else error_type(self.message)
 
 
 class _Verdicts:
     """What all policies say of one request."""
 
-    def __init__(self, attributes: Attributes) -> None:
+    def __init__(self, attributes: Attributes, figures: PolicyMetrics) -> None:
         self._attributes = attributes
+        self._figures = figures
         self.refusals: list[ApiError] = []
         self._failure: Object | None = None
         self._annotations: dict[str, list[str]] = {}
@@ -58,6 +66,8 @@ class _Verdicts:
     def act(self, policy: Object, binding: Object, index: int, broken: _Broken) -> None:
         """As the binding says."""
         actions, named = binding["spec"].get("validationActions") or (), _named(policy, binding)
+        for action in actions:
+            self.count(policy, binding, broken, action.lower())
         if "Deny" in actions:
             self.refuse(named, broken.message, broken.reason)
         if "Warn" in actions:
@@ -72,6 +82,10 @@ class _Verdicts:
                 "expressionIndex": index,
                 "validationActions": list(actions),
             }
+
+    def count(self, policy: Object, binding: Object, broken: _Broken, what: str) -> None:
+        names = policy["metadata"]["name"], binding["metadata"]["name"]
+        self._figures.checked(broken.seconds, *names, broken.error_type, what)
 
     def refuse(self, named: str, why: str, reason: str = "") -> None:
         text = f"ValidatingAdmissionPolicy {named} denied request: {why}"
@@ -111,28 +125,44 @@ async def _decide(bound: Bound, verdicts: _Verdicts) -> None:
             messages, failure = [""] * len(results), f"failed messageExpression: {error}"
         annotations = await _annotations(bound)
     except OutOfBudget as error:
-        if not bound.ignores_failures:
-            verdicts.act(bound.policy, bound.binding, 0, _Broken(str(error)))
+        _tell(bound, verdicts, 0, _Broken(str(error)))
         return
     for index, (validation, holds, message) in enumerate(zip(validations, results, messages, strict=True)):
-        broken = _broken(validation, holds, message, failure)
-        if broken is not None and (broken.reason or not bound.ignores_failures):
-            verdicts.act(bound.policy, bound.binding, index, broken)
+        broken = _broken(validation, holds.verdict, message, failure)
+        if broken is not None:
+            _tell(bound, verdicts, index, broken._replace(seconds=holds.seconds))
     for key, value in annotations:
         if not isinstance(value, ExpressionError):
             verdicts.annotate(f"{bound.policy['metadata']['name']}/{key}", value)
         elif not bound.ignores_failures:
+            verdicts.count(bound.policy, bound.binding, _Broken(str(value)), "deny")
             verdicts.refuse(_named(bound.policy, bound.binding), str(value))
 
 
-async def _holds(expression: str, bound: Bound) -> bool | ExpressionError:
-    """Whether an expression is true; how it has failed. Raises OutOfBudget."""
+def _tell(bound: Bound, verdicts: _Verdicts, index: int, broken: _Broken) -> None:
+    if broken.reason or not bound.ignores_failures:
+        verdicts.act(bound.policy, bound.binding, index, broken)
+    else:
+        verdicts.count(bound.policy, bound.binding, broken, "allow")
+
+
+class _Holds(NamedTuple):
+    """Whether a validation is true, or how it has failed; and how long that took to find out."""
+
+    verdict: bool | ExpressionError
+    seconds: float
+
+
+async def _holds(expression: str, bound: Bound) -> _Holds:
+    """Raises OutOfBudget."""
+    began = wall()
     try:
-        return await bound.expressions.evaluate(expression) is True
+        verdict: bool | ExpressionError = await bound.expressions.evaluate(expression) is True
     except OutOfBudget:
         raise
     except ExpressionError as error:
-        return error
+        verdict = error
+    return _Holds(verdict, wall() - began)
 
 
 async def _message(expression: str | None, bound: Bound) -> str:

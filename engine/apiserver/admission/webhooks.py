@@ -23,10 +23,12 @@ from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
+from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
+from engine.clock import wall
 from engine.rng import Rng
 
 _GROUP = "admissionregistration.k8s.io"
@@ -34,7 +36,7 @@ MUTATING = GVR(_GROUP, "v1", "mutatingwebhookconfigurations")
 VALIDATING = GVR(_GROUP, "v1", "validatingwebhookconfigurations")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _REVIEWS = tuple(f"admission.k8s.io/{version}" for version in _REVIEW_VERSIONS)
-_BAD_REQUEST = 400
+_OK, _BAD_REQUEST, _UNAVAILABLE = 200, 400, 503
 _JSON_PATCH = "JSONPatch"
 
 
@@ -55,7 +57,13 @@ class Hook(NamedTuple):
 
 
 class CallError(Exception):
-    """The webhook could not be asked, or did not answer as it must: what the failure policy is for."""
+    """The webhook could not be asked, or did not answer as it must: what the failure policy is for.
+
+    `code` is that of its answer, or what stands for it in figures."""
+
+    def __init__(self, why: str, code: int = _UNAVAILABLE) -> None:
+        super().__init__(why)
+        self.code = code
 
 
 class Webhooks(NamedTuple):
@@ -66,15 +74,17 @@ class Webhooks(NamedTuple):
     uids: Rng
     authorizer: UnionAuthorizer
     definitions: Definitions
+    metrics: AdmissionMetrics
 
 
 class _Webhooks(Plugin):
     mutating: ClassVar[bool] = False
+    step: ClassVar[str] = "validating"  # as figures call it
 
     def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
         self._caches = caches
         self._configurations = configurations
-        self._matcher, self._client, self._uids, self._authorizer, self._definitions = common
+        self._matcher, self._client, self._uids, self._authorizer, self._definitions, self._metrics = common
 
     async def _hooks(self) -> list[Hook]:
         """By the names of their configurations."""
@@ -103,12 +113,27 @@ class _Webhooks(Plugin):
         )
         ask = asker(self._authorizer, attributes.user)
         expressions = Expressions(values, Scope(authorizer=True), ask, budget=CONDITIONS_BUDGET)
+        labels = hook.name, "webhook", self.step, attributes.operation
         try:
-            return None if await expressions.unmet(hook.spec["matchConditions"]) else resource
+            unmet = await expressions.unmet(hook.spec["matchConditions"], self._metrics.conditions, labels)
         except ExpressionError as error:
+            if not hook.ignores_failures:
+                raise forbidden(attributes.resource.gvr, attributes.name, str(error)) from None
+            unmet = True
+        if unmet:
+            self._metrics.conditions.exclusions.add(*labels)
+        return None if unmet else resource
+
+    def _observe(self, attributes: Attributes, hook: Hook, began: float, error: Exception | None, *, no: bool) -> None:
+        """What figures say of a call: `no` tells that the webhook itself has refused."""
+        code, kind = _OK, ""
+        if isinstance(error, CallError):
+            code, kind = error.code, "" if hook.ignores_failures else "calling_webhook_error"
             if hook.ignores_failures:
-                return None
-            raise forbidden(attributes.resource.gvr, attributes.name, str(error)) from None
+                self._metrics.failed_open.add(hook.name, self.step)
+        elif isinstance(error, ApiError):
+            code, kind = (error.code, "no_error") if no else (0, "apiserver_internal_error")
+        self._metrics.webhook(hook.name, self.step, attributes.operation, wall() - began, code=code, error=kind)
 
     async def _call(self, attributes: Attributes, hook: Hook, resource: ResourceInfo) -> Object:
         """The response of an AdmissionReview. Raises CallError, or ApiError 400 for a dry run that it cannot do."""
@@ -118,7 +143,8 @@ class _Webhooks(Plugin):
         version = next((each for each in versions if each in _REVIEW_VERSIONS), "")
         if not version:
             raise CallError(
-                "could not create admission objects: webhook does not accept known AdmissionReview versions"
+                "could not create admission objects: webhook does not accept known AdmissionReview versions",
+                _BAD_REQUEST,
             )
         uid = self._uids.uid()
         request = request_of(attributes, resource, uid=uid)
@@ -130,7 +156,7 @@ class _Webhooks(Plugin):
                 hook.spec["clientConfig"], review, timeout=int(hook.spec.get("timeoutSeconds") or 10)
             )
         except WebhookError as error:
-            raise CallError(f"failed to call webhook: {error}") from None
+            raise CallError(f"failed to call webhook: {error}", error.code) from None
         response = _verified(answer, uid, version, mutating=self.mutating)
         for key, value in (response.get("auditAnnotations") or {}).items():
             attributes.annotations[f"{hook.name}/{key}"] = str(value)
@@ -199,6 +225,7 @@ class MutatingAdmissionWebhook(_Webhooks):
 
     name = "MutatingAdmissionWebhook"
     mutating = True
+    step = ADMIT
 
     async def mutate(self, attributes: Attributes) -> bool:
         changed_any = False
@@ -213,7 +240,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             try:
                 changed = await self._apply(attributes, hook, resource)
             finally:
-                key = f"mutation.webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
+                key = f"mutation.{_place(attributes, hook)}"
                 said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
                 attributes.annotations[key] = orjson.dumps(said).decode()
             changed_any |= changed
@@ -230,16 +257,25 @@ class MutatingAdmissionWebhook(_Webhooks):
         return before is not None and before != _digest(attributes.object)
 
     async def _apply(self, attributes: Attributes, hook: Hook, resource: ResourceInfo) -> bool:
+        began, no = wall(), False
+        error: CallError | ApiError | None = None
         try:
             response = await self._call(attributes, hook, resource)
             if not response.get("allowed"):
+                no = True
                 raise refusal(hook.name, response.get("status"))
             return self._patch(attributes, hook, resource, response)
-        except CallError as error:
+        except CallError as failure:
+            error = failure
             if hook.ignores_failures:
                 _note_failed_open(attributes, hook, "mutation", int(attributes.reinvoked))
                 return False
-            raise _failed(hook, error) from None
+            raise _failed(hook, failure) from None
+        except ApiError as failure:
+            error = failure
+            raise
+        finally:
+            self._observe(attributes, hook, began, error, no=no)
 
     def _patch(self, attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
         patch = _decoded(response.get("patch") or "")
@@ -258,7 +294,14 @@ class MutatingAdmissionWebhook(_Webhooks):
         except ApiError as error:
             raise internal(str(error.__cause__ or error.message)) from None
         made = retyped(self._definitions, kind_of(attributes, resource), patched, strict=False)
+        said = {"configuration": hook.configuration, "webhook": hook.name, "patch": patch, "patchType": _JSON_PATCH}
+        attributes.annotations[f"patch.{_place(attributes, hook)}"] = orjson.dumps(said).decode()
         return take_over(attributes, obj, read_back(attributes, resource, made))
+
+
+def _place(attributes: Attributes, hook: Hook) -> str:
+    """Where an annotation of a webhook belongs."""
+    return f"webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
 
 
 def _decoded(patch: str) -> Any:
@@ -298,13 +341,18 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 raise verdict
 
     async def _ask(self, attributes: Attributes, hook: Hook, resource: ResourceInfo) -> ApiError | None:
+        began = wall()
         try:
             response = await self._call(attributes, hook, resource)
         except CallError as error:
+            self._observe(attributes, hook, began, error, no=False)
             if hook.ignores_failures:
                 _note_failed_open(attributes, hook, "validating", 0)
                 return None
             return _failed(hook, error)
         except ApiError as error:
+            self._observe(attributes, hook, began, error, no=False)
             return error
-        return None if response.get("allowed") else refusal(hook.name, response.get("status"))
+        verdict = None if response.get("allowed") else refusal(hook.name, response.get("status"))
+        self._observe(attributes, hook, began, verdict, no=True)
+        return verdict

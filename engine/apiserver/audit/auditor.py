@@ -21,6 +21,7 @@ from engine.apiserver.request_info import RequestInfo
 from engine.clock import Clock
 
 _AGENT_LENGTH = 1024
+_OF_OBJECTS = "patch.webhook.admission.k8s.io/"
 
 
 class Trail:
@@ -43,10 +44,11 @@ class Trail:
         self._sink(_ordered({**self.event, "stage": stage, "stageTimestamp": at}))
 
     def annotate(self, annotations: dict[str, str]) -> None:
-        """What is there already stays as it is."""
+        """What is there already stays as it is. What tells of the object is for who is told the object."""
         known = self.event.setdefault("annotations", {})
         for name, text in annotations.items():
-            known.setdefault(name, text)
+            if self.told.level >= Level.REQUEST or not name.startswith(_OF_OBJECTS):
+                known.setdefault(name, text)
 
     def impersonates(self, user: UserInfo) -> None:
         self.event["impersonatedUser"] = user.to_json()
