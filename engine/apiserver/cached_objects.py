@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.api.types import Object
 from engine.apiserver.fan_out import node_name
@@ -12,14 +12,19 @@ from engine.apiserver.fan_out import node_name
 Index = Callable[[Object], str]
 
 
+# The name and the value of an index, or _ALL for all keys.
+_Part = tuple[str, str]
+_ALL: _Part = ("", "")
+
+
 class CachedObjects:
     def __init__(self, *, by_node: bool) -> None:
         self._entries: dict[str, tuple[int, Object]] = {}
-        self._ordered: list[str] | None = None
         self._indexes: dict[str, Index] = {"namespace": _namespace}
         if by_node:
             self._indexes["node"] = node_name
-        self._indexed: dict[str, dict[str, dict[str, None]]] = {name: {} for name in self._indexes}
+        self._indexed: dict[_Part, dict[str, None]] = {}
+        self._ordered: dict[_Part, list[str]] = {}  # keys in order, as far as somebody asked for them
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -29,32 +34,37 @@ class CachedObjects:
 
     def clear(self) -> None:
         self._entries.clear()
-        self._ordered = None
-        for index in self._indexed.values():
-            index.clear()
+        self._indexed.clear()
+        self._ordered.clear()
 
     def put(self, key: str, revision: int, obj: Object) -> None:
-        if (known := self._entries.get(key)) is not None:
-            self._leave(key, known[1])
-        else:
-            self._ordered = None
+        known = self._entries.get(key)
         self._entries[key] = (revision, obj)
+        if known is None:
+            self._ordered.pop(_ALL, None)
         for name, value_of in self._indexes.items():
-            self._indexed[name].setdefault(value_of(obj), {})[key] = None
+            value = value_of(obj)
+            if known is not None:
+                before = value_of(known[1])
+                if before == value:
+                    continue
+                self._leave((name, before), key)
+            self._indexed.setdefault((name, value), {})[key] = None
+            self._ordered.pop((name, value), None)
 
     def drop(self, key: str) -> None:
         if (known := self._entries.pop(key, None)) is not None:
-            self._leave(key, known[1])
-            self._ordered = None
+            self._ordered.pop(_ALL, None)
+            for name, value_of in self._indexes.items():
+                self._leave((name, value_of(known[1])), key)
 
-    def _leave(self, key: str, obj: Object) -> None:
-        for name, value_of in self._indexes.items():
-            value = value_of(obj)
-            keys = self._indexed[name].get(value)
-            if keys is not None:
-                keys.pop(key, None)
-                if not keys:
-                    del self._indexed[name][value]
+    def _leave(self, part: _Part, key: str) -> None:
+        self._ordered.pop(part, None)
+        keys = self._indexed.get(part)
+        if keys is not None:
+            keys.pop(key, None)
+            if not keys:
+                del self._indexed[part]
 
     # -- reading
 
@@ -68,21 +78,27 @@ class CachedObjects:
     def select(self, namespace: str, node: str | None) -> Iterator[Object]:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
         entries = self._entries
-        return (entries[key][1] for key in self._keys(namespace, node))
+        return (entries[key][1] for key in self.keys(namespace, node))
 
-    def entries(self, namespace: str, node: str | None) -> list[tuple[str, Object]]:
-        """As `select`, each with its key, as they are now."""
+    def keys(self, namespace: str, node: str | None) -> Sequence[str]:
+        """The keys of what `select` gives, as they are now and stay."""
+        part: _Part = _ALL
+        if node is not None and "node" in self._indexes:
+            part = "node", node
+        elif namespace:
+            part = "namespace", namespace
+        if (ordered := self._ordered.get(part)) is not None:
+            return ordered
+        found = self._entries if part is _ALL else self._indexed.get(part)
+        if found is None:
+            return ()
+        ordered = self._ordered[part] = sorted(found)
+        return ordered
+
+    def at(self, keys: Iterable[str]) -> list[Object]:
+        """The objects of keys that are there."""
         entries = self._entries
-        return [(key, entries[key][1]) for key in self._keys(namespace, node)]
-
-    def _keys(self, namespace: str, node: str | None) -> list[str]:
-        if node is not None and "node" in self._indexed:
-            return sorted(self._indexed["node"].get(node, ()))
-        if namespace:
-            return sorted(self._indexed["namespace"].get(namespace, ()))
-        if self._ordered is None:
-            self._ordered = sorted(self._entries)
-        return self._ordered
+        return [entries[key][1] for key in keys]
 
     def between(self, start: str, end: str) -> list[str]:
         """The keys of an interval, in their order; without an end the one key, if it is there."""

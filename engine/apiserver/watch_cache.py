@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -296,9 +296,13 @@ class WatchCache:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
         return self._objects.select(namespace, node)
 
-    def entries(self, namespace: str = "", node: str | None = None) -> list[tuple[str, Object]]:
-        """As `objects`, each with its key, as they are now."""
-        return self._objects.entries(namespace, node)
+    def keys(self, namespace: str = "", node: str | None = None) -> Sequence[str]:
+        """The keys of what `objects` gives, as they are now and stay."""
+        return self._objects.keys(namespace, node)
+
+    def at(self, keys: Sequence[str]) -> list[Object]:
+        """The objects of keys that are there."""
+        return self._objects.at(keys)
 
     def versions(self) -> Iterator[tuple[str, int, Object]]:
         """Every key with its revision and its object, in no particular order."""

@@ -7,6 +7,8 @@ store. For "0" the cache is as good as it is, and a limit does not count (comput
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
@@ -78,31 +80,37 @@ class Lister:
     async def _from_cache(self, cache: WatchCache, selection: Selection, *, limit: int) -> Object:
         """A list of the newest state; where an index is looked into, what is not in it counts for nothing."""
         info, revision = selection.info, cache.revision
-        entries = _entries(cache, selection)
+        keys = _keys(cache, selection)
+        looked_at = keys[:limit] if limit and not selection.selective else keys
+        states = cache.at(looked_at)  # as they are now: others go on in between
+        found, fetched = await self._selected(selection, states, limit=limit)
+        self._storage.metrics.listed_from_cache(info.gvr, index=selection.index, fetched=fetched, returned=len(found))
+        if fetched == len(keys):
+            return list_object(info, found, revision=revision)
+        token = Continue(revision, f"{keys[fetched - 1].removeprefix(selection.prefix)}\0").encode()
+        remaining = None if selection.selective else len(keys) - fetched
+        return list_object(info, found, revision=revision, token=token, remaining=remaining)
+
+    async def _selected(self, selection: Selection, states: list[Object], *, limit: int) -> tuple[list[Object], int]:
+        """Those that are selected, up to a limit, and how many had to be looked at for it."""
+        info = selection.info
         found: list[Object] = []
-        fetched, more, last = 0, False, ""
-        for first in range(0, len(entries), CHUNK):
-            chunk = entries[first : first + CHUNK]
-            await self._storage.prepare(info, [obj for _, obj in chunk])
-            for key, stored in chunk:
-                if limit and len(found) == limit:
-                    more = True
-                    break
-                fetched += 1
-                obj = from_storage(info, stored)
+        for first in range(0, len(states), CHUNK):
+            if first:
+                await self._backend.world.clock.sleep(0)
+            chunk = states[first : first + CHUNK]
+            if info.converts:
+                await self._storage.prepare(info, chunk)
+                chunk = [from_storage(info, obj) for obj in chunk]
+            if not selection.selective:
+                found += chunk
+                continue
+            for number, obj in enumerate(chunk, start=first + 1):
                 if selection.contains(obj):
                     found.append(obj)
-                    last = key
-            if more:
-                break
-            if first + CHUNK < len(entries):
-                await self._backend.world.clock.sleep(0)
-        self._storage.metrics.listed_from_cache(info.gvr, index=selection.index, fetched=fetched, returned=len(found))
-        if not more:
-            return list_object(info, found, revision=revision)
-        token = Continue(revision, f"{last.removeprefix(selection.prefix)}\0").encode()
-        remaining = None if selection.selective else len(entries) - fetched
-        return list_object(info, found, revision=revision, token=token, remaining=remaining)
+                    if len(found) == limit:
+                        return found, number
+        return found, len(states)
 
     async def _from_store(self, selection: Selection, options: ListOptions) -> Object:
         revision, start = _start(options)
@@ -147,12 +155,11 @@ class Lister:
             raise too_large(revision, self._storage.store.revision) from None
 
 
-def _entries(cache: WatchCache, selection: Selection) -> list[tuple[str, Object]]:
-    """What of a cache has to be looked at, each with its key, as it is now."""
+def _keys(cache: WatchCache, selection: Selection) -> Sequence[str]:
+    """The keys of what of a cache has to be looked at."""
     if (key := selection.key) is None:
-        return cache.entries(selection.namespace, selection.node)
-    known = cache.get(key)
-    return [] if known is None else [(key, known)]
+        return cache.keys(selection.namespace, selection.node)
+    return [] if cache.get(key) is None else [key]
 
 
 def _start(options: ListOptions) -> tuple[int, str]:
