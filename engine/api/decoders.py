@@ -7,15 +7,13 @@ of strict errors. A value of the wrong type stops it.
 from __future__ import annotations
 
 import json
-import re
-from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
-from engine.api import go_time
+from engine.api import go_base64, go_time
 from engine.api.go_fields import omits_zero
 from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
@@ -394,49 +392,9 @@ def _moment(value: Any, path: Path, parse: Callable[[str], str]) -> str:
 def _bytes(value: Any, path: Path, strict: list[str]) -> str:
     if not isinstance(value, str):
         raise Mismatch(value, path, "[]uint8")
-    if not _is_base64(value) and (illegal := first_illegal_byte(value)) is not None:
+    if (illegal := go_base64.first_illegal_byte(value)) is not None:
         raise Refused(f"illegal base64 data at input byte {illegal}")
     return value
-
-
-def _is_base64(value: str) -> bool:
-    """The quick answer, which is right where it is yes."""
-    text = value.replace("\r", "").replace("\n", "")
-    try:
-        a2b_base64(text, strict_mode=True)
-    except ValueError:
-        return False
-    return len(text) % 4 == 0 and not text.endswith("===")
-
-
-_QUANTA = re.compile(rb"(?:(?:[\r\n]*[A-Za-z0-9+/]){4})*[\r\n]*")
-_LETTERS = re.compile(rb"[A-Za-z0-9+/\r\n]*")
-_BREAKS = re.compile(rb"[\r\n]*")
-
-
-def first_illegal_byte(value: str) -> int | None:
-    """Where Go's decoder stops (encoding/base64, decodeQuantum); None for what it takes in."""
-    data = value.encode(errors="surrogatepass")
-    start = _end(_QUANTA, data, 0)
-    stop = _end(_LETTERS, data, start)
-    letters = len(data[start:stop].translate(None, b"\r\n"))
-    if stop == len(data):  # an incomplete quantum is told of by what it has read of it, line breaks not counted
-        return len(data) - letters if letters else None
-    if data[stop : stop + 1] != b"=" or letters < 2:
-        return stop
-    after = _end(_BREAKS, data, stop + 1)
-    if letters == 2:
-        if after == len(data):
-            return after
-        if data[after : after + 1] != b"=":
-            return after - 1
-        after = _end(_BREAKS, data, after + 1)
-    return after if after < len(data) else None
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
-    found = pattern.match(data, start)
-    return found.end() if found is not None else start
 
 
 _SPECIAL: Mapping[str, Decode] = {

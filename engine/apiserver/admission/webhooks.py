@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import orjson
 
-from engine.api.decoders import first_illegal_byte
 from engine.api.errors import ApiError, bad_request, forbidden, internal
+from engine.api.go_base64 import first_illegal_byte
 from engine.api.go_json import syntax_error
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
