@@ -76,7 +76,7 @@ class KtuiApp(Guarded, Steered, Forwards):
             for entry in CATALOGUE
         ),
         Binding(
-            "space", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on", id="clock.pause"
+            "space,f9", "toggle_pause", "Pause", tooltip="pause the engine's clock, or let it go on", id="clock.pause"
         ),
         Binding(
             "s,full_stop",

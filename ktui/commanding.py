@@ -15,6 +15,8 @@ from ktui.places import Places
 from ktui.screens.output import Output
 from ktui.widgets.dialogs import Choice
 
+LINES_SAID = 8
+
 
 class Commanding(Places):
     """The part of the app that runs commands: in a pane, in a line, or without a word."""
@@ -112,6 +114,13 @@ class Commanding(Places):
         failed = await self._kubectl(argv, out, out)
         words = out.getvalue().strip()
         if failed:
-            self.notify(words, severity="error", title=" ".join(argv[:2]), markup=False)
+            self.notify(shortened(words), severity="error", title=" ".join(argv[:2]), markup=False)
         elif say:
-            self.notify(words, markup=False)
+            self.notify(shortened(words), markup=False)
+
+
+def shortened(words: str) -> str:
+    """What is said in passing is no longer than one can read in passing."""
+    lines = words.splitlines()
+    more = len(lines) - LINES_SAID
+    return words if more <= 0 else "\n".join([*lines[:LINES_SAID], f"and {more} lines more"])

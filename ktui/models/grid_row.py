@@ -18,3 +18,4 @@ class GridRow:
     tone: str = "foreground"
     is_lit: bool = False  # it changed a moment ago
     labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)  # of its object: what `-l` asks
+    is_marked: bool = False  # chosen, with others, for what is to be done next

@@ -56,6 +56,7 @@ class ObjectTable:
         self.version = ""
         self.rows = LiveRows(finish=self._as_of_now, value=self._value)
         self.changed: dict[str, float] = {}  # when a row last changed, on the reader's clock
+        self.marked: set[str] = set()  # the keys of rows that a person has chosen together
         self.now = 0.0  # on the reader's clock
         self._model_now = model_now
         self._wide = wide
@@ -128,6 +129,7 @@ class ObjectTable:
     def _drop(self, key: str) -> None:
         self._kept.pop(key, None)
         self.changed.pop(key, None)
+        self.marked.discard(key)
         self.rows.drop(key)
 
     def __contains__(self, key: str) -> bool:
@@ -190,7 +192,7 @@ class ObjectTable:
         if time is not None:
             cells = self._aged(kept, cells, time)
         is_lit = 0 < self.changed.get(row.key, 0.0) > self.now - LIT_SECONDS
-        return GridRow(row.key, cells, row.tone, is_lit, row.labels)
+        return GridRow(row.key, cells, row.tone, is_lit, row.labels, row.key in self.marked)
 
     def _aged(self, kept: Kept, cells: tuple[str, ...], time: float) -> tuple[str, ...]:
         aged = list(cells)

@@ -2,6 +2,8 @@
 
 web                  a cell with `web` in it, or with parts that begin so: `wx2` finds `web-x2k9p`
 !web                 no such cell
+^web|db$             a regular expression, where it has any of its signs
+-f wbx2              a cell with these characters in this order
 -l app=web,tier      kubectl's label selector
 status=Running       the column STATUS says so; `status!=Running`: it does not
 --field-selector X   kubectl's field selector, which only the server can apply (Objects)
@@ -20,6 +22,8 @@ from ktui.models.grid_row import GridRow
 
 LABELS = frozenset({"-l", "--selector"})
 FIELDS = frozenset({"-F", "--field-selector"})
+FUZZY = "-f"
+EXPRESSION_SIGNS = frozenset("^$|*+?\\[(")
 _WORD = re.compile(r"\S+\s+(?:not)?in\s*\([^)]*\)\S*|\S+")  # `env in (a, b)` is one word
 BETWEEN = " -./_:,"
 CELL_END = "\0"
@@ -34,13 +38,14 @@ class RowFilter:
     labels: LabelSelector = EVERYTHING
     fields: str = ""
     words: tuple[str, ...] = ()
+    patterns: tuple[re.Pattern[str], ...] = ()  # of characters in their order
     conditions: tuple[tuple[int, bool, str], ...] = ()  # the column's index, whether it must be equal, the value
     problem: str = ""
 
     @classmethod
     def parse(cls, text: str, titles: Sequence[str]) -> RowFilter:
         columns = {title.rstrip("↑↓").lower().replace(" ", "-"): index for index, title in enumerate(titles)}
-        labels, fields, words, conditions = "", "", [], []
+        labels, fields, words, conditions, patterns = "", "", [], [], []
         pending = iter(_WORD.findall(text))
         for word in pending:
             flag, equals, value = word.partition("=")
@@ -48,6 +53,8 @@ class RowFilter:
             if flag in LABELS | FIELDS:
                 value = value if equals else next(pending, "")
                 labels, fields = (value, fields) if flag in LABELS else (labels, value)
+            elif flag == FUZZY:
+                patterns.append(_in_order(next(pending, "").lower()))
             elif equals and column is not None:
                 conditions.append((column, not flag.endswith("!"), value.removeprefix("=").lower()))
             else:
@@ -56,17 +63,17 @@ class RowFilter:
             selector = LabelSelector.parse(labels)
         except ApiError as error:
             return cls(text, problem=error.message)
-        return cls(text, selector, fields, tuple(words), tuple(conditions))
+        return cls(text, selector, fields, tuple(words), tuple(patterns), tuple(conditions))
 
     def takes(self, row: GridRow) -> bool:
         return (
             (self.labels.empty or self.labels.matches(row.labels))
             and all(_is(row, *condition) for condition in self.conditions)
-            and (not self.words or self._has_words(CELL_END.join(row.cells).lower()))
+            and (not (self.words or self.patterns) or self._has_words(CELL_END.join(row.cells).lower()))
         )
 
     def _has_words(self, text: str) -> bool:
-        return all(_has(text, word) for word in self.words)
+        return all(_has(text, word) for word in self.words) and all(found.search(text) for found in self.patterns)
 
 
 def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:
@@ -77,7 +84,27 @@ def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:
 def _has(text: str, word: str) -> bool:
     if word.startswith("!") and len(word) > 1:
         return not _has(text, word[1:])
-    return word in text or _beginnings(word).search(text) is not None
+    if word in text:
+        return True
+    expression = _expression(word)
+    if expression is not None:
+        return any(expression.search(cell) for cell in text.split(CELL_END))
+    return _beginnings(word).search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _expression(word: str) -> re.Pattern[str] | None:
+    """None for a word that has no sign of one, or odd characters, or that is one when it is typed to its end."""
+    if EXPRESSION_SIGNS.isdisjoint(word):
+        return None
+    try:
+        return re.compile(word)
+    except re.error:
+        return None
+
+
+def _in_order(characters: str) -> re.Pattern[str]:
+    return re.compile(f"[^{CELL_END}]*?".join(map(re.escape, characters)))
 
 
 @lru_cache(maxsize=256)

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TextIO
+
 from textual import work
 from textual.binding import Binding, BindingType
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, Object
 from ktui.assets import asset_folder
+from ktui.models.decoded import decoded
+from ktui.models.object_links import links_of
+from ktui.models.pods_of import pods_of
 from ktui.models.samples import samples_in
 from ktui.screens.frame import FrameScreen
+from ktui.screens.output import Output
 from ktui.widgets.dialogs import Choice, Prompt, Question
 
 SCALED = frozenset({"deployments.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers"})
 ROLLED_OUT = frozenset({"deployments.apps", "statefulsets.apps", "daemonsets.apps"})
 LOGGED = SCALED | ROLLED_OUT | {"jobs.batch"}
 FORWARDED = frozenset({"pods", "services", "deployments.apps", "statefulsets.apps", "replicasets.apps"})
+MOST_NAMES = 5  # in a question
+Name = tuple[str | None, str]  # namespace and name
 PROPAGATION = {"y": "background", "f": "foreground", "o": "orphan", "g": "background"}
 
 ACTION_KEYS: list[BindingType] = [
     Binding("d,i", "describe", "Describe", id="objects.describe"),
     Binding("ctrl+d,delete", "delete", "Delete", id="objects.delete"),
+    Binding("ctrl+k", "kill", "Kill", show=False, tooltip="delete Pods at once, unasked", id="objects.kill"),
     Binding("l", "logs", "Logs", show=False, tooltip="what containers print, as they print it", id="objects.logs"),
-    Binding("P", "previous_logs", "Previous logs", show=False, tooltip="of the run before", id="objects.previous-logs"),
+    Binding("p", "previous_logs", "Previous logs", show=False, tooltip="of the run before", id="objects.previous-logs"),
     Binding("v", "events", "Events", show=False, tooltip="the Events about it", id="objects.events"),
-    Binding("S", "scale", "Scale", show=False, tooltip="set how many replicas there are", id="objects.scale"),
-    Binding("R", "restart", "Restart", show=False, tooltip="roll all Pods out again", id="objects.restart"),
+    Binding("s", "scale", "Scale", tooltip="set how many replicas there are", id="objects.scale"),
+    Binding("r", "restart", "Restart", show=False, tooltip="roll all Pods out again", id="objects.restart"),
     Binding("U", "undo", "Undo", show=False, tooltip="roll back to the revision before", id="objects.undo"),
     Binding("u", "cordon", "Cordon", show=False, tooltip="cordon a node, or uncordon it", id="objects.cordon"),
+    Binding("u", "use", "Use", tooltip="show the objects of this namespace", id="objects.use"),
     Binding("s", "shell", "Shell", tooltip="a shell in a Pod's (simulated) container", id="objects.shell"),
-    Binding("A", "attach", "Attach", show=False, tooltip="talk to what runs in a Pod's container", id="objects.attach"),
+    Binding("X", "attach", "Attach", show=False, tooltip="talk to what runs in a Pod's container", id="objects.attach"),
     Binding(
         "F",
         "port_forward",
@@ -39,8 +50,19 @@ ACTION_KEYS: list[BindingType] = [
         id="objects.port-forward",
     ),
     Binding("x", "exec", "Exec", show=False, tooltip="run a command in a Pod's container", id="objects.exec"),
+    Binding("x", "decode", "Decode", tooltip="a Secret's values as they are", id="objects.decode"),
+    Binding("z", "pods", "Its Pods", show=False, tooltip="the Pods of what is under the cursor", id="objects.pods"),
+    Binding("J", "owner", "Owner", show=False, tooltip="to the object that owns it", id="objects.owner"),
     Binding("a", "sample", "Create", show=False, tooltip="create objects from a sample", id="objects.create"),
 ]
+# Whose keys are other actions' on other resources.
+ONLY_ON: dict[str, frozenset[str]] = {
+    "shell": frozenset({"pods"}),
+    "scale": SCALED,
+    "decode": frozenset({"secrets"}),
+    "use": frozenset({"namespaces"}),
+}
+NEVER_ON: dict[str, frozenset[str]] = {"exec": frozenset({"secrets"}), "cordon": frozenset({"namespaces"})}
 
 
 class ObjectActions(FrameScreen):
@@ -51,12 +73,14 @@ class ObjectActions(FrameScreen):
         raise NotImplementedError
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key of the shell is another one's where there are no containers."""
-        if action == "shell":
-            return self.is_mounted and self.resource == PODS
+        """Some keys are several actions', each where it makes sense."""
+        if action in ONLY_ON:
+            return self.is_mounted and self._kind in ONLY_ON[action]
+        if action in NEVER_ON:
+            return self.is_mounted and self._kind not in NEVER_ON[action]
         return super().check_action(action, parameters)
 
-    def chosen(self) -> tuple[str | None, str] | None:
+    def chosen(self) -> Name | None:
         """Namespace and name of the row under the cursor."""
         raise NotImplementedError
 
@@ -74,26 +98,44 @@ class ObjectActions(FrameScreen):
     def _kind(self) -> str:
         return self.resource.group_resource
 
-    def _words(self, *words: str) -> tuple[str, ...]:
-        """A command on the chosen object, which stands where the words say NAME or KIND/NAME; () for none."""
+    def targets(self) -> list[Name]:
+        """What is to be changed: all that is marked, else what is under the cursor."""
         chosen = self.chosen()
-        if chosen is None:
-            return ()
-        named = {"NAME": chosen[1], "KIND/NAME": f"{self._kind}/{chosen[1]}"}
-        place = ("-n", chosen[0]) if chosen[0] else ()
+        return [chosen] if chosen is not None else []
+
+    def done(self) -> None:
+        """What was marked has had its turn."""
+
+    def _words(self, words: Sequence[str], namespace: str | None, names: Sequence[str]) -> tuple[str, ...]:
+        """A command on objects of a namespace, which stand where the words say NAME or KIND/NAME."""
+        named = {"NAME": names, "KIND/NAME": [f"{self._kind}/{name}" for name in names]}
+        place = ("-n", namespace) if namespace else ()
         dash = words.index("--") if "--" in words else len(words)
-        put = [named.get(word, word) for word in words[:dash]]
+        put = [name for word in words[:dash] for name in named.get(word, (word,))]
         return (*put, *place, *words[dash:])
 
     def _show(self, *words: str) -> None:
         """Do it and show what it prints."""
-        if argv := self._words(*words):
+        if (chosen := self.chosen()) is not None:
+            argv = self._words(words, chosen[0], [chosen[1]])
             self.ktui.run_kubectl(argv, " ".join(argv))
 
     def _do(self, *words: str) -> None:
         """Do it and say in a line what came of it."""
-        if argv := self._words(*words):
-            self.ktui.do_and_say(argv)
+        places: dict[str | None, list[str]] = {}
+        for namespace, name in self.targets():
+            places.setdefault(namespace, []).append(name)
+        for namespace, names in places.items():
+            self.ktui.do_and_say(self._words(words, namespace, names))
+        self.done()
+
+    def _named(self) -> str:
+        """The targets in a few words."""
+        targets = self.targets()
+        if len(targets) != 1:
+            return f"{len(targets)} {self._kind}"
+        place = f" in namespace {targets[0][0]}" if targets[0][0] else ""
+        return f"{self._kind}/{targets[0][1]}{place}"
 
     def _only(self, kinds: frozenset[str], what: str) -> bool:
         """Whether the resource is one of those that it can be done to; says so if not."""
@@ -169,13 +211,11 @@ class ObjectActions(FrameScreen):
 
     @work(exclusive=True, group="scale", exit_on_error=False)
     async def action_scale(self) -> None:
-        if not self._only(SCALED, "scale"):
-            return
         obj = await self.read()
         if obj is None:
             return
         now = str(obj.get("spec", {}).get("replicas", 1))
-        wanted = await self.app.push_screen_wait(Prompt(f"Replicas of {self._kind}/{obj['metadata']['name']}", now))
+        wanted = await self.app.push_screen_wait(Prompt(f"Replicas of {self._named()}", now))
         if wanted:
             self._do("scale", "KIND/NAME", f"--replicas={wanted}")
 
@@ -210,14 +250,15 @@ class ObjectActions(FrameScreen):
 
     @work(exclusive=True, group="delete", exit_on_error=False)
     async def action_delete(self) -> None:
-        """Delete the object, once that is confirmed and it is said what becomes of what it owns."""
-        chosen = self.chosen()
-        if chosen is None:
+        """Delete the objects, once that is confirmed and it is said what becomes of what they own."""
+        targets = self.targets()
+        if not targets:
             return
-        place = f" in namespace {chosen[0]}" if chosen[0] else ""
         answers = {"y": "Yes", "n": "No", "f": "Foreground", "o": "Orphan", "g": "No grace"}
+        names = [name for _, name in targets]
+        listed = ("\n" + "\n".join(several(names)) + "\n") if len(names) > 1 else ""
         question = (
-            f"Delete {self._kind}/{chosen[1]}{place}?\n\n"
+            f"Delete {self._named()}?\n{listed}\n"
             "Yes: what it owns goes after it. Foreground: before it. Orphan: stays.\n"
             "No grace: at once, without waiting for containers to end."
         )
@@ -226,6 +267,49 @@ class ObjectActions(FrameScreen):
             grace = ("--grace-period=0", "--force") if answer == "g" else ()
             self._do("delete", "KIND/NAME", f"--cascade={PROPAGATION[answer]}", "--wait=false", *grace)
 
+    def action_kill(self) -> None:
+        """As k9s does: a second of grace, and no question."""
+        if self._only(frozenset({"pods"}), "kill"):
+            self._do("delete", "KIND/NAME", "--now", "--wait=false")
+
+    # -- to others
+
+    def action_use(self) -> None:
+        if (chosen := self.chosen()) is not None:
+            self.ktui.use_namespace(chosen[1])
+
+    @work(exclusive=True, group="others", exit_on_error=False)
+    async def action_pods(self) -> None:
+        obj = await self.read()
+        if obj is None:
+            return
+        listing = pods_of(self._kind, obj)
+        if listing is None:
+            self.notify(f"{self._kind}/{obj['metadata']['name']} selects no Pods", severity="warning", timeout=3)
+        else:
+            self.ktui.open_resource("pods", listing)
+
+    @work(exclusive=True, group="others", exit_on_error=False)
+    async def action_owner(self) -> None:
+        obj = await self.read()
+        owner = next((link for link in links_of(obj) if link.role == "owner"), None) if obj is not None else None
+        if owner is not None:
+            self.ktui.go_to(owner)
+        elif obj is not None:
+            self.notify(f"nothing owns {obj['metadata']['name']}", timeout=3, markup=False)
+
+    @work(exclusive=True, group="others", exit_on_error=False)
+    async def action_decode(self) -> None:
+        secret = await self.read()
+        if secret is None:
+            return
+
+        async def tell(stdout: TextIO, _: TextIO) -> int:
+            stdout.write(decoded(secret))
+            return 0
+
+        self.app.push_screen(Output(f"{self._kind}/{secret['metadata']['name']}, decoded", tell))
+
     @work(exclusive=True, group="sample", exit_on_error=False)
     async def action_sample(self) -> None:
         """Apply one of the samples."""
@@ -233,6 +317,12 @@ class ObjectActions(FrameScreen):
         chosen = await self.app.push_screen_wait(Choice("create from a sample", samples, width=108))
         if chosen:
             self.ktui.do_and_say(("apply", "-f", chosen))
+
+
+def several(names: Sequence[str]) -> list[str]:
+    """The first of some names, and how many more there are."""
+    more = len(names) - MOST_NAMES
+    return [*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])]
 
 
 def container_names(pod: Object) -> list[str]:

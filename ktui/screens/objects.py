@@ -15,7 +15,7 @@ from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
 from ktui.models.summary import ClusterSummary
 from ktui.screens.editor import Editor, editable_yaml
-from ktui.screens.object_actions import ACTION_KEYS, ObjectActions
+from ktui.screens.object_actions import ACTION_KEYS, Name, ObjectActions
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
 from ktui.widgets.ink import inks
@@ -23,6 +23,7 @@ from ktui.widgets.syntax import yaml_text
 from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
+SORT_KEYS = {"N": "NAME", "P": "NAMESPACE", "A": "AGE", "R": "READY", "S": "STATUS", "T": "RESTARTS", "I": "IP"}
 
 
 class ObjectsScreen(ObjectActions):
@@ -34,6 +35,13 @@ class ObjectsScreen(ObjectActions):
         *ACTION_KEYS,
         Binding("t", "app.show_mode('tree')", "Tree", show=False, tooltip="workloads by owner", id="objects.tree"),
         Binding("w", "wide", "Wide", show=False, tooltip="all columns, as -o wide", id="objects.wide"),
+        Binding("space", "mark", "Mark", show=False, tooltip="choose several, for one action", id="objects.mark"),
+        Binding("ctrl+@", "mark_to", "Mark to here", show=False, key_display="^Space", id="objects.mark-to"),
+        Binding("ctrl+backslash", "unmark", "Unmark all", show=False, key_display="^\\", id="objects.unmark"),
+        *(
+            Binding(key, f"sort_by('{title}')", f"Sort by {title}", show=False, id=f"objects.by-{title.lower()}")
+            for key, title in SORT_KEYS.items()
+        ),
     ]
 
     def __init__(self) -> None:
@@ -44,6 +52,7 @@ class ObjectsScreen(ObjectActions):
         self._second = ""
         self._fields = ""  # the field selector that the list was asked with
         self._wanted = ""  # the key that the cursor is to go to once it is there
+        self._last_marked = ""
 
     def compose_body(self) -> ComposeResult:
         with Horizontal():
@@ -135,9 +144,11 @@ class ObjectsScreen(ObjectActions):
         if not self.table.columns:
             empty = "◐ asking the engine …"
         self.table.now = now
-        self.objects.title = self.table.resource.group_resource
+        place = f" in {self.ktui.namespace}" if self.ktui.namespace and self.table.namespaced else ""
+        self.objects.title = f"{self.table.resource.group_resource}{place}"
         is_coming = self.table.is_listing and self.table.columns and not self.objects.problem
-        self.objects.note = "◐ more are coming" if is_coming else ""
+        marked = f"◆ {len(self.table.marked)} marked" if self.table.marked else ""
+        self.objects.note = "  ".join(part for part in (marked, "◐ more are coming" if is_coming else "") if part)
         self.objects.show(self.table.titles, self.table.rows, empty=empty)
         if self._wanted in self.table:
             self._go_to_wanted()
@@ -157,7 +168,7 @@ class ObjectsScreen(ObjectActions):
     def resource(self) -> GVR:
         return self.table.resource
 
-    def chosen(self) -> tuple[str | None, str] | None:
+    def chosen(self) -> Name | None:
         """Namespace and name of the row under the cursor."""
         namespace, _, name = self.grid.key.partition("/")
         return (namespace or None, name) if name else None
@@ -181,7 +192,52 @@ class ObjectsScreen(ObjectActions):
         self.detail.display = True
 
     def close_one(self) -> None:
-        self.detail.display = False
+        """What was marked, then the inside."""
+        if self.table.marked:
+            self.action_unmark()
+        else:
+            self.detail.display = False
+
+    # -- several
+
+    def targets(self) -> list[Name]:
+        marked = [key.partition("/") for key in sorted(self.table.marked)]
+        return [(namespace or None, name) for namespace, _, name in marked] or super().targets()
+
+    def done(self) -> None:
+        self.action_unmark()
+
+    def action_mark(self) -> None:
+        """Mark what is under the cursor, or take the mark away; and go on to the next."""
+        if self.grid.key:
+            self.table.marked ^= {self.grid.key}
+            self._last_marked = self.grid.key
+            self.grid.action_move(1)
+            self._is_dirty = True
+
+    def action_mark_to(self) -> None:
+        """Mark all from the row that was marked last to the cursor."""
+        rows, here = self.table.rows, self.table.rows.index_of(self.grid.key)
+        last = rows.index_of(self._last_marked)
+        if here is not None:
+            first = here if last is None else last
+            self.table.marked |= {rows.key_at(at) for at in range(min(first, here), max(first, here) + 1)}
+            self._last_marked = self.grid.key
+            self._is_dirty = True
+
+    def action_unmark(self) -> None:
+        self.table.marked.clear()
+        self._is_dirty = True
+
+    # -- order
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "sort_by":
+            return self.is_mounted and parameters[0] in self.table.titles
+        return super().check_action(action, parameters)
+
+    def action_sort_by(self, title: str) -> None:
+        self.objects.sort_by(title)
 
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def action_edit(self) -> None:

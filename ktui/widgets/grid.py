@@ -26,6 +26,8 @@ WIDEST = 60
 NARROWEST = 16
 GAP = 3
 NARROW_GAP = 2
+MARKED = "◆"
+LIT = "•"
 DRAWN_KEPT = 1_000  # rows
 
 
@@ -218,7 +220,7 @@ class Grid(SelfDrawn, can_focus=True):
         row = self._rows[index]
         if index == self._cursor:
             return self._under_cursor(row, whole).crop(offset, offset + width)
-        looks = (whole, self._gap, *self._fitted, self.app.theme, row.tone, row.is_lit, *row.cells, *_tones(row))
+        looks = (whole, self._gap, *self._fitted, self.app.theme, row.tone, _sign(row), *row.cells, *_tones(row))
         strip = self._drawn.get(looks)
         if strip is None:
             if len(self._drawn) >= DRAWN_KEPT:
@@ -228,14 +230,14 @@ class Grid(SelfDrawn, can_focus=True):
 
     def _row_line(self, row: GridRow, whole: int) -> Line:
         line = Line(whole)
-        self._put_cells(line, row.cells, self._style(row.tone, bold=row.is_lit))
-        if row.is_lit:
-            line.put(0, "•", self._style("accent", bold=True))
+        self._put_cells(line, row.cells, self._style(row.tone, bold=row.is_lit or row.is_marked))
+        if sign := _sign(row):
+            line.put(0, sign, self._style("accent", bold=True))
         return line
 
     def _under_cursor(self, row: GridRow, whole: int) -> Strip:
         line = self._row_line(row, whole)
-        line.put(0, "▌", self._style("accent", bold=True))
+        line.put(0, MARKED if row.is_marked else "▌", self._style("accent", bold=True))
         ground = Style(bgcolor=self._colour("secondary" if self.has_focus else "panel"), bold=True)
         return Strip(list(Segment.apply_style(line.strip(self._style()), post_style=ground)), whole)
 
@@ -271,6 +273,11 @@ class Grid(SelfDrawn, can_focus=True):
 
     def _style(self, variable: str = "foreground", *, bold: bool = False, dim: bool = False) -> Style:
         return style(self._colour(variable), self._colour("background"), bold, dim)
+
+
+def _sign(row: GridRow) -> str:
+    """Before its cells: whether it is chosen with others, or changed a moment ago."""
+    return MARKED if row.is_marked else LIT if row.is_lit else ""
 
 
 def _tones(row: GridRow) -> list[object]:

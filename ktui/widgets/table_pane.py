@@ -160,9 +160,11 @@ class TablePane(Guarded, Vertical):
         self.again()
 
     def on_grid_title_chosen(self, message: Grid.TitleChosen) -> None:
-        """Sort by that column; the other way round where it is sorted by it."""
         message.stop()
-        title = self.titles[message.column]
+        self.sort_by(self.titles[message.column])
+
+    def sort_by(self, title: str) -> None:
+        """Sort by that column; the other way round where it is sorted by it."""
         if self.view.sort == title:
             self.view.descending = not self.view.descending
         else:

@@ -40,6 +40,13 @@ def keys(view: TableView) -> str:
         pytest.param("status=running", "ac", id="a column"),
         pytest.param("status!=Running", "b", id="not a column"),
         pytest.param("app=web", "", id="what is no column is a word"),
+        pytest.param("^db|^batch", "bc", id="a regular expression, as in k9s"),
+        pytest.param("run.*10", "", id="of one cell"),
+        pytest.param("!^web", "bc", id="not a regular expression"),
+        pytest.param("web[", "", id="one that is none is a word"),
+        pytest.param("-f wbx2", "a", id="characters in their order, as in k9s"),
+        pytest.param("-f bx", "a", id="the middle of a part too"),
+        pytest.param("-f nosuch", "", id="characters that are not there"),
     ],
 )
 def test_filter(text: str, found: str) -> None:

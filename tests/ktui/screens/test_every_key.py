@@ -25,6 +25,7 @@ import ktui.screens
 import ktui.widgets
 from ktui.app import KtuiApp
 from ktui.screens.catalogue import CATALOGUE
+from ktui.screens.objects import SORT_KEYS
 from ktui.screens.output import Output
 from ktui.screens.shell import Shell
 from ktui.screens.tour import TourGuide
@@ -163,6 +164,7 @@ ROWS = [
         "KtuiApp",
         "store",
         ("space", "⏸ paused"),
+        ("f9", "⏸ paused"),
         ("s", "⏸ paused"),
         ("full_stop", "⏸ paused"),
         ("plus", "▶ 5×"),
@@ -223,20 +225,34 @@ ROWS = [
         ("ctrl+d", "Delete pods/web-"),
         ("delete", "Delete pods/web-"),
         ("l", ":logs web-"),
-        ("P", "previous terminated container"),
+        ("p", "previous terminated container"),
         ("v", ":events --for"),
-        ("R", says("restart is for")),
+        ("r", says("restart is for")),
         ("U", says("undo is for")),
         ("u", says("cordon is for")),
         ("s", on(Shell)),
-        ("A", on(Shell)),
+        ("X", on(Shell)),
         ("F", "[LOCAL]:PORT"),
         ("x", "Run in pod/web-"),
         ("a", "create from a sample"),
         ("t", shows("tree")),
         ("w", "NOMINATED NODE"),
+        ("I", "IP↑"),
+        ("w", lambda driver: "NOMINATED NODE" not in driver.picture),
+        ("space", "◆ 1 marked"),
+        ("ctrl+@", "◆ 1 marked"),
+        ("ctrl+backslash", lambda driver: "marked" not in driver.picture, ("space",)),
+        *((key, f"{title}↑") for key, title in SORT_KEYS.items() if title != "IP"),
+        ("J", "→ owner deployments.apps/web"),
+        ("ctrl+k", says("deleted")),
     ),
-    *rows("ObjectsScreen", "deployments", ("S", "Replicas of deployments.apps/web")),
+    *rows(
+        "ObjectsScreen",
+        "deployments",
+        ("s", "Replicas of deployments.apps/web"),
+        ("z", "/-l app=web"),
+    ),
+    *rows("ObjectsScreen", "accounts", ("x", says("exec is for"))),
     *rows(
         "Grid",
         "accounts",

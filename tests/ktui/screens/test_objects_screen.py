@@ -252,13 +252,13 @@ async def show_web(driver: Driver, word: str = "deploy") -> Grid:
 async def test_scale_restart_and_undo(show: Show) -> None:
     async with show() as driver:
         await show_web(driver)
-        await driver.press("S")
+        await driver.press("s")
         await driver.sees("Replicas of deployments.apps/web")
         await driver.press("backspace")
         await driver.type("5")
         await driver.press("enter")
         await driver.sees("deployment.apps/web scaled", "5/5")
-        await driver.press("R")
+        await driver.press("r")
         await driver.sees("deployment.apps/web restarted")
         await driver.press("U")
         await driver.sees("deployment.apps/web rolled back")
@@ -266,12 +266,14 @@ async def test_scale_restart_and_undo(show: Show) -> None:
         await driver.sees(":events --for deployments.apps/web", "ScalingReplicaSet", "✓ done")
 
 
-async def test_what_cannot_be_scaled_or_restarted_is_said(show: Show) -> None:
+async def test_what_cannot_be_restarted_or_restarted_is_said(show: Show) -> None:
     async with show() as driver:
         await show_maps(driver, "one")
         for key, words in (
-            ("S", "scale is for"),
-            ("R", "restart is for"),
+            ("r", "restart is for"),
+            ("ctrl+k", "kill is for"),
+            ("z", "selects no Pods"),
+            ("J", "nothing owns one"),
             ("u", "cordon is for"),
             ("x", "exec is for"),
         ):
@@ -351,3 +353,82 @@ async def test_the_tree_of_owners_and_the_way_to_an_object_of_it(show: Show) -> 
         await driver.sees("replicasets.apps  1", "kind: ReplicaSet")
         await driver.press("backspace")
         await driver.sees("✓ deployment/web")
+
+
+async def test_several_are_marked_and_deleted_together(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "one", "three", "two")
+        grid.move_to("default/one")
+        await driver.press("space")
+        await driver.sees("◆ 1 marked", "◆default")
+        assert grid.key == "default/three"
+        await driver.press("down", "ctrl+@")
+        await driver.sees("◆ 3 marked")
+        await driver.press("up", "space", "ctrl+d")
+        await driver.sees("Delete 2 configmaps?", "one", "two")
+        await driver.press("y")
+        await driver.sees('configmap "one" deleted', 'configmap "two" deleted')
+        await driver.until(lambda: {"one", "two"}.isdisjoint(row_names(grid)) and "three" in row_names(grid))
+        await driver.misses("marked")
+        await driver.press("up", "space")
+        await driver.sees("◆ 1 marked")
+        await driver.press("ctrl+backslash")
+        await driver.misses("marked")
+
+
+async def test_pods_are_killed_unasked(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver)
+        await driver.command("po app=web")
+        await driver.until(lambda: len(row_names(driver.find(Grid))) == 3)
+        killed = driver.find(Grid).key
+        await driver.press("ctrl+k")
+        await driver.sees(f'pod "{killed.partition("/")[2]}" deleted')
+        await driver.until(lambda: killed not in [row.key for row in driver.find(Grid).rows])
+
+
+async def test_a_key_sorts_by_its_column_and_back(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "b", "a", "c")
+        await driver.press("N")
+        await driver.sees("NAME↑")
+        await driver.press("N")
+        await driver.sees("NAME↓")
+        await driver.until(lambda: row_names(grid)[0] == "kube-root-ca.crt" or row_names(grid)[0] == "c")
+        await driver.press("A")
+        await driver.sees("AGE↑")
+        await driver.press("S")  # there is no STATUS
+        await driver.sees("AGE↑")
+
+
+async def test_from_an_object_to_its_pods_and_to_its_owner(show: Show) -> None:
+    async with show() as driver:
+        await show_web(driver)
+        await driver.press("z")
+        await driver.sees("pods in default  3", "/-l app=web")
+        await driver.press("J")
+        await driver.sees("replicasets.apps in default", "→ owner deployments.apps/web")
+        await driver.command("node")
+        await driver.until(lambda: driver.find(Grid).key == "/node-1")
+        await driver.press("z")
+        await driver.sees("/--field-selector spec.nodeName=node-1")
+        assert driver.app.namespace == ""
+        await driver.command("ns")
+        await driver.until(lambda: driver.find(Grid).key == "/default")
+        await driver.press("u")
+        await driver.sees("namespace default")
+        assert driver.app.namespace == "default"
+
+
+async def test_a_secret_is_decoded(show: Show) -> None:
+    async with show() as driver:
+        secret = {
+            "metadata": {"name": "keys"},
+            "stringData": {"word": "sesame", "two": "a\nb"},
+            "data": {"raw": "/w=="},
+        }
+        await driver.client.create(GVR("", "v1", "secrets"), secret, namespace="default")
+        await driver.command("secrets")
+        await driver.until(lambda: driver.find(Grid).key == "default/keys")
+        await driver.press("x")
+        await driver.sees(":secrets/keys, decoded", "word: sesame", "raw: (1 bytes that are no text)", "two: |-")

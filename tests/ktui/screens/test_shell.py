@@ -97,7 +97,7 @@ async def test_the_end_of_the_input_ends_a_shell(show: Show) -> None:
 async def test_attached_to_what_runs(show: Show) -> None:
     async with show(size=(140, 40)) as driver:
         await show_box(driver)
-        await driver.press("A")
+        await driver.press("X")
         await driver.sees("attach to which container")
         await driver.press("down", "down", "enter")
         await driver.until(lambda: isinstance(driver.app.screen, Shell))
