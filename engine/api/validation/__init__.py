@@ -9,6 +9,7 @@ from __future__ import annotations
 from engine.api.errors import Cause
 from engine.api.resource_table import ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION
 from engine.api.resources import ResourceInfo
+from engine.api.static_names import refused_name
 from engine.api.turns import Work, at_once
 from engine.api.types import GVK, Object
 from engine.api.validation import text
@@ -60,6 +61,9 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
         problems += yield from info.extension.problems(obj, None, problems.warned)
     elif rules.create is not None:
         rules.create(obj, problems)
+    name = obj.get("metadata", {}).get("name", "")
+    if reserved := refused_name(info, name):
+        problems.invalid("metadata.name", name, reserved)
     return problems
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from engine.api.app_armor import profile_warnings
 from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
 from engine.api.resources import ResourceInfo
+from engine.api.static_names import name_warnings
 from engine.api.types import GVK, Object
 from engine.api.warnings import addresses, custom, networking, nodes, storage, workloads
 
@@ -89,7 +90,8 @@ def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
     if info.extension is not None:
         return custom.resource(obj)
     found = _ON_CREATE.get((info.gvr.group, info.kind))
-    return found(obj) if found is not None else []
+    told = name_warnings(info, obj.get("metadata", {}).get("name", ""))
+    return [*told, *found(obj)] if found is not None else told
 
 
 def warnings_on_status_update(info: ResourceInfo, new: Object) -> list[str]:
