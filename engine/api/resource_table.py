@@ -175,14 +175,13 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     (STORAGE, "VolumeAttributesClass"): Facts(False, ("vac",)),
 }
 
-# Beta versions from before KEP-3136 made beta APIs opt-in; all others are off by default.
+# Betas from before KEP-3136 made beta APIs opt-in; all others are off by default.
 SERVED_BETAS = frozenset(
     {
-        ("autoscaling", "v2beta2"),
-        (FLOWCONTROL, "v1beta1"),
-        (FLOWCONTROL, "v1beta2"),
-        (FLOWCONTROL, "v1beta3"),
-        (STORAGE, "v1beta1"),
+        ("autoscaling", "v2beta2", "HorizontalPodAutoscaler"),
+        *((FLOWCONTROL, version, "FlowSchema") for version in ("v1beta1", "v1beta2", "v1beta3")),
+        *((FLOWCONTROL, version, "PriorityLevelConfiguration") for version in ("v1beta1", "v1beta2", "v1beta3")),
+        (STORAGE, "v1beta1", "CSIStorageCapacity"),
     }
 )
 

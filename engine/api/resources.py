@@ -146,7 +146,7 @@ def _builtin_registry(version: str) -> ResourceRegistry:
 
 def _served(gvk: GVK) -> bool:
     match = _VERSION.fullmatch(gvk.version)
-    return match is not None and (match[2] is None or (gvk.group, gvk.version) in SERVED_BETAS)
+    return match is not None and (match[2] is None or gvk in SERVED_BETAS)
 
 
 def _resource(gvk: GVK, facts: Facts, *, definitions: Definitions) -> ResourceInfo:

@@ -89,6 +89,13 @@ def test_beta_versions_are_off_unless_they_were_always_on() -> None:
     assert ("certificates.k8s.io", "v1beta1") not in {info.gvr[:2] for info in REGISTRY}
     old = ResourceRegistry.for_version("1.27")
     assert old.groups["flowcontrol.apiserver.k8s.io"] == ("v1beta3", "v1beta2")
+    assert ResourceRegistry.for_version("1.26").groups["storage.k8s.io"] == ("v1", "v1beta1")
+
+
+@pytest.mark.parametrize("version", ["1.31", "1.33", "1.35", "1.36"])
+def test_a_beta_of_a_version_that_was_on_is_off(version: str) -> None:
+    """VolumeAttributesClass came to storage.k8s.io/v1beta1 long after KEP-3136."""
+    assert ResourceRegistry.for_version(version).groups["storage.k8s.io"] == ("v1",)
 
 
 def test_a_registry_can_be_extended_without_changing_the_first() -> None:
