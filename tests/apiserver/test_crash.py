@@ -209,12 +209,12 @@ async def check_log(client: Client, after: int) -> int:
 def check_events(watchers: list[Watcher], writers: list[Writer]) -> None:
     """Each watcher has seen each step of each object that is for it, once and in order."""
     for writer in writers:
-        everything = watchers[0].seen[writer.name]
-        last = len(everything)  # to who selects nothing each step is an event
+        # To who selects nothing each step is an event. On a busy machine a writer may not have come far.
+        last = len(watchers[0].seen.get(writer.name, []))
         assert writer.acknowledged <= last <= writer.acknowledged + 1
         assert len(set(writer.revisions)) == len(writer.revisions)
         for watcher in watchers:
-            assert watcher.seen[writer.name] == watcher.expected(last), (writer.name, watcher.parity)
+            assert watcher.seen.get(writer.name, []) == watcher.expected(last), (writer.name, watcher.parity)
 
 
 async def test_kill_9_under_load_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
