@@ -45,7 +45,8 @@ STOPS = (
     Stop(
         "The objects",
         "Every resource as kubectl lists it, live. Enter shows one, e edits it, d describes it, / filters, "
-        "n chooses a namespace, space marks several. Enter on something that names an object goes there, Backspace comes back.",
+        "n chooses a namespace, space marks several. Enter on something that names an object goes there, Backspace "
+        "comes back.",
         screen="objects",
     ),
     Stop(
@@ -55,8 +56,9 @@ STOPS = (
     ),
     Stop(
         "Yours to steer",
-        "Space stops the time of the cluster (F9 among the objects), . makes one step, + and - change its speed. After : go all of kubectl's "
-        "commands; Tab completes them. ? lists the keys of a screen, Ctrl+P finds everything. :tour comes back here.",
+        "Space stops the time of the cluster (F9 among the objects), . makes one step, + and - change its speed. "
+        "After : go all of kubectl's commands; Tab completes them. ? lists the keys of a screen, Ctrl+P finds "
+        "everything. :tour comes back here.",
     ),
 )
 
