@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from engine.client import Client
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import KubeConfig, KubeConfigError
 from engine.kubectl.errors import CommandError
+from ktui import interruptible
 from ktui.commands import UsageError
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ def ask(kubeconfig: Path, question: Callable[[Client], Awaitable[T]]) -> T:
             await client.close()
 
     try:
-        return asyncio.run(run())
+        return interruptible.run(run())
     except (ConnectionError, CommandError) as error:
         raise UsageError(str(error)) from error
     except ApiError as error:

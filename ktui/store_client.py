@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from enum import StrEnum
@@ -15,6 +14,7 @@ from engine.api.errors import ApiError
 from ktui import store_printers as printers
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import find
+from ktui.interruptible import run
 
 PREFIX = "/debug/ktui/store"
 
@@ -100,7 +100,7 @@ def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:
             await client.close()
 
     try:
-        return asyncio.run(ask())
+        return run(ask())
     except ConnectionError as error:
         raise UsageError(str(error)) from error
     except ApiError as error:

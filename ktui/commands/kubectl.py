@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.kubectl.tree import ROOT
+from ktui import interruptible
 from ktui.commands import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run(argv: Sequence[str], *, name: str) -> int:
     if not any(word == "--kubeconfig" or word.startswith("--kubeconfig=") for word in argv):
         # A cluster of ours, never the one that KUBECONFIG happens to name: `ktui delete` must not reach production.
         environment["KUBECONFIG"] = _kubeconfig(name) if _needs_cluster(argv) else ""
-    return asyncio.run(
+    return interruptible.run(
         run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
     )
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import sys
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
+from engine.kubectl.streaming import chunks
 from engine.tasks import Supervisor
 from ktui.commands.store_exec import parted
 from ktui.commands.store_watch import Shown, follow, opened, watch_query
@@ -26,18 +26,16 @@ class _Typed(NamedTuple):
 
 async def follow_lines(client: Any, shown: Shown) -> None:
     """Open a watch for each line until the input ends. Raises EtcdctlError."""
-    loop = asyncio.get_running_loop()
     watches = Supervisor("watches")
     ids: list[int] = []
     try:
-        while typed_line := await loop.run_in_executor(None, sys.stdin.buffer.readline):
-            line = os.fsdecode(typed_line).removesuffix("\n")
+        async for line in _typed_lines():
             if words_of(line)[:1] == ["progress"]:
                 await _ask_for_progress(client, ids)
             elif (typed := _typed(line)) is not None:
                 ids.append(secrets.randbits(62) + 1)
-                chunks = await opened(client, {**typed.query, "watch_id": [str(ids[-1])]})
-                watches.spawn(_follow_quietly(chunks, shown._replace(command=typed.command)), line)
+                events = await opened(client, {**typed.query, "watch_id": [str(ids[-1])]})
+                watches.spawn(_follow_quietly(events, shown._replace(command=typed.command)), line)
     except SyntaxFault as error:
         raise EtcdctlError(str(error), INVALID_INPUT) from None
     finally:
@@ -45,14 +43,25 @@ async def follow_lines(client: Any, shown: Shown) -> None:
     raise EtcdctlError("Error reading watch request line: EOF", INVALID_INPUT)
 
 
+async def _typed_lines() -> AsyncIterator[str]:
+    """Read without a thread, for which the process would have to wait when it is interrupted."""
+    rest = b""
+    async for chunk in chunks(sys.stdin):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield os.fsdecode(line)
+    if rest:
+        yield os.fsdecode(rest)
+
+
 async def _ask_for_progress(client: Any, watches: list[int]) -> None:
     await client.request("POST", f"{PREFIX}/progress", body={"watch_ids": watches})
 
 
-async def _follow_quietly(chunks: AsyncIterator[bytes], shown: Shown) -> None:
+async def _follow_quietly(events: AsyncIterator[bytes], shown: Shown) -> None:
     """One watch of several: its end is told and is not the others'."""
     try:
-        await follow(chunks, shown)
+        await follow(events, shown)
     except EtcdctlError as error:
         print(error, file=sys.stderr)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from tests.engine_process import Home
+from tests.engine_process import TIMEOUT, Home
 from tests.ktui.here import Here, runner
 
 NO_VALUE = "put command needs 1 argument and input from stdin or 2 arguments"
@@ -212,6 +215,26 @@ def test_watches_that_are_typed(here: Here) -> None:
     ):
         ran = here("watch", "-i", stdin=f"{typed}\n")
         assert (ran.code, ran.err) == (128, f"Error: {problem}\n")
+
+
+def test_an_interrupt_ends_typed_watches_though_more_could_be_typed(home: Home) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "ktui", "store", "watch", "-i"],
+        env=home.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"watch /registry/namespaces/default --rev 2\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"PUT\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(TIMEOUT) == 130
+        finally:
+            process.kill()
 
 
 def test_a_command_is_run_for_each_event(here: Here) -> None:
