@@ -6,6 +6,7 @@ Source: plugin/pkg/admission/runtimeclass and pkg/util/tolerations (MergeTolerat
 from __future__ import annotations
 
 from engine.api.quantity import Quantity, QuantityError
+from engine.api.tolerations import merged
 from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, denied
 from engine.apiserver.lookup import Lookup
@@ -88,20 +89,9 @@ def _set_scheduling(attributes: Attributes, spec: Object, scheduling: Object | N
         selector[key] = value
     if selector:
         spec["nodeSelector"] = selector
-    if tolerations := _merged(spec.get("tolerations") or [], scheduling.get("tolerations") or []):
-        spec["tolerations"] = tolerations
+    if found := merged(scheduling.get("tolerations") or (), spec.get("tolerations") or ()):
+        spec["tolerations"] = [copy_object(toleration) for toleration in found]
     return True
-
-
-def _merged(own: list[Object], of_class: list[Object]) -> list[Object]:
-    """The class's tolerations, then the Pod's for other keys and effects."""
-    taken = {_about(toleration) for toleration in of_class}
-    rest = {_about(toleration): toleration for toleration in own if _about(toleration) not in taken}
-    return [*(copy_object(toleration) for toleration in of_class), *rest.values()]
-
-
-def _about(toleration: Object) -> tuple[str, str]:
-    return toleration.get("key") or "", toleration.get("effect") or ""
 
 
 def _same(one: Object | None, other: Object | None) -> bool:
