@@ -58,6 +58,14 @@ def prepare_pod_for_status_update(new: Object, old: Object) -> None:
     _keep_observed_generations(status, old_status)
 
 
+def keep_claim_statuses(new: Object, old: Object) -> None:
+    """Which claims a Pod has been given is not lost to clients that do not know these fields (since 1.37)."""
+    status, old_status = new["status"], old.get("status", {})
+    for field in ("resourceClaimStatuses", "extendedResourceClaimStatus"):
+        if not status.get(field) and old_status.get(field):
+            status[field] = old_status[field]
+
+
 def _keep_observed_generations(status: Object, old_status: Object) -> None:
     known: dict[str, list[int]] = {}
     for condition in old_status.get("conditions", ()):

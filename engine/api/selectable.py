@@ -21,9 +21,13 @@ def selectable_fields(info: ResourceInfo, obj: Object) -> dict[str, str]:
     fields = {"metadata.name": metadata.get("name", "")}
     if info.namespaced:
         fields["metadata.namespace"] = metadata.get("namespace", "")
-    more = info.extension.selectable if info.extension is not None else _FIELDS.get((info.gvr.group, info.kind))
+    kind = (info.gvr.group, info.kind)
+    more = info.extension.selectable if info.extension is not None else _FIELDS.get(kind)
     if more is not None:
         fields.update(more(obj))
+    newer = _NEWER.get(kind)
+    if newer is not None and info.release >= newer[0]:
+        fields.update(newer[1](obj))
     return fields
 
 
@@ -123,4 +127,8 @@ _FIELDS: Mapping[tuple[str, str], Callable[[Object], dict[str, str]]] = {
     (CERTIFICATES, "PodCertificateRequest"): _of("spec.signerName", "spec.podName", "spec.nodeName"),
     (EVENTS, "Event"): _new_event,
     (RESOURCE, "ResourceSlice"): _of("spec.nodeName", "spec.driver"),
+}
+# What can be selected by since a release.
+_NEWER: Mapping[tuple[str, str], tuple[tuple[int, int], Callable[[Object], dict[str, str]]]] = {
+    (RESOURCE, "ResourceSlice"): ((1, 37), _of("spec.pool.name")),
 }

@@ -18,6 +18,7 @@ from engine.api.daemon_generation import count_template_generation, first_templa
 from engine.api.device_strategy import prepare_claim_status_for_update
 from engine.api.disabled_fields import drop_disabled_fields
 from engine.api.pod_strategy import (
+    keep_claim_statuses,
     merge_spread_keys,
     prepare_pod_for_create,
     prepare_pod_for_status_update,
@@ -140,6 +141,8 @@ _NEW_STATUS: Mapping[_Kind, Object] = {
 _STATUS_KEPT: frozenset[_Kind] = frozenset({("", "Node")})
 # Since which release writes to an object leave its status alone, where they once did not.
 _STATUS_APART_SINCE: Mapping[_Kind, tuple[int, int]] = {(NETWORKING, "ServiceCIDR"): (1, 36)}
+# The release since which an update of a Pod's status cannot leave out which claims the Pod was given.
+_CLAIM_STATUSES_KEPT = (1, 37)
 # Kinds whose metadata a status update leaves alone (metav1.ResetObjectMetaForStatus).
 _METADATA_KEPT: frozenset[_Kind] = frozenset(
     {
@@ -243,6 +246,8 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
     special = _STATUS_UPDATE.get(kind)
     if special is not None:
         special(new, old, now)
+    if kind == ("", "Pod") and info.release >= _CLAIM_STATUSES_KEPT:
+        keep_claim_statuses(new, old)
 
 
 def prepare_for_approval(new: Object, old: Object, *, now: str) -> None:

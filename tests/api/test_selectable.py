@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.selectable import field_of
+from engine.api.resources import ResourceRegistry
+from engine.api.selectable import field_of, selectable_fields
 from engine.api.types import GVK
 from tests.api.objects import info
 
@@ -31,3 +32,13 @@ ROWS: dict[str, tuple[GVK, str, str | None]] = {
 def test_what_a_label_means(name: str) -> None:
     gvk, label, expected = ROWS[name]
     assert field_of(info(gvk), label) == expected
+
+
+def test_the_slices_of_a_pool_can_be_selected_since_1_37() -> None:
+    gvk = GVK("resource.k8s.io", "v1", "ResourceSlice")
+    slice_ = {"metadata": {"name": "a"}, "spec": {"nodeName": "one", "driver": "a.io", "pool": {"name": "gpus"}}}
+    older = ResourceRegistry.for_version("1.36").by_kind(gvk)
+    assert older is not None
+    assert field_of(older, "spec.pool.name") is None
+    assert field_of(info(gvk), "spec.pool.name") == "spec.pool.name"
+    assert selectable_fields(info(gvk), slice_)["spec.pool.name"] == "gpus"

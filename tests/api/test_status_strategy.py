@@ -67,6 +67,23 @@ def test_what_was_said_of_a_device_goes_with_its_allocation() -> None:
         assert (devices and [each["device"] for each in devices]) == kept
 
 
+@pytest.mark.parametrize("version", ["1.36", "1.37"])
+def test_clients_that_do_not_know_a_pods_claims_leave_them(version: str) -> None:
+    pods = ResourceRegistry.for_version(version).by_kind(GVK("", "v1", "Pod"))
+    assert pods is not None
+    given = {
+        "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "web-gpu"}],
+        "extendedResourceClaimStatus": {"resourceClaimName": "web-extended", "requestMappings": []},
+    }
+    other = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "other"}]}
+    old = {"metadata": {"name": "a"}, "spec": {}, "status": {"phase": "Running", **given}}
+    kept = given if version == "1.37" else {}
+    for changed, expected in (({}, kept), (other, {**kept, **other}), ({**given, **other}, {**given, **other})):
+        new = {"metadata": {"name": "a"}, "spec": {}, "status": {"phase": "Failed", **changed}}
+        prepare_for_status_update(pods, new, old, now=NOW)
+        assert new["status"] == {"phase": "Failed", **expected}
+
+
 def test_the_topology_of_an_old_version_is_not_set_anew() -> None:
     def endpoints(*addresses: str) -> Object:
         made = [{"addresses": [address], "deprecatedTopology": {"a": "b"}} for address in addresses]

@@ -44,7 +44,7 @@ def test_the_default_class_is_the_one_that_claims_get(
 
 
 def test_before_all_classes_that_claim_to_be_the_default_were_marked() -> None:
-    made = table(info(*_CLASS), [OLD, NEW], now=NOW, list_metadata={}, definitions=load_definitions("1.35"))
+    made = table(info(*_CLASS), [OLD, NEW], now=NOW, list_metadata={}, definitions=load_definitions("1.36"))
     assert [row["cells"][0] for row in made["rows"]] == ["standard (default)", "fast (default)"]
 
 
