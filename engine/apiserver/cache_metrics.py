@@ -28,6 +28,13 @@ _FIGURES: tuple[tuple[str, str, str, Callable[[WatchCache], float]], ...] = (
         len,
     ),
     (
+        "apiserver_resource_size_estimate_bytes",
+        "gauge",
+        "[ALPHA] Estimated size of stored objects in database. Estimate is based on sum of last observed sizes of "
+        "serialized objects. In case of a fetching error, the value will be -1.",
+        lambda cache: cache.state.bytes,
+    ),
+    (
         "apiserver_storage_events_received_total",
         "counter",
         "[BETA] Number of etcd events received split by kind.",

@@ -18,8 +18,12 @@ _ALL: _Part = ("", "")
 
 
 class CachedObjects:
+    """`bytes` is how much room all of them take in the store."""
+
     def __init__(self, *, by_node: bool) -> None:
+        self.bytes = 0
         self._entries: dict[str, tuple[int, Object]] = {}
+        self._sizes: dict[str, int] = {}
         self._indexes: dict[str, Index] = {"namespace": _namespace}
         if by_node:
             self._indexes["node"] = node_name
@@ -33,13 +37,17 @@ class CachedObjects:
         return key in self._entries
 
     def clear(self) -> None:
+        self.bytes = 0
         self._entries.clear()
+        self._sizes.clear()
         self._indexed.clear()
         self._ordered.clear()
 
-    def put(self, key: str, revision: int, obj: Object) -> None:
+    def put(self, key: str, revision: int, obj: Object, size: int) -> None:
         known = self._entries.get(key)
         self._entries[key] = (revision, obj)
+        self.bytes += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
         if known is None:
             self._ordered.pop(_ALL, None)
         for name, value_of in self._indexes.items():
@@ -54,6 +62,7 @@ class CachedObjects:
 
     def drop(self, key: str) -> None:
         if (known := self._entries.pop(key, None)) is not None:
+            self.bytes -= self._sizes.pop(key)
             self._ordered.pop(_ALL, None)
             for name, value_of in self._indexes.items():
                 self._leave((name, value_of(known[1])), key)

@@ -91,17 +91,21 @@ def with_resource_version(obj: Object, revision: int) -> Object:
 
 
 class Change:
-    """`type` is ADDED, MODIFIED or DELETED; `old` is the state before. The wire events are made once and shared."""
+    """`type` is ADDED, MODIFIED or DELETED, `old` the state before, `size` that of the stored value. The wire events
+    are made once and shared."""
 
-    __slots__ = ("_event", "cause", "key", "object", "old", "revision", "type")
+    __slots__ = ("_event", "cause", "key", "object", "old", "revision", "size", "type")
 
-    def __init__(self, type: str, object: Object, old: Object | None, revision: int, cause: str, key: str) -> None:
+    def __init__(
+        self, type: str, object: Object, old: Object | None, revision: int, cause: str, key: str, size: int = 0
+    ) -> None:
         self.type = type
         self.object = object
         self.old = old
         self.revision = revision
         self.cause = cause
         self.key = key
+        self.size = size
         self._event: dict[str, WatchEvent] = {}
 
     def event(self, type: str) -> WatchEvent:
@@ -134,5 +138,6 @@ def change_of(event: Event, old: Object | None, read: Read) -> Change:
     if event.type == "DELETE":
         assert old is not None, "what is deleted was there"
         return Change("DELETED", with_resource_version(old, revision), old, revision, event.cause, key)
-    obj = read(event.kv.value, revision, fits=bool(event.cause))  # what has a cause was written by a request
-    return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key)
+    value = event.kv.value
+    obj = read(value, revision, fits=bool(event.cause))  # what has a cause was written by a request
+    return Change("MODIFIED" if old is not None else "ADDED", obj, old, revision, event.cause, key, len(value))

@@ -8,6 +8,7 @@ is first met.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from engine.api.decoding import type_error
 from engine.api.resources import ResourceInfo
@@ -21,6 +22,15 @@ from engine.metrics import Counter
 from engine.store.types import KeyValue
 
 _SLICE = 50  # values that are read in a row before the loop may run others
+
+
+class Found(NamedTuple):
+    """What the value of a key stands for, the revision that wrote it and how long it is."""
+
+    key: str
+    revision: int
+    object: Object | CorruptObject
+    size: int
 
 
 class StoredValues:
@@ -48,18 +58,15 @@ class StoredValues:
             raise
         return obj
 
-    async def read_all(
-        self, info: ResourceInfo, kvs: Sequence[KeyValue], clock: Clock
-    ) -> list[tuple[str, int, Object | CorruptObject]]:
-        """Each key with its revision and what it stands for."""
-        found: list[tuple[str, int, Object | CorruptObject]] = []
+    async def read_all(self, info: ResourceInfo, kvs: Sequence[KeyValue], clock: Clock) -> list[Found]:
+        found: list[Found] = []
         for number, kv in enumerate(kvs, start=1):
             obj: Object | CorruptObject
             try:
                 obj = self.read(info, kv.value, kv.mod_revision)
             except CorruptObject as corrupt:
                 obj = corrupt
-            found.append((key_text(kv.key), kv.mod_revision, obj))
+            found.append(Found(key_text(kv.key), kv.mod_revision, obj, len(kv.value)))
             if not number % _SLICE:
                 await clock.sleep(0)
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from engine.apiserver.fan_out import FanOut
 from engine.apiserver.freshness import Freshness
 from engine.apiserver.history import changes_between
 from engine.apiserver.storage_keys import key_text
-from engine.apiserver.stored_values import StoredValues
+from engine.apiserver.stored_values import Found, StoredValues
 from engine.apiserver.waking import Waking
 from engine.apiserver.watcher import Interest, Watcher
 from engine.store.types import (
@@ -51,7 +51,8 @@ DISPATCH_BATCH = 64  # events that are handed out in a row before the loop may r
 
 
 class WatchCache:
-    """`generation` counts the changes since the start; `revision` is the newest store revision that was seen."""
+    """`generation` counts the changes since the start; `revision` is the newest store revision that was seen, `state`
+    what there is at it."""
 
     def __init__(
         self, world: World, store: Store, info: ResourceInfo, values: StoredValues, *, size: int = 1000
@@ -73,7 +74,7 @@ class WatchCache:
         self._values = values
         self._read = partial(values.read, info)
         self._first = self.prefix.encode() + b"/"
-        self._objects = CachedObjects(by_node=self.prefix == "/registry/pods")
+        self.state = CachedObjects(by_node=self.prefix == "/registry/pods")
         self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
@@ -149,19 +150,19 @@ class WatchCache:
             except CompactedError:
                 continue
 
-    def _take_over(self, found: list[tuple[str, int, Object | CorruptObject]]) -> None:
+    def _take_over(self, found: list[Found]) -> None:
         """Have these objects in place of those that there were, at once: others look at them, full or not."""
-        self._objects.clear()
+        self.state.clear()
         self.corrupt.clear()
         self._ring.clear()
         self._forgot = False
         self.fillings += 1
         self.generation += 1
-        for key, revision, obj in found:
+        for key, revision, obj, size in found:
             if isinstance(obj, CorruptObject):
                 self.corrupt[key] = obj
             else:
-                self._objects.put(key, revision, obj)
+                self.state.put(key, revision, obj, size)
 
     async def _run(self) -> None:
         try:
@@ -243,7 +244,7 @@ class WatchCache:
 
     def _change(self, event: Event) -> Change | None:
         key = key_text(event.kv.key)
-        known = self._objects.get(key)
+        known = self.state.get(key)
         old = known[1] if known is not None else None
         change = change_of(event, old, self._read) if old is not None or event.type == "PUT" else None
         self._mend(key, event.kv.mod_revision)
@@ -252,7 +253,7 @@ class WatchCache:
     def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
         """An object became unreadable: who watches cannot be told how it changed, and must list again."""
         key = key_text(event.kv.key)
-        self._objects.drop(key)
+        self.state.drop(key)
         self.corrupt[key] = corrupt
         self._begin_anew(event.kv.mod_revision)
 
@@ -272,9 +273,9 @@ class WatchCache:
 
     def _keep(self, change: Change) -> None:
         if change.type == "DELETED":
-            self._objects.drop(change.key)
+            self.state.drop(change.key)
         else:
-            self._objects.put(change.key, change.revision, change.object)
+            self.state.put(change.key, change.revision, change.object, change.size)
         self.revision = change.revision
         self.generation += 1
         self.received += 1
@@ -285,39 +286,31 @@ class WatchCache:
 
     def lookup(self, key: str, revision: int) -> Object | None:
         """The decoded object of a key, if it is the one of that revision."""
-        known = self._objects.get(key)
+        known = self.state.get(key)
         return known[1] if known is not None and known[0] == revision else None
 
     def get(self, key: str) -> Object | None:
-        known = self._objects.get(key)
+        known = self.state.get(key)
         return known[1] if known is not None else None
 
     def objects(self, namespace: str = "", node: str | None = None) -> Iterator[Object]:
         """The objects of a namespace ("" for all), or the Pods of a node, in the order of their keys."""
-        return self._objects.select(namespace, node)
-
-    def keys(self, namespace: str = "", node: str | None = None) -> Sequence[str]:
-        """The keys of what `objects` gives, as they are now and stay."""
-        return self._objects.keys(namespace, node)
-
-    def at(self, keys: Sequence[str]) -> list[Object]:
-        """The objects of keys that are there."""
-        return self._objects.at(keys)
+        return self.state.select(namespace, node)
 
     def versions(self) -> Iterator[tuple[str, int, Object]]:
         """Every key with its revision and its object, in no particular order."""
-        return ((key, revision, obj) for key, (revision, obj) in self._objects.items())
+        return ((key, revision, obj) for key, (revision, obj) in self.state.items())
 
     def range(self, request: Range) -> RangeResponse:
         """What the store would answer for the newest state, without the values: the objects are here (`lookup`)."""
-        keys = self._objects.between(request.key.decode(), request.range_end.decode())
+        keys = self.state.between(request.key.decode(), request.range_end.decode())
         shown = keys[: request.limit] if request.limit else keys
-        found = ((key, self._objects.get(key)) for key in shown)
+        found = ((key, self.state.get(key)) for key in shown)
         kvs = [KeyValue(key.encode(), b"", 0, entry[0], 1) for key, entry in found if entry is not None]
         return RangeResponse(self.revision, kvs, len(shown) < len(keys), len(keys))
 
     def __len__(self) -> int:
-        return len(self._objects)
+        return len(self.state)
 
     # -- watching
 
@@ -384,7 +377,7 @@ class WatchCache:
             "prefix": self.prefix,
             "kind": self.kind,
             "revision": self.revision,
-            "objects": len(self._objects),
+            "objects": len(self.state),
             "ring": {
                 "size": self.size,
                 "used": len(self._ring),

@@ -15,7 +15,7 @@ from engine.apiserver.metric_text import metric
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.metrics import Sample
-from engine.store import Put
+from engine.store import Put, Range
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.apiserver.conftest import ClientFor, account, config_map, pod
@@ -191,6 +191,20 @@ async def test_what_a_watch_cache_did_is_told_once_it_did_it(client: Client, sto
         "etcd_bookmark_counts": 1,
     }
     assert {name: found.get(f"{name}{{{CONFIGMAP_LABELS}}}") for name in expected} == expected
+
+
+async def test_how_much_room_objects_take_is_told(client: Client, store: SqliteStore) -> None:
+    for name in ("a", "b"):
+        await client.create(CONFIGMAPS, config_map(name, x=name * 100), namespace="default")
+    size = f"apiserver_resource_size_estimate_bytes{{{CONFIGMAP_LABELS}}}"
+    await client.list(CONFIGMAPS)  # two are found there, one comes, changes and stays, one goes
+    await client.create(CONFIGMAPS, config_map("c"), namespace="default")
+    await client.patch(CONFIGMAPS, "c", {"data": {"x": "y" * 1000}}, namespace="default")
+    await client.delete(CONFIGMAPS, "b", namespace="default")
+    await client.list(CONFIGMAPS)
+    kept = await store.range(Range(b"/registry/configmaps/", b"/registry/configmaps0"))
+    assert len(kept.kvs) == 2
+    assert (await page(client))[size] == sum(len(kv.value) for kv in kept.kvs)
 
 
 async def test_how_many_events_a_lease_holds_is_told_when_the_next_one_is_granted(

@@ -82,7 +82,7 @@ class Lister:
         info, revision = selection.info, cache.revision
         keys = _keys(cache, selection)
         looked_at = keys[:limit] if limit and not selection.selective else keys
-        states = cache.at(looked_at)  # as they are now: others go on in between
+        states = cache.state.at(looked_at)  # as they are now: others go on in between
         found, fetched = await self._selected(selection, states, limit=limit)
         self._storage.metrics.listed_from_cache(info.gvr, index=selection.index, fetched=fetched, returned=len(found))
         if fetched == len(keys):
@@ -158,7 +158,7 @@ class Lister:
 def _keys(cache: WatchCache, selection: Selection) -> Sequence[str]:
     """The keys of what of a cache has to be looked at."""
     if (key := selection.key) is None:
-        return cache.keys(selection.namespace, selection.node)
+        return cache.state.keys(selection.namespace, selection.node)
     return [] if cache.get(key) is None else [key]
 
 
