@@ -21,8 +21,9 @@ def _of(text: str) -> Object:
 
 
 NAMES = [
-    "*", "*:NoSchedule", "*:NoExecute", "foo", "foo=bar", "foo:NoSchedule", "foo=bar:NoSchedule", "foo=baz:NoSchedule",
-    "faz:NoSchedule", "faz=baz:NoSchedule", "foo:PreferNoSchedule", "foo:NoExecute", "foo=bar:NoExecute", "foo:NoExecute/10", "foo:NoExecute/0", "foo=bar:NoExecute/10",
+    "*", "*:NoSchedule", "*:NoExecute", "foo", "foo=bar", "foo:NoSchedule",
+    "foo=bar:NoSchedule", "foo=baz:NoSchedule", "faz:NoSchedule", "faz=baz:NoSchedule", "foo:PreferNoSchedule",
+    "foo:NoExecute", "foo=bar:NoExecute", "foo:NoExecute/10", "foo:NoExecute/0", "foo=bar:NoExecute/10",
 ]  # fmt: skip
 COVERED = {
     "*": set(NAMES),
