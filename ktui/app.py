@@ -58,6 +58,7 @@ from ktui.widgets.command_line import CommandLine
 from ktui.widgets.dialogs import Choice, Question
 
 RECONNECT_SECONDS = 0.5
+BACK, FORWARD = "back to where one came from", "to where one came back from"
 
 
 class KtuiApp(Guarded, Steered, Forwards):
@@ -103,6 +104,8 @@ class KtuiApp(Guarded, Steered, Forwards):
             tooltip="to the other of two screens",
             id="frame.other-half",
         ),
+        Binding("left_square_bracket", "go_back", "Back", show=False, id="frame.back-too", tooltip=BACK),
+        Binding("right_square_bracket", "go_forward", "Forward", show=False, id="frame.forward", tooltip=FORWARD),
         Binding("colon", "command", "Command", key_display=":", id="frame.command"),
         Binding("question_mark", "keys", "Help", key_display="?", id="frame.help"),
         Binding("n", "namespace", "Namespace", show=False, tooltip="choose a namespace", id="frame.namespace"),

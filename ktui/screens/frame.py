@@ -61,22 +61,7 @@ class FrameScreen(Guarded, Container):
         Binding("o", "sort", "Sort", show=False, id="table.sort", tooltip="sort by the next column"),
         Binding("O", "reverse", "Reverse", show=False, id="table.reverse", tooltip="reverse the order"),
         Binding("c", "copy", "Copy", show=False, id="frame.copy", tooltip="copy what is under the cursor"),
-        Binding(
-            "backspace,left_square_bracket",
-            "app.go_back",
-            "Back",
-            show=False,
-            id="frame.back",
-            tooltip="back to where one came from",
-        ),
-        Binding(
-            "right_square_bracket",
-            "app.go_forward",
-            "Forward",
-            show=False,
-            id="frame.forward",
-            tooltip="to where one came back from",
-        ),
+        Binding("backspace", "app.go_back", "Back", show=False, id="frame.back", tooltip="back to where one came from"),
         Binding("escape", "escape", "Close", show=False, id="frame.close", tooltip="leave the filter, then the detail"),
     ]
 

@@ -63,7 +63,7 @@ class Help(ModalScreen[None]):
         focused = self._about.screen.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
-        yield self._table("everywhere", {**self._screens(), **dict(self._rows(self.app.BINDINGS))})
+        yield self._table("everywhere", {**self._screens(), **dict(self._rows(self.app.BINDINGS, taken))})
         yield self._table("reading", dict(LEGEND))
         yield Text.assemble(
             ("after :  ", "bold"),

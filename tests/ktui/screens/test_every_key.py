@@ -175,6 +175,8 @@ ROWS = [
         ("colon", "get pods -o wide · apply"),
         ("question_mark", "Esc closes"),
         ("n", on(Choice)),
+        ("left_square_bracket", shows("store"), ("8",)),
+        ("right_square_bracket", shows("dashboard"), ("8", "left_square_bracket")),
         ("0", says("all namespaces"), ("colon", *"cm default", "enter")),
         ("ctrl+a", on(Choice)),
         ("f8", says("no port is forwarded")),
@@ -189,8 +191,6 @@ ROWS = [
         ("O", lambda driver: driver.app.shown.pane is not None and driver.app.shown.pane.view.descending),
         ("c", says("copied")),
         ("backspace", shows("objects"), ("1",)),
-        ("left_square_bracket", shows("objects"), ("8",)),
-        ("right_square_bracket", shows("dashboard"), ("8", "left_square_bracket")),
         ("escape", lambda driver: "kind: Pod" not in driver.picture, ("y",)),
     ),
     *rows(
