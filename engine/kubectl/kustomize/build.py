@@ -6,15 +6,13 @@ Source of the behaviour: kustomize api/krusty/kustomizer.go and api/internal/tar
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import VERSION, content, hashing, ordering, references, variables
 from engine.kubectl.kustomize.builtin_fields import METADATA_LABELS
-from engine.kubectl.kustomize.errors import BuildError, within
 from engine.kubectl.kustomize.kustomization import read
-from engine.kubectl.kustomize.loader import Loader, folder
+from engine.kubectl.kustomize.loader import Loader, base
 from engine.kubectl.kustomize.target import Target
 
 LOCAL = "config.kubernetes.io/local-config"
@@ -32,7 +30,7 @@ def build(
 
     `warn` is told of fields that are old, `log` of what upstream writes into its log, with the place that it does at.
     """
-    loader = Loader(_root(path), restricted=restricted)
+    loader = Loader(base(path), restricted=restricted)
     kustomization = read(loader)
     target = Target(loader, kustomization, warn=warn)
     made = target.accumulate()
@@ -46,14 +44,6 @@ def build(
         label = {"app.kubernetes.io/managed-by": f"kustomize-{VERSION}"}
         content.add_texts(made.resources, label, METADATA_LABELS)
     return [resource.obj for resource in made.resources]
-
-
-def _root(path: str) -> Path:
-    with within("must build at directory"):
-        if Path(path).is_file():
-            raise BuildError(f"'{path}': file is not directory")
-        with within("not a valid directory"):
-            return folder(path)
 
 
 def text(objects: list[dict[str, Any]]) -> str:

@@ -82,7 +82,7 @@ NAMESPACE = [
 NAME = [_spec("metadata/name")]
 REPLICAS = [
     _spec("spec/replicas", kind, create=True)
-    for kind in ("Deployment", "ReplicationController", "ReplicaSet", "StatefulSet")
+    for kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 ]
 IMAGES = [
     _spec(f"{pod}/{path}", create=True)

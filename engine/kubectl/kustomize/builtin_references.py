@@ -93,7 +93,6 @@ REFERENCES: list[tuple[Gvk, list[FieldSpec]]] = [
             ("spec/service/name", "APIService", "apiregistration.k8s.io"),
             ("webhooks/clientConfig/service", "ValidatingWebhookConfiguration", _HOOKS),
             ("webhooks/clientConfig/service", "MutatingWebhookConfiguration", _HOOKS),
-            ("spec/rules/backendRefs/name", "HTTPRoute", ""),
         ),
     ),
     (Gvk(_RBAC, "", "Role"), _at(("roleRef/name", "RoleBinding", _RBAC))),

@@ -75,35 +75,35 @@ _SCALARS: dict[str, tuple[type, ...]] = {
 
 def decoded(value: Any, go_type: str, *, strict: bool = True) -> Any:
     """A value with its fields under their own names. Raises BuildError. `strict` refuses unknown fields."""
-    return _Decoder(strict).value(value, go_type, "")
+    return _Decoder(strict).value(value, go_type, "", "")
 
 
 class _Decoder:
     def __init__(self, strict: bool) -> None:
         self._strict = strict
 
-    def value(self, value: Any, go_type: str, path: str) -> Any:
+    def value(self, value: Any, go_type: str, owner: str, path: str) -> Any:
         if value is None or go_type == ANY:
             return value
         if go_type.startswith("[]"):
             if not isinstance(value, list):
-                raise _mismatch(value, go_type, path)
-            return [self.value(item, go_type[2:], path) for item in value]
+                raise _mismatch(value, go_type, owner, path)
+            return [self.value(item, go_type[2:], owner, path) for item in value]
         if go_type.startswith("map["):
             if not isinstance(value, dict):
-                raise _mismatch(value, go_type, path)
+                raise _mismatch(value, go_type, owner, path)
             inner = go_type.partition("]")[2]
-            return {key: self.value(item, inner, path) for key, item in value.items()}
+            return {key: self.value(item, inner, owner, path) for key, item in value.items()}
         if go_type in STRUCTS:
-            return self._struct(value, go_type, path)
+            return self._struct(value, go_type, owner, path)
         fits = isinstance(value, _SCALARS[go_type]) and (go_type == "bool" or not isinstance(value, bool))
         if not fits:
-            raise _mismatch(value, "string" if _SCALARS[go_type] == (str,) else go_type, path)
+            raise _mismatch(value, "string" if _SCALARS[go_type] == (str,) else go_type, owner, path)
         return value
 
-    def _struct(self, value: Any, go_type: str, path: str) -> dict[str, Any]:
+    def _struct(self, value: Any, go_type: str, owner: str, path: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise _mismatch(value, go_type.removeprefix("*"), path)
+            raise _mismatch(value, go_type.removeprefix("*"), owner, path)
         known = {name.lower(): name for name in STRUCTS[go_type]}
         result: dict[str, Any] = {}
         # Fields come in the order of their names: the YAML has become JSON before.
@@ -113,14 +113,15 @@ class _Decoder:
                 if self._strict:
                     raise BuildError(f'json: unknown field "{key}"')
                 continue
-            owner = path or go_type.rpartition(".")[2]
-            result[name] = self.value(value[key], STRUCTS[go_type][name], f"{owner}.{name}")
+            inner, mine = STRUCTS[go_type][name], go_type.rpartition(".")[2]
+            result[name] = self.value(value[key], inner, mine, f"{path}.{name}" if path else name)
         return {name: item for name, item in result.items() if item is not None}
 
 
-def _mismatch(value: Any, go_type: str, path: str) -> BuildError:
+def _mismatch(value: Any, go_type: str, owner: str, path: str) -> BuildError:
+    """Go names the struct that has the field, and the way to it."""
     words = {dict: "object", list: "array", str: "string", bool: "bool"}
     what = words.get(type(value), "number")
     if not path:
         return BuildError(f"json: cannot unmarshal {what} into Go value of type {go_type}")
-    return BuildError(f"json: cannot unmarshal {what} into Go struct field {path} of type {go_type}")
+    return BuildError(f"json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {go_type}")

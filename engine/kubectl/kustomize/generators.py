@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from engine.api.validation.text import env_file_key
 from engine.kubectl.kustomize.errors import BuildError, within
 from engine.kubectl.kustomize.loader import Loader
 from engine.kubectl.kustomize.resource import Resource
@@ -31,7 +30,7 @@ def generate(loader: Loader, kind: str, entry: dict[str, Any], general: dict[str
         metadata["namespace"] = entry["namespace"]
     data = _data(loader, kind, entry)
     if kind == "Secret":
-        _fill(obj, "data", {key: lines_of_base64(value) for key, value in data.items()})
+        obj["data"] = {key: lines_of_base64(data[key]) for key in sorted(data)}
     else:
         texts = {key: text for key, value in data.items() if (text := _text(value)) is not None}
         _fill(obj, "data", texts)
@@ -65,12 +64,12 @@ def _data(loader: Loader, kind: str, entry: dict[str, Any]) -> dict[str, bytes]:
     envs = [*(entry.get("envs") or ()), *([entry["env"]] if entry.get("env") else ())]
     literals, files = list(entry.get("literals") or ()), list(entry.get("files") or ())
     pairs: list[tuple[str, bytes]] = []
-    with within(f"env source files: [{' '.join(envs)}]"):
+    with within("loading KV pairs"), within(f"env source files: [{' '.join(envs)}]"):
         for path in envs:
             pairs += _variables(loader.read(path))
-    with within(f"literal sources [{' '.join(literals)}]"):
+    with within("loading KV pairs"), within(f"literal sources [{' '.join(literals)}]"):
         pairs += [_literal(source) for source in literals]
-    with within(f"file sources: [{' '.join(files)}]"):
+    with within("loading KV pairs"), within(f"file sources: [{' '.join(files)}]"):
         pairs += [_file(loader, source) for source in files]
     data: dict[str, bytes] = {}
     for key, value in pairs:
@@ -94,8 +93,6 @@ def _variables(content: bytes) -> list[tuple[str, bytes]]:
         if not line or line.startswith("#"):
             continue
         key, _, value = line.partition("=")
-        if problems := env_file_key(key):
-            raise BuildError(f'"{key}" is not a valid key name: {";".join(problems)}')
         found.append((key, value.encode()))
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine.kubectl.kustomize.errors import BuildError
+from engine.kubectl.kustomize.errors import BuildError, within
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -27,7 +27,7 @@ class Loader:
             raise BuildError("new root cannot be empty")
         if os.path.isabs(path):
             raise BuildError(f"new root '{path}' cannot be absolute")
-        root = folder(str(self.root / path), shown=os.path.normpath(self.root / path))
+        root = base(os.path.normpath(self.root / path))
         self._refuse_circle(root)
         return Loader(root, restricted=self._restricted, above=self)
 
@@ -47,6 +47,8 @@ class Loader:
             self._require_inside(place)
         try:
             return Path(place).read_bytes()
+        except FileNotFoundError as error:
+            raise _missing(place, error) from error
         except OSError as error:
             verb = "read" if isinstance(error, IsADirectoryError) else "open"
             raise BuildError(f"{verb} {place}: {_reason(error)}") from error
@@ -62,22 +64,22 @@ class Loader:
             raise BuildError(f"security; file '{place}' is not in or below '{self.root}'")
 
 
-def folder(path: str, *, shown: str = "") -> Path:
-    """A folder by its real path. Raises BuildError in the words of filesys.CleanedAbs."""
-    if not path:
-        raise BuildError("loader root cannot be empty")
-    shown = shown or path
-    absolute = os.path.abspath(path)
-    try:
-        real = Path(absolute).resolve(strict=True)
-    except OSError as error:
-        missing = _first_missing(absolute)
-        raise BuildError(f"evalsymlink failure on '{path}' : lstat {missing}: {_reason(error)}") from error
-    if not real.is_dir():
-        raise BuildError(
-            f"file is not directory: got file '{real.name}', but '{shown}' must be a directory to be a root"
-        )
-    return real
+def base(path: str) -> Path:
+    """A folder to build, by its real path. Raises BuildError in the words of filesys.ConfirmDir."""
+    with within("must build at directory"):
+        if not path:
+            raise BuildError("loader root cannot be empty")
+        if os.path.isfile(path):
+            raise BuildError(f"'{path}': file is not directory")
+        try:
+            return Path(os.path.abspath(path)).resolve(strict=True)
+        except OSError as error:
+            raise BuildError(f"not a valid directory: {_missing(path, error)}") from error
+
+
+def _missing(path: str, error: OSError) -> BuildError:
+    missing = _first_missing(os.path.abspath(path))
+    return BuildError(f"evalsymlink failure on '{path}' : lstat {missing}: {_reason(error)}")
 
 
 def _first_missing(path: str) -> str:

@@ -18,7 +18,7 @@ def values(text: str) -> list[Any]:
     for document in _SEPARATOR.split(text.replace("\r\n", "\n").removeprefix("\ufeff")):
         if document.strip():
             value = load(document, scalars=resolve_v3)
-            if value is not None and value != {}:
+            if value not in (None, {}, []):
                 found.append(value)
     return found
 
@@ -58,8 +58,6 @@ def _checked(value: Any) -> dict[str, Any]:
         raise BuildError(f"missing kind in object {_meta_text(value)}")
     if not named and not is_list:
         raise BuildError(f"missing metadata.name in object {_meta_text(value)}")
-    if (path := _empty_item(value)) is not None:
-        raise BuildError(f"empty item at {path} in object {_meta_text(value)}")
     return value
 
 
@@ -74,21 +72,6 @@ def _meta_text(value: dict[str, Any]) -> str:
 def _map_text(value: Any) -> str:
     pairs = value.items() if isinstance(value, dict) else ()
     return f"map[{' '.join(f'{key}:{item}' for key, item in sorted(pairs))}]"
-
-
-def _empty_item(value: Any, path: str = "") -> str | None:
-    """The way to a list's item that is null."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if (found := _empty_item(item, f"{path}/{key}")) is not None:
-                return found
-    if isinstance(value, list):
-        for item in value:
-            if item is None:
-                return path
-            if (found := _empty_item(item, path)) is not None:
-                return found
-    return None
 
 
 def _go_type(value: Any) -> str:

@@ -13,7 +13,7 @@ from engine.api.errors import ApiError
 from engine.api.patch import json_patch
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import manifests
-from engine.kubectl.kustomize.errors import BuildError
+from engine.kubectl.kustomize.errors import BuildError, quoted, within
 from engine.kubectl.kustomize.loader import Loader
 from engine.kubectl.kustomize.merging import merge
 from engine.kubectl.kustomize.resource import Resource, copied
@@ -42,18 +42,23 @@ class Patch:
     """An entry of `patches`. Raises BuildError where it is none."""
 
     def __init__(self, loader: Loader, entry: dict[str, Any]) -> None:
-        text, path = str(entry.get("patch") or "").strip(), str(entry.get("path") or "")
+        self._target = Selector.read(entry["target"]) if entry.get("target") else None
+        self._options: dict[str, bool] = entry.get("options") or {}
         shown = yaml.dump(_shown(entry))
+        with within(f"trouble configuring builtin PatchTransformer with config: `\n{shown}`"):
+            self._read(loader, entry, shown)
+
+    def _read(self, loader: Loader, entry: dict[str, Any], shown: str) -> None:
+        text, path = str(entry.get("patch") or "").strip(), str(entry.get("path") or "")
         if not text and not path:
             raise BuildError(f"must specify one of patch and path in\n{shown}")
         if text and path:
             raise BuildError(f"patch and path can't be set at the same time\n{shown}")
+        self._source = f"[path: {quoted(path)}]" if path else f"[patch: {quoted(text)}]"
         if path:
-            text = loader.read(path).decode("utf-8", "replace")
-        self._text = text
-        self._target = Selector.read(entry["target"]) if entry.get("target") else None
-        self._options: dict[str, bool] = entry.get("options") or {}
-        self._merges, self._operations = _read(text, path)
+            with within(f"failed to get the patch file from path({path})"):
+                text = loader.read(path).decode("utf-8", "replace")
+        self._merges, self._operations = _parsed(text, self._source)
 
     def apply(self, resources: Resources) -> None:
         if self._operations is None:
@@ -61,14 +66,16 @@ class Patch:
                 self._merge(patch, resources)
             return
         if self._target is None:
-            raise BuildError(f"must specify a target for JSON patch {self._text}")
+            raise BuildError(f"must specify a target for JSON patch {self._source}")
         for resource in self._target.select(resources):
             resource.remember()
             resource.obj = operate(resource.obj, self._operations)
 
     def _merge(self, patch: Resource, resources: Resources) -> None:
         if self._target is None:
-            merge_into(resources.one(patch.original_id), patch, self._options)
+            with within(f'no resource matches strategic merge patch "{patch.original_id}"'):
+                resource = resources.one(patch.original_id)
+            merge_into(resource, patch, self._options)
             return
         for resource in self._target.select(resources):
             fitting = Resource(copied(patch.obj))
@@ -82,7 +89,7 @@ def _shown(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if value}
 
 
-def _read(text: str, path: str) -> tuple[list[Resource], list[Any] | None]:
+def _parsed(text: str, source: str) -> tuple[list[Resource], list[Any] | None]:
     """The strategic merge patches of a text, or the operations of a JSON patch."""
     problem = ""
     merges: list[Resource] = []
@@ -91,10 +98,12 @@ def _read(text: str, path: str) -> tuple[list[Resource], list[Any] | None]:
     except BuildError as error:
         problem = str(error)
     operations = _operations(text)
-    if operations is None and (problem or not merges):
-        raise BuildError(f"unable to parse SM or JSON patch from [{text}]")
-    if operations is not None and merges and not problem:
-        raise BuildError(f"illegally qualifies as both an SM and JSON patch: [{text}]")
+    if not operations and not problem:
+        return merges, None
+    if operations is None:
+        raise BuildError(f"unable to parse SM or JSON patch from {source}")
+    if merges:
+        raise BuildError(f"illegally qualifies as both an SM and JSON patch: {source}")
     return merges, operations
 
 

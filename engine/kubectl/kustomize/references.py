@@ -140,7 +140,7 @@ class _Fixer:
 def _too_many(referrer: Resource, found: list[Resource]) -> str:
     ids = ", ".join(str(other.id) for other in found)
     lines = [f" found multiple possible referrals: {ids}", "", "**** Too many possible referral targets to referrer:"]
-    lines.append(written(referrer.obj))
+    lines.append(written(referrer.with_history))
     for index, other in enumerate(found):
-        lines.append(f"--- possible referral {index}:\n{written(other.obj)}")
+        lines.append(f"--- possible referral {index}:\n{written(other.with_history)}")
     return "\n".join(lines)

@@ -71,7 +71,7 @@ def set_namespace(
             change(resource, spec, put, new=str)
         same = [other for other in resources if other.id.equals(resource.id)]
         if len(same) != 1:
-            shown = " ".join(written(other.obj) for other in same)
+            shown = " ".join(written(other.with_history) for other in same)
             raise BuildError(f"namespace transformation produces ID conflict: [{shown}]")
 
 

@@ -62,6 +62,18 @@ class Resource:
             metadata.pop(field, None)
 
     @property
+    def with_history(self) -> dict[str, Any]:
+        """The object as error texts show it, with what upstream keeps in annotations."""
+        spaces, names, kinds = zip(*self.earlier, strict=True) if self.earlier else ((), (), ())
+        kept = {
+            "prefixes": self.prefixes, "suffixes": self.suffixes, "previousKinds": kinds, "previousNames": names,
+            "previousNamespaces": spaces,
+        }  # fmt: skip
+        history = {f"internal.config.kubernetes.io/{key}": ",".join(values) for key, values in kept.items() if values}
+        annotations = {**self.texts("annotations"), **history}
+        return {**self.obj, "metadata": {**self.metadata, **({"annotations": annotations} if annotations else {})}}
+
+    @property
     def needs_hash(self) -> bool:
         return self.hashed or self.texts("annotations").get(NEEDS_HASH) == "enabled"
 

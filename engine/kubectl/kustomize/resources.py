@@ -54,7 +54,10 @@ class Resources:
             raise BuildError(f"found multiple objects {found} that could accept merge of {wanted}")
         old = found[0]
         if resource.behavior not in ("merge", "replace"):
-            raise BuildError(f"id {wanted.go_text} exists; behavior must be merge or replace")
+            raise BuildError(
+                f"id {wanted.go_text} exists; can not use behavior: '{resource.behavior}', "
+                "behavior must be merge or replace"
+            )
         _inherit(resource, old)
         self.all[self.all.index(old)] = resource
 

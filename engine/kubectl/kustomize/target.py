@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from engine.kubectl import yaml
 from engine.kubectl.kustomize import content, generators, manifests, patches, renaming, replacements, variables
 from engine.kubectl.kustomize.configuration import Configuration
-from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError, within
+from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError, quoted, within
 from engine.kubectl.kustomize.kustomization import COMPONENT, Kustomization, read
 from engine.kubectl.kustomize.loader import Loader
 from engine.kubectl.kustomize.resources import Resources
@@ -56,7 +57,7 @@ class Target:
                 made = self._component(made, str(path))
         self._transform(made)
         found = [Variable.read(value) for value in kustomization.list("vars")]
-        with within(f"merging vars {found}"):
+        with within(f"merging vars [{' '.join(variable.given for variable in found)}]"):
             made.variables = variables.added(made.variables, found, made.resources)
         return made
 
@@ -97,7 +98,7 @@ class Target:
         try:
             loader = self._loader.open(path)
         except BuildError as error:
-            raise BuildError(f"loader.New {_quoted(str(error))}") from error
+            raise BuildError(f"loader.New {quoted(str(error))}") from error
         try:
             with within(f"couldn't make target for path '{loader.root}'"):
                 kustomization = read(loader)
@@ -106,20 +107,23 @@ class Target:
             with within(f"recursed accumulation of path '{loader.root}'"):
                 return Target(loader, kustomization, warn=self._warn).accumulate(made)
         except BuildError as error:
-            raise BuildError(f"accumulateDirectory: {_quoted(str(error))}") from error
+            raise BuildError(f"accumulateDirectory: {quoted(str(error))}") from error
 
     # -- what is made
 
     def _generate(self, made: Accumulated) -> None:
         kustomization = self._kustomization
         general = kustomization.map("generatorOptions")
-        if kustomization.list("helmCharts"):
-            raise BuildError("trouble configuring builtin HelmChartInflationGenerator: must specify --enable-helm")
         for kind, name in (("ConfigMap", "configMapGenerator"), ("Secret", "secretGenerator")):
             for entry in kustomization.list(name):
                 resource = generators.generate(self._loader, kind, entry, general)
                 with within("merging from generator"):
                     made.resources.absorb(resource)
+        for chart in kustomization.list("helmCharts"):
+            raise BuildError(
+                "trouble configuring builtin HelmChartInflationGenerator with config: "
+                f"`\n{yaml.dump(chart)}`: must specify --enable-helm"
+            )
 
     # -- what is changed
 
@@ -161,9 +165,3 @@ class Target:
         common = self._kustomization.map("commonLabels")
         steps.append(lambda: content.add_texts(resources, common, specs["commonLabels"]))
         return steps
-
-
-def _quoted(text: str) -> str:
-    """As Go's %q."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{escaped}"'

@@ -23,6 +23,11 @@ class Variable:
     name: str
     id: Id
     path: str
+    given: str  # as error texts show what the kustomization says
+
+    @property
+    def shown(self) -> str:
+        return f"{{{self.name} {self.id.gvk} {{{self.path}}}}}"
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Variable:
@@ -31,7 +36,9 @@ class Variable:
         gvk = Gvk(str(ref.get("group") or group), str(ref.get("version") or version), str(ref.get("kind") or ""))
         id_ = Id(gvk, str(ref.get("name") or ""), str(ref.get("namespace") or ""))
         path = str((value.get("fieldref") or {}).get("fieldPath") or "metadata.name")
-        return cls(str(value.get("name") or ""), id_, path)
+        name, stated = str(value.get("name") or ""), str((value.get("fieldref") or {}).get("fieldPath") or "")
+        plain = Gvk(str(ref.get("group") or ""), str(ref.get("version") or ""), gvk.kind)
+        return cls(name, id_, path, f"{{{name} {plain} {{{stated}}}}}")
 
 
 def added(known: list[Variable], more: list[Variable], resources: Resources) -> list[Variable]:
@@ -90,7 +97,7 @@ def _value(resources: Resources, variable: Variable) -> Any:
     if len(found) > 1:
         raise BuildError(f"found {len(found)} resId matches for var {variable.name} (unable to disambiguate)")
     if not found:
-        raise BuildError(f"var '{variable.name}' cannot be mapped to a field in the set of known resources")
+        raise BuildError(f"var '{variable.shown}' cannot be mapped to a field in the set of known resources")
     node: Any = found[0].obj
     for step in re.findall(r"[^.\[\]]+", variable.path):
         if isinstance(node, list) and step.isdigit() and int(step) < len(node):
@@ -98,5 +105,5 @@ def _value(resources: Resources, variable: Variable) -> Any:
         elif isinstance(node, dict) and step in node:
             node = node[step]
         else:
-            raise BuildError(f"field specified in var '{variable.name}' not found in corresponding resource")
+            raise BuildError(f"field specified in var '{variable.shown}' not found in corresponding resource")
     return node
