@@ -24,6 +24,8 @@ _BY_MESSAGE: dict[str, type[StoreError]] = {
     "etcdserver: request is too large": RequestTooLargeError,
 }
 _AWAY = (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED, StatusCode.CANCELLED)
+# What gRPC's asyncio says, as INTERNAL, of a stream whose connection was lost as it was written to.
+_BROKEN = "Internal error from Core"
 
 
 def translated(error: AioRpcError, endpoint: str) -> StoreError:
@@ -35,7 +37,7 @@ def translated(error: AioRpcError, endpoint: str) -> StoreError:
         return _BY_MESSAGE[message]()
     if error.code() == StatusCode.RESOURCE_EXHAUSTED and "larger than max" in message:
         return RequestTooLargeError()
-    if error.code() in _AWAY:
+    if error.code() in _AWAY or message == _BROKEN:
         return StoreUnavailableError(message if message.startswith("etcdserver: ") else _unreachable(error, endpoint))
     return StoreError(message or f"etcdserver: {error.code().name.lower()}")
 
@@ -62,4 +64,4 @@ def never_sent(error: AioRpcError) -> bool:
 
 def may_be_elsewhere(error: AioRpcError) -> bool:
     """Whether another endpoint may do better."""
-    return error.code() in (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED)
+    return error.code() in (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED) or error.details() == _BROKEN
