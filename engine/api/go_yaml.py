@@ -49,14 +49,14 @@ class _Parser(yaml.CSafeLoader):
 
 
 def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) -> Any:
-    """The JSON value of one YAML document. Raises YamlError in go-yaml's words.
+    """The JSON value of a YAML document, the first one of several. Raises YamlError in go-yaml's words.
 
     `scalars` says what a plain scalar stands for, if not what go-yaml v2 takes it for (`resolve_v3`).
     """
     text = document if isinstance(document, str) else document.decode("utf-8", "replace")
     try:
         parser = _Parser(document)
-        node = parser.get_single_node()
+        node = parser.get_node() if parser.check_node() else None
     except yaml.MarkedYAMLError as error:
         raise _converted(error, text) from error
     except yaml.reader.ReaderError as error:

@@ -11,8 +11,8 @@ CONVERTING = "error converting YAML to JSON: "
 
 
 def twice_in_yaml(text: str | bytes) -> list[str]:
-    """Where keys of a sound document come again: `line 3: key "a" already set in map`."""
-    root = yaml.compose(text, yaml.CSafeLoader)
+    """Where keys of a sound document (the first one of several) come again: `line 3: key "a" already set in map`."""
+    root = next(yaml.compose_all(text, yaml.CSafeLoader), None)
     return list(_twice(root)) if root is not None else []
 
 

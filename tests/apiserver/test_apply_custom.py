@@ -162,3 +162,13 @@ async def test_the_status_is_owned_apart(client: Client) -> None:
     )
     assert (reported["spec"], owners(reported)["reporter"]) == ({"replicas": 1}, {"f:status": {}})
     assert "labels" not in reported["metadata"]
+
+
+async def test_true_is_not_1(client: Client) -> None:
+    await define(client, ANY)
+    made = await apply(client, cron_tab(free=1))
+    same = await merge(client, {"spec": {"free": 1.0}})
+    assert same["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    changed = await merge(client, {"spec": {"free": True}})
+    assert changed["spec"]["free"] is True
+    assert list(owners(changed)) == ["updater"]

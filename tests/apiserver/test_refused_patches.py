@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, SECRETS, Object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Response
 from engine.client import Client
 from tests.apiserver.conftest import config_map
@@ -157,6 +157,10 @@ BODIES: dict[str, tuple[str, bytes, str, str]] = {
         "of type map[string]interface {}",
     ),
     "an applied object without a type": (APPLY_PATCH, b"{}", "Warn", "invalid object type: /, Kind="),
+    "nothing is applied": (APPLY_PATCH, b"", "Warn", "invalid object type: /, Kind="),
+    "an applied object with a number for its version": (
+        APPLY_PATCH, b"apiVersion: 1\nkind: ConfigMap\n", "Warn", "invalid object type: /, Kind=ConfigMap"
+    ),
     "an applied object that has a key twice": (
         APPLY_PATCH,
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: x\n  a: z\n",
@@ -183,6 +187,66 @@ async def test_bodies_that_are_no_patch(client: Client, name: str) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     response = await send(client, content_type, body, validation)
     assert (response.status, response.body["message"]) == (400, message)
+
+
+NO_OBJECT = r"""struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"""
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "validation", "kind"),
+    [
+        (JSON_PATCH, b'[{"op":"replace","path":"","value":[]}]', "Warn", "array"),
+        (MERGE_PATCH, b"[{}]", "Ignore", "array"),
+        (MERGE_PATCH, b'"x"', "Ignore", "string"),
+    ],
+)
+async def test_a_patch_that_leaves_no_object(
+    client: Client, content_type: str, body: bytes, validation: str, kind: str
+) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    response = await send(client, content_type, body, validation)
+    assert (response.status, response.body["reason"]) == (422, "Invalid")
+    assert response.body["details"]["causes"][0]["message"].endswith(
+        f"json parse error: json: cannot unmarshal {kind} into Go value of type {NO_OBJECT}"
+    )
+
+
+UNFIT: dict[str, tuple[Object, str]] = {
+    "no base64": (
+        {"data": {"a": "!!"}, "kind": "Secret", "apiVersion": "v1"},
+        "(/web; /v1, Kind=Secret) to proper version: unable to convert unstructured object to /v1, Kind=Secret: error "
+        "decoding from json: illegal base64 data at input byte 0",
+    ),
+    "half a number": (
+        {"spec": {"replicas": 1.5}, "kind": "Deployment", "apiVersion": "apps/v1"},
+        "(/web; apps/v1, Kind=Deployment) to proper version: unable to convert unstructured object to apps/v1, "
+        "Kind=Deployment: cannot convert float64 to int32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+async def test_what_is_applied_must_make_an_object(client: Client, name: str) -> None:
+    fields, why = UNFIT[name]
+    sent = {**fields, "metadata": {"name": "web"}}
+    gvr = {"Secret": SECRETS, "Deployment": DEPLOYMENTS}[sent["kind"]]
+    with pytest.raises(ApiError) as caught:
+        await client.patch(gvr, "web", sent, namespace="default", content_type=APPLY_PATCH, field_manager="me")
+    assert (caught.value.code, caught.value.message) == (500, f"failed to convert new object {why}")
+
+
+async def test_of_several_documents_the_first_is_applied(client: Client) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: b}\n---\na: b\na: c\n"
+    made = await send(client, APPLY_PATCH, body, "Strict")
+    assert (made.status, made.body["data"]) == (201, {"a": "b"})
+
+
+async def test_metadata_that_is_none(client: Client) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: [1]\n"
+    refused = await send(client, APPLY_PATCH, body, "Warn")
+    assert (refused.status, refused.body["message"]) == (
+        500, "failed to create typed patch object (/; /v1, Kind=ConfigMap): .metadata: expected map, got &{[1]}"
+    )  # fmt: skip
 
 
 TWICE: dict[str, tuple[str, bytes, list[str]]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from engine.api.apply.checking import check_applied
+from engine.api.apply.checking import check_applied, named
 from engine.api.apply.conflicts import conflict_error
 from engine.api.apply.field_sets import FieldSet, difference, intersection, union
 from engine.api.apply.field_types import field_type
@@ -37,10 +37,11 @@ from engine.api.apply.reconciling import reconciled
 from engine.api.apply.reset_fields import without
 from engine.api.apply.scope import Difference, Schemas, Scope, Scopes
 from engine.api.errors import bad_request
+from engine.api.patch.merge_patch import same
 from engine.api.schema import Schema
 from engine.api.types import Object
 
-__all__ = ["apply", "entries_error", "track_update", "well_formed"]
+__all__ = ["apply", "entries_error", "named", "track_update", "well_formed"]
 
 
 def track_update(
@@ -95,7 +96,8 @@ def apply(
     another manager owns and that would change is a conflict. Applying what is already so gives back `live` itself.
     Raises ApiError: 409 for conflicts, 400 and 500 for a configuration that cannot be applied.
     """
-    if (applied.get("metadata") or {}).get("managedFields") is not None:
+    metadata = applied.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
     scopes = _scopes(applied, schema, schemas, api_version, subresource)
     kind = scopes.own.kind
@@ -180,7 +182,7 @@ class _Application:
         if self._last is not None and scopes.of(self._last.api_version) is not None:
             self.result = pruned(scopes, self.result, self._last, self._fields, list(self._others.values()))
         self._difference = Difference(scopes, live, self.result)
-        self._same = live is not None and live == self.result
+        self._same = live is not None and (live is self.result or same(live, self.result))
 
     @property
     def conflicts(self) -> dict[Identity, FieldSet]:

@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 def check_applied(kind: FieldType, applied: Object) -> None:
     """Raises ApiError 500, as upstream does, naming every field that does not fit."""
     if text := misfits(kind, applied):
-        raise ApiError(500, "", f"failed to create typed patch object ({_identity(applied)}): {text}")
+        raise ApiError(500, "", f"failed to create typed patch object ({named(applied)}): {text}")
 
 
 def misfits(kind: FieldType, value: Any) -> str:
@@ -32,12 +32,14 @@ def misfits(kind: FieldType, value: Any) -> str:
     return "\n".join(["errors:", *(f"  {error}" for error in errors)]) if len(errors) > 1 else "".join(errors)
 
 
-def _identity(applied: Object) -> str:
-    metadata = applied.get("metadata") or {}
+def named(applied: Object) -> str:
+    """A configuration as errors name it: of metadata that is none there is nothing to tell."""
+    metadata = applied.get("metadata")
+    found = metadata if isinstance(metadata, dict) else {}
     group_version = applied.get("apiVersion", "")
     if "/" not in group_version:
         group_version = f"/{group_version}"
-    name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    name = "/".join(text if isinstance(text := found.get(key), str) else "" for key in ("namespace", "name"))
     return f"{name}; {group_version}, Kind={applied.get('kind', '')}"
 
 

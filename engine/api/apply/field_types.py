@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, in_order
+from engine.api.patch.merge_patch import same
 from engine.api.schema import Schema
 
 # The default of a list's key that elements may leave out (upstream's schema markers, which the published one lacks).
@@ -82,10 +83,11 @@ class FieldType:
 class MapType(FieldType):
     """A struct with known fields, a map with any keys, or both."""
 
-    __slots__ = ("_fields", "_values")
+    __slots__ = ("_fields", "_told", "_values")
 
     def __init__(self, schema: Schema | None) -> None:
         super().__init__(schema)
+        self._told = schema is not None and schema.fixed  # what type every value has, so that none is true or 1
         self._fields: dict[str, tuple[str, FieldType, bool]] = {}
         self._values: FieldType | None = None
 
@@ -152,7 +154,7 @@ class MapType(FieldType):
                 changed[step] = below.whole(value)
                 continue
             before = old[key]
-            if before is value or before == value:
+            if before is value or (before == value and (self._told or same(before, value))):
                 continue
             step, below, _ = self.field(key)
             _note(step, below.changes(before, value), changed, removed)

@@ -3,8 +3,8 @@
 All are pure: what they are given is never changed. Server-side apply, the fourth kind, is `engine.api.apply`.
 """
 
-from engine.api.patch.json_patch import json_patch
-from engine.api.patch.merge_patch import merge_patch, three_way_merge_patch, two_way_merge_patch
+from engine.api.patch.json_patch import json_patch, json_patched
+from engine.api.patch.merge_patch import merge_patch, merge_patched, three_way_merge_patch, two_way_merge_patch
 from engine.api.patch.strategic_diff import (
     PatchConflictError,
     PreconditionFailedError,
@@ -19,8 +19,10 @@ __all__ = [
     "PatchConflictError",
     "PreconditionFailedError",
     "json_patch",
+    "json_patched",
     "key_unchanged",
     "merge_patch",
+    "merge_patched",
     "metadata_key_unchanged",
     "strategic_merge_patch",
     "three_way_merge_patch",

@@ -36,7 +36,15 @@ _NOWHERE = "missing value"
 
 
 def json_patch(obj: Object, patch: Any) -> Object:
-    """The object with all operations applied, in order; none of them if one fails.
+    """The object with all operations applied. Raises ApiError as `json_patched`, and 422 for what is none any more."""
+    document = json_patched(obj, patch)
+    if not isinstance(document, dict):
+        raise unprocessable()
+    return document
+
+
+def json_patched(obj: Object, patch: Any) -> Any:
+    """What all operations, in order, make of the object; none of them if one fails. It may be a list in its place.
 
     Raises ApiError: 400 for what is no patch, 413 for too many operations, 422 for one that cannot be applied.
     """
@@ -62,8 +70,6 @@ def json_patch(obj: Object, patch: Any) -> Object:
             document = _apply(document, operation)
     except _Failed as failure:
         raise unprocessable() from failure
-    if not isinstance(document, dict):
-        raise unprocessable()
     return document
 
 

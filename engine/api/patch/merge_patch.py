@@ -22,6 +22,11 @@ def merge_patch(obj: Object, patch: Any) -> Object:
     return _merge(orjson.loads(orjson.dumps(obj)), orjson.loads(orjson.dumps(patch)))
 
 
+def merge_patched(obj: Object, patch: Any) -> Any:
+    """What a patch makes of the object, also one that is no map: then it is what comes out. Raises ApiError 400."""
+    return merge_patch(obj, patch) if patch is None or isinstance(patch, dict) else _pruned(patch)
+
+
 def _merge(target: Object, patch: Object) -> Object:
     """Both are ours to change."""
     for key, value in patch.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.errors import ApiError, already_exists, bad_request, conflict
+from engine.api.patch.merge_patch import same
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.request_info import RequestInfo
@@ -120,7 +121,9 @@ def same_but_revision(new: Object, old: Object) -> bool:
     mine, theirs = new["metadata"], old["metadata"]
     if _timeless(mine.get("managedFields")) != _timeless(theirs.get("managedFields")):
         return False
-    return _others(mine) == _others(theirs)
+    return _others(mine) == _others(theirs) and all(
+        same(value, old[field]) for field, value in new.items() if field != "metadata"
+    )
 
 
 def _timeless(managers: Any) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.api.apply import apply
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, not_found
-from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
+from engine.api.patch import json_patched, merge_patch, merge_patched, strategic_merge_patch
 from engine.api.patch.merge_patch import not_a_map
 from engine.api.types import GVK, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -25,7 +25,7 @@ from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch_body import PatchBody, read_patch
-from engine.apiserver.registry.refused_patch import refused_patch
+from engine.apiserver.registry.refused_patch import refused_apply, refused_patch, refused_value
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
@@ -43,7 +43,7 @@ class Patcher:
         kind = media_type(call.request)
         if kind == APPLY_PATCH:
             return await self._apply(call, facet, options)
-        change = self._change(call, facet, kind)
+        change = self._change(call, facet, kind, options.validation)
         sent: list[PatchBody] = []  # read when there is an object to patch, and once
 
         def transform(old: Object) -> Object:
@@ -52,6 +52,8 @@ class Patcher:
             patch = sent[0]
             live = (facet.start or facet.show)(old)
             patched = change(live, patch.value)
+            if not isinstance(patched, dict):
+                raise refused_value(patched)
             if kind == STRATEGIC_PATCH:  # made of fields alone: the type is that of the path
                 patched = {**patched, "apiVersion": facet.gvk.api_version, "kind": facet.gvk.kind}
             try:
@@ -65,12 +67,12 @@ class Patcher:
         tracked = facet.gvk != call.gvr_resource.gvk
         return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=tracked)
 
-    def _change(self, call: Call, facet: Facet, kind: str) -> Callable[[Object, Any], Any]:
+    def _change(self, call: Call, facet: Facet, kind: str, validation: str) -> Callable[[Object, Any], Any]:
         """What a patch of this kind makes of an object."""
         if kind == JSON_PATCH:
-            return json_patch
+            return json_patched
         if kind == MERGE_PATCH:
-            return merge_patch
+            return merge_patched if validation == "Ignore" else merge_patch
         if kind == STRATEGIC_PATCH and not call.gvr_resource.custom:
             schema = self._backend.definitions.kind(facet.gvk)
             return lambda obj, patch: strategic_merge_patch(obj, patch, schema)
@@ -103,7 +105,7 @@ class Patcher:
         def transform(old: Object) -> Object:
             merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options)
             _check_twice(call, options.validation)
-            view = self._decoded(call, facet.gvk, merged, options)
+            view = self._restored(call, facet.gvk, merged, applied, options)
             # That of the configuration, if it has one: what is merged is the newest.
             version = (applied.get("metadata") or {}).get("resourceVersion")
             view["metadata"]["resourceVersion"] = version or old["metadata"]["resourceVersion"]
@@ -121,7 +123,7 @@ class Patcher:
         info = call.gvr_resource
         merged = self._merged(call, facet, None, applied, options)
         _check_twice(call, options.validation)
-        obj = self._decoded(call, info.gvk, merged, options)
+        obj = self._restored(call, info.gvk, merged, applied, options)
         if uid := obj["metadata"].get("uid"):
             raise conflict(
                 info.gvr,
@@ -130,6 +132,12 @@ class Patcher:
             )
         check_place(info, call.info, obj)
         return await self._writer.create(call, obj, options, tracked=True, by_update=True)
+
+    def _restored(self, call: Call, gvk: GVK, merged: Object, applied: Object, options: WriteOptions) -> Object:
+        try:
+            return self._decoded(call, gvk, merged, options)
+        except ApiError as error:
+            raise refused_apply(error, gvk, applied) from None
 
     def _merged(self, call: Call, facet: Facet, live: Object | None, applied: Object, options: WriteOptions) -> Object:
         schema = self._backend.definitions.kind(facet.gvk)
@@ -152,16 +160,23 @@ def _applied(call: Call, gvk: GVK) -> Object:
     """The applied configuration as it was sent: what it sets, also to nothing, is what its manager owns."""
     body = call.request.body
     value = read_yaml(body, what="error decoding YAML: ") if isinstance(body, bytes) else body
+    if value is None:
+        value = {}
     if not isinstance(value, dict):
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {not_a_map(value)}")
-    found = GVK(*_group_version(value.get("apiVersion")), str(value.get("kind") or ""))
+    found = GVK(*_group_version(_text(value.get("apiVersion"))), _text(value.get("kind")))
     if found != gvk:
         raise bad_request(f"invalid object type: {found.group}/{found.version}, Kind={found.kind}")
     return copy_object(value)
 
 
-def _group_version(api_version: Any) -> tuple[str, str]:
-    group, _, version = str(api_version or "").rpartition("/")
+def _text(value: Any) -> str:
+    """What is no text is as good as nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def _group_version(api_version: str) -> tuple[str, str]:
+    group, _, version = api_version.rpartition("/")
     return group, version
 
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import orjson
 
+from engine.api.apply import named
 from engine.api.decoders import Mismatch, json_type
 from engine.api.errors import ApiError, KindMissing, field_invalid, invalid
 from engine.api.go_fields import named_strings
+from engine.api.patch.merge_patch import json_kind
 from engine.api.patch.strategic_common import go_text
-from engine.api.types import GVK
+from engine.api.types import GVK, Object
 
 _NOBODY = GVK("", "", "")
 _MISMATCH = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:value|struct field \S+) of type (\S+)")
@@ -35,9 +37,35 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
     if isinstance(shown, bytes):
         shown = orjson.loads(shown)
     text = go_text(shown) if restored else orjson.dumps(shown).decode()
-    cause = field_invalid("patch", text, _restoring(error, reason) if restored else reason)
+    return _refused(text, _restoring(error, reason) if restored else reason)
+
+
+def refused_value(patched: Any) -> ApiError:
+    """The answer to a patch that leaves no object at all."""
+    return _refused(
+        orjson.dumps(patched).decode(),
+        f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(patched)} into Go value of "
+        r"""type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }""",
+    )
+
+
+def _refused(shown: str, reason: str) -> ApiError:
+    cause = field_invalid("patch", shown, reason)
     answer = invalid(_NOBODY, "", [cause])
     return ApiError(answer.code, answer.reason, answer.message, details={"causes": [cause._asdict()]})
+
+
+def refused_apply(error: ApiError, gvk: GVK, applied: Object) -> ApiError:
+    """The answer to a configuration that fits its schema, but makes no object of the Go type (structuredmerge.go)."""
+    reason = _reason(error, gvk)
+    if reason is None:
+        return error
+    return ApiError(
+        500,
+        "",
+        f"failed to convert new object ({named(applied)}) to proper version: unable to convert unstructured object to "
+        f"{gvk.group}/{gvk.version}, Kind={gvk.kind}: {_restoring(error, reason)}",
+    )
 
 
 def _reason(error: ApiError, gvk: GVK) -> str | None:
@@ -55,7 +83,7 @@ def _restoring(error: ApiError, reason: str) -> str:
         return f"json: cannot unmarshal {value} into Go value of type {cause.type_name}"
     mismatch = _MISMATCH.fullmatch(reason)
     if mismatch is None:
-        return reason
+        return f"error decoding from json: {reason}" if reason.startswith("illegal base64") else reason
     source, number, target = mismatch.groups()
     kind = "float64" if number and not number.lstrip("-").isdecimal() else _KINDS.get(source, source)
     if target.startswith("[]"):
