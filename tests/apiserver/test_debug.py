@@ -7,6 +7,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS
+from engine.apiserver.debug.etcd import METHODS
 from engine.client import Client
 from engine.clock import Clock
 from engine.store.sqlite import SqliteStore
@@ -26,6 +27,13 @@ async def test_the_status(client: Client, store: SqliteStore) -> None:
     assert status["kubernetesVersion"].startswith("1.")
     assert (status["name"], status["profile"], status["seed"]) == ("default", "instant", 1)
     assert status["clock"]["mode"] == "virtual"
+
+
+async def test_all_that_there_is_is_listed(client: Client) -> None:
+    paths = (await client.request("GET", PREFIX))["paths"]
+    assert {f"{PREFIX}/{name}" for name in ("clock", "watches", "store/log", "store/members")} <= set(paths)
+    missing = sorted({f"{PREFIX}/store/{name}" for name in METHODS} - set(paths))
+    assert missing == [], "what ktui store asks for is there too"
 
 
 async def test_only_who_may_sees_the_inside(client_for: ClientFor) -> None:

@@ -23,6 +23,7 @@ from engine.api.errors import ApiError, bad_request, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.debug import etcd
 from engine.apiserver.debug.census import Census
 from engine.apiserver.debug.node_map import NodeMap
 from engine.apiserver.debug.parameters import count
@@ -150,42 +151,14 @@ class DebugEndpoints:
         return Response(200, _clock(clock))
 
 
-_PATHS = [
+_OF_THE_STORE = ("keys", "log", "members", "status", "transactions", "value", *etcd.METHODS)
+_PATHS = sorted(
     f"{PREFIX}/{name}"
     for name in (
-        "clock",
-        "nodes",
-        "payloads",
-        "status",
-        "store/alarms",
-        "store/compact",
-        "store/defrag",
-        "store/disarm",
-        "store/endpoints",
-        "store/hashkv",
-        "store/keys",
-        "store/lease",
-        "store/leasegrant",
-        "store/leasekeepalive",
-        "store/leaserevoke",
-        "store/leases",
-        "store/log",
-        "store/memberlist",
-        "store/members",
-        "store/moveleader",
-        "store/range",
-        "store/snapshot",
-        "store/status",
-        "store/transactions",
-        "store/txn",
-        "store/value",
-        "store/watch",
-        "trace",
-        "traces",
-        "views",
-        "watches",
+        *("clock", "nodes", "payloads", "status", "trace", "traces", "views", "watches"),
+        *(f"store/{name}" for name in _OF_THE_STORE),
     )
-]
+)
 
 
 def _version() -> str:
