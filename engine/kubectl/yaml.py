@@ -107,9 +107,9 @@ for _type in (int, bool, float, type(None)):
 _Dumper.yaml_implicit_resolvers = {}
 
 
-def dump(value: Any) -> str:
-    """A value as kubectl prints it with `-o yaml`."""
+def dump(value: Any, *, width: int = 2**31 - 1) -> str:
+    """A value as kubectl prints it with `-o yaml`: long lines are broken at `width`."""
     text: str = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=2**31 - 1
+        value, Dumper=_Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=width
     )
     return text.removesuffix("...\n")

@@ -19,11 +19,11 @@ _VERSIONS = {_KIND: "kustomize.config.k8s.io/v1beta1", COMPONENT: "kustomize.con
 _FIX = "Run 'kustomize edit fix' to update your Kustomization automatically."
 _DEPRECATED = {
     "bases": f"# Warning: 'bases' is deprecated. Please use 'resources' instead. {_FIX}",
+    "commonLabels": f"# Warning: 'commonLabels' is deprecated. Please use 'labels' instead. {_FIX}",
     "imageTags": f"# Warning: 'imageTags' is deprecated. Please use 'images' instead. {_FIX}",
     "patchesJson6902": f"# Warning: 'patchesJson6902' is deprecated. Please use 'patches' instead. {_FIX}",
     "patchesStrategicMerge": f"# Warning: 'patchesStrategicMerge' is deprecated. Please use 'patches' instead. {_FIX}",
     "vars": f"# Warning: 'vars' is deprecated. Please use 'replacements' instead. [EXPERIMENTAL] {_FIX}",
-    "commonLabels": f"# Warning: 'commonLabels' is deprecated. Please use 'labels' instead. {_FIX}",
 }
 
 

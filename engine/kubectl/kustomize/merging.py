@@ -103,6 +103,8 @@ def _paired(old: list[Any], new: list[Any], keys: tuple[str, ...], items: Schema
     result: list[Any] = []
     for item in new:
         identity = _identity(item, keys)
+        if _told_otherwise(identity, old, keys):
+            continue
         index = next((i for i, other in enumerate(old) if i not in taken and identity and _same(identity, other)), None)
         merged = _merged(old[index] if index is not None else _MISSING, item, items)
         if index is not None:
@@ -110,6 +112,19 @@ def _paired(old: list[Any], new: list[Any], keys: tuple[str, ...], items: Schema
         if merged is not _MISSING:
             result.append(merged)
     return [*result, *(_cleaned(item, items) for index, item in enumerate(old) if index not in taken)]
+
+
+def _told_otherwise(identity: dict[str, Any], old: list[Any], keys: tuple[str, ...]) -> bool:
+    """Whether an item of the same first key has other keys beside it, as a port with a protocol beside one without:
+    kustomize keeps what is there."""
+    first = keys[0]
+    if len(keys) == 1:
+        return False
+    return first not in identity or any(
+        theirs.keys() != identity.keys()
+        for other in old
+        if (theirs := _identity(other, keys)).get(first) == identity[first]
+    )
 
 
 def _cleaned(item: Any, schema: Schema | None) -> Any:
