@@ -186,6 +186,15 @@ def test_kubectl_takes_over_what_client_side_apply_set() -> None:
         applied(live, deployment(5), "argocd")
 
 
+@pytest.mark.parametrize("change", [{"kind": ""}, {"spec": {"replicas": 3, "wat": 1}}, {"spec": "x"}])
+def test_an_annotation_that_is_no_such_object_allows_nothing(change: Object) -> None:
+    text = orjson.dumps({**deployment(3), **change}).decode()
+    live = deployment(3, annotations={"kubectl.kubernetes.io/last-applied-configuration": text})
+    live = stored(updated(None, live, "kubectl-client-side-apply"))
+    with pytest.raises(ApiError, match=r"Apply failed with 1 conflict"):
+        applied(live, deployment(5), "kubectl")
+
+
 def test_what_somebody_changed_since_client_side_apply_still_conflicts() -> None:
     text = orjson.dumps(deployment(3)).decode()
     live = deployment(3, annotations={"kubectl.kubernetes.io/last-applied-configuration": text})

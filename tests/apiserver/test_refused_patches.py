@@ -241,6 +241,14 @@ async def test_of_several_documents_the_first_is_applied(client: Client) -> None
     assert (made.status, made.body["data"]) == (201, {"a": "b"})
 
 
+async def test_a_version_that_is_no_number(client: Client) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, resourceVersion: x}\n"
+    for _ in ("of what is not there", "of what is there"):
+        refused = await send(client, APPLY_PATCH, body, "Warn")
+        assert (refused.status, refused.body["message"]) == (500, 'strconv.ParseUint: parsing "x": invalid syntax')
+        await send(client, APPLY_PATCH, body.replace(b"x}", b"'7'}"), "Warn")
+
+
 async def test_metadata_that_is_none(client: Client) -> None:
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: [1]\n"
     refused = await send(client, APPLY_PATCH, body, "Warn")

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from engine.api.apply.checking import misfits
 from engine.api.apply.field_sets import FieldSet, difference
 from engine.api.apply.field_types import FieldType
 from engine.api.types import Object
@@ -29,6 +30,8 @@ def agreed_fields(kind: FieldType, live: Object) -> FieldSet:
     except orjson.JSONDecodeError:
         return {}
     if not isinstance(applied, dict) or applied.get("apiVersion") != live.get("apiVersion"):
+        return {}
+    if not applied.get("kind") or misfits(kind, applied):
         return {}
     changed, removed = kind.changes(applied, live)
     return difference(difference(kind.applied(applied), changed), removed)

@@ -80,6 +80,7 @@ class Writer:
         """
         info = call.gvr_resource
         if by_update:
+            _asked_version(obj)
             obj["metadata"].pop("resourceVersion", None)
         drop_twins(call, obj, admitted=False)
         default_taint_times(info, obj, now=self._world.clock.timestamp())
@@ -206,10 +207,7 @@ class Writer:
         admitted: bool,
     ) -> Object | None:
         info, old = call.gvr_resource, stored.object
-        try:
-            asked = parse_uint(new["metadata"].get("resourceVersion") or "0")
-        except ValueError as error:
-            raise ApiError(500, "", str(error)) from None
+        asked = _asked_version(new)
         if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
         if not asked and not updated_unconditionally(info):
@@ -399,6 +397,14 @@ def _check_uid(info: ResourceInfo, new: Object, old: Object) -> None:
     uid = new["metadata"].get("uid")
     if uid and uid != old["metadata"].get("uid"):
         raise invalid(info.gvk, old["metadata"]["name"], [field_invalid("metadata.uid", uid, "field is immutable")])
+
+
+def _asked_version(obj: Object) -> int:
+    """The resourceVersion that a write names, 0 for none. Raises ApiError 500."""
+    try:
+        return parse_uint(obj["metadata"].get("resourceVersion") or "0")
+    except ValueError as error:
+        raise ApiError(500, "", str(error)) from None
 
 
 def _version(text: str) -> int:
