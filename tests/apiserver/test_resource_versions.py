@@ -487,14 +487,16 @@ ONE = {"fieldSelector": "metadata.name=c1"}
         ({**ONE, "limit": "1", "version": "old"}, ["c1"]),
         ({"fieldSelector": "metadata.name=c0", "limit": "1", "version": "old"}, []),  # it is gone: this is not exact
         ({"fieldSelector": "metadata.name=c0", "match": "Exact", "version": "old"}, ["c0"]),
-        ({**ONE, "continue": "no token"}, ["c1"]),
-        ({**ONE, "continue": "token", "version": "old"}, ["c1"]),
+        ({**ONE, "continue": "no token"}, 400),
+        ({**ONE, "continue": "token", "version": "old"}, 400),
+        ({**ONE, "continue": "token"}, []),  # which is after c1
         ({"fieldSelector": "metadata.name=c1", "version": "abc"}, 400),
     ],
-    ids=["newest", "page of a version", "page of a version of what is gone", "exact", "no token", "token", "no number"],
+    ids=["newest", "page of a version", "of what is gone", "exact", "no token", "two places", "token", "no number"],
 )
 async def test_a_list_of_one_name_has_no_pages(client: Client, query: dict[str, str], expected: Any) -> None:
-    """Neither where it would go on nor a limit counts (storage util.go ValidateListOptions, Recursive)."""
+    """Its limit does not count (storage util.go ValidateListOptions, Recursive), and one that goes on is of no single
+    name (MatchesSingle)."""
     then = await past(client)
     stands_for = {"old": then.old, "token": then.token}
     found = outcome(await ask(client, PATH, **{key: stands_for.get(value, value) for key, value in query.items()}))

@@ -34,7 +34,7 @@ class Lister:
         """A list, or a page of it. Raises ApiError 400, 410, 500, 504."""
         cache = await self._backend.caches.started(selection.info)
         if options.continue_ or (options.exact and options.resource_version):
-            await self._wait_for_future(cache, selection, options)
+            await self._wait_for_future(cache, options)
             return await self._from_store(selection, options)
         if options.resource_version == 0:
             if corrupt := [(key, each) for key, each in cache.corrupt.items() if key.startswith(selection.prefix)]:
@@ -71,10 +71,10 @@ class Lister:
             return await self._from_cache(cache, selection, limit=options.limit)
         return await self._from_store(selection, options)
 
-    async def _wait_for_future(self, cache: WatchCache, selection: Selection, options: ListOptions) -> None:
+    async def _wait_for_future(self, cache: WatchCache, options: ListOptions) -> None:
         """Wait for an exact revision that is still to come; but for one key, which is asked of the store at once."""
         revision, _ = _start(options)
-        if selection.key is None and revision > self._storage.store.revision:
+        if not options.single and revision > self._storage.store.revision:
             await cache.freshness.wait_for(revision)
 
     async def _from_cache(self, cache: WatchCache, selection: Selection, *, limit: int) -> Object:
@@ -144,7 +144,7 @@ class Lister:
     async def _page(self, selection: Selection, *, revision: int, start: str, options: ListOptions) -> Page:
         limit = CHUNK if not options.limit or selection.selective else options.limit
         try:
-            if (key := selection.key) is not None and not start:
+            if options.single and (key := selection.key) is not None:
                 return await self._storage.page_of(selection.info, key, revision=revision)
             return await self._storage.page(
                 selection.info, selection.namespace, revision=revision, start=start, limit=limit

@@ -131,15 +131,14 @@ class ListOptions:
     def where(self, *, single: bool) -> ListOptions:
         """The options of a list with the resourceVersion that it is of (storage util.go ValidateListOptions).
 
-        A list of one key has no pages: where it would go on counts for nothing. Raises ApiError 400.
+        One that goes on is of no single key (MatchesSingle). Raises ApiError 400.
         """
         revision = parse_resource_version(self.version, listing=True) if self.version else None
-        token = "" if single else self.continue_
-        if token:
-            Continue.decode(token)
+        if self.continue_:
+            Continue.decode(self.continue_)
             if revision:
                 raise bad_request("specifying resource version is not allowed when using continue")
-        return replace(self, resource_version=revision, continue_=token, single=single)
+        return replace(self, resource_version=revision, single=single and not self.continue_)
 
 
 def integer(request: Request, name: str) -> int | None:
