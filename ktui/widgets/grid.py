@@ -107,12 +107,21 @@ class Grid(SelfDrawn, can_focus=True):
 
     def _measure(self) -> None:
         """Where the columns are too wide for the view, the widest gives way, but not below what it can be read at."""
-        view = self.scrollable_content_region.width
+        view = self._room
         self._fitted = list(self._widths)
         self._gap = GAP if self._whole_with(GAP) <= view else NARROW_GAP
         while self._fitted and self._whole > view and max(self._fitted) > NARROWEST:
             self._fitted[self._fitted.index(max(self._fitted))] -= 1
         self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
+
+    @property
+    def _room(self) -> int:
+        """How wide the lines can be, beside the bar that comes once there are more rows than are seen.
+
+        The bar itself comes later: what was measured without it was too wide by it, and a bar came below that stayed.
+        """
+        inside = self.content_region
+        return inside.width - (self.styles.scrollbar_size_vertical if len(self._rows) + 1 > inside.height else 0)
 
     @property
     def _whole(self) -> int:

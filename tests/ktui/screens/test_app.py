@@ -16,6 +16,7 @@ from engine.cluster import Cluster
 from engine.pki import ADMIN
 from engine.world import World
 from ktui.app import KtuiApp
+from ktui.models.grid_row import GridRow
 from ktui.screens.flow import FlowScreen
 from ktui.screens.help import Help
 from ktui.screens.objects import ObjectsScreen
@@ -23,6 +24,7 @@ from ktui.screens.output import Output
 from ktui.screens.store import StoreScreen
 from ktui.session import LateTransport, Session
 from ktui.widgets.command_line import CommandLine
+from ktui.widgets.table_pane import TablePane
 from tests.ktui.screens.conftest import Show
 from tests.ktui.screens.driver import Driver
 
@@ -314,3 +316,17 @@ async def test_an_engine_that_does_not_start_ends_the_screen_with_its_words(clus
         await Driver(app, pilot).until(lambda: not app.is_running)
     assert app.return_value == "no room on the disk"
     assert app.return_code == 1
+
+
+async def test_a_table_that_fits_has_no_bar_below_it(show: Show) -> None:
+    """The bar beside it takes a cell; a table that had been measured without it kept a bar below while nothing came."""
+    rows = [GridRow(str(number), ("x" * 40, "y" * 60)) for number in range(50)]
+    async with show(size=(80, 24)) as driver:
+        pane = TablePane("rows")
+        await driver.app.window.mount(pane, before=0)
+        await driver.settle()
+        pane.show(("ONE", "TWO"), rows)
+        await driver.sees("xxx", "yyy")
+        await driver.settle()
+        assert pane.grid.show_vertical_scrollbar
+        assert not pane.grid.show_horizontal_scrollbar
