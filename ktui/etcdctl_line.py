@@ -103,11 +103,11 @@ def parse(words: Sequence[str], known: Mapping[str, bool]) -> Parsed:
             if not left:
                 raise FlagError(f"flag needs an argument: --{name}")
             value = left.pop(0)
-        found.flags[name] = value if known[name] else _switch(name, value if assigned else "true")
+        found.flags[name] = value if known[name] else switch(name, value if assigned else "true")
     return found
 
 
-def _switch(name: str, value: str) -> bool:
+def switch(name: str, value: str) -> bool:
     """Raises FlagError."""
     if value not in _SWITCHES:
         problem = f'strconv.ParseBool: parsing "{value}": invalid syntax'

@@ -58,6 +58,7 @@ WriteOut = Annotated[
 
 
 Words = Annotated[list[str] | None, typer.Argument(hidden=True)]  # which etcdctl takes, and mostly lets be
+Cluster = Annotated[bool, typer.Option("--cluster", hidden=True)]  # all members are asked either way
 
 
 def no_table(write_out: Format) -> None:

@@ -28,6 +28,7 @@ from ktui.commands.store_words import EtcdctlGroup
 from ktui.store_client import (
     BAD_ARGUMENTS,
     PREFIX,
+    Cluster,
     EtcdctlError,
     Format,
     Words,
@@ -227,7 +228,9 @@ def compact(
 
 
 @store.command("defrag")
-def defrag(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME) -> None:
+def defrag(
+    words: Words = None, cluster: Cluster = False, write_out: WriteOut = Format.SIMPLE, name: Name = DEFAULT_NAME
+) -> None:
     """Give the space of what was compacted back to the file system."""
 
     async def work(client: Any) -> Any:

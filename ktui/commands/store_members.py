@@ -19,6 +19,7 @@ from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.store_client import (
     BAD_ARGUMENTS,
     PREFIX,
+    Cluster,
     EtcdctlError,
     Format,
     Words,
@@ -33,8 +34,6 @@ from ktui.store_keys import integer_flag
 endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members.")
 alarm = typer.Typer(no_args_is_help=True, help="Look at alarms, and take them back.")
 member = typer.Typer(no_args_is_help=True, help="Look at who keeps the store.")
-
-Cluster = Annotated[bool, typer.Option("--cluster", hidden=True)]  # all members are asked either way
 
 
 @endpoint.command("status")

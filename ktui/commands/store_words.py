@@ -11,11 +11,25 @@ from typing import Any, NoReturn, cast
 import typer
 from typer.core import TyperGroup
 
+from ktui.etcdctl_line import FlagError, switch
 from ktui.store_client import BAD_FEATURE, EtcdctlError
 
 # click's, which typer keeps in one place or another: what is wrong with the words of a command line.
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])
 _IN_FRONT = ("--write-out", "-w", "--name")
+_SWITCHES = {
+    *(
+        "--cluster",
+        "--count-only",
+        "--from-key",
+        "--hex",
+        "--ignore-lease",
+        "--ignore-value",
+        "--interactive",
+        "--keys",
+    ),
+    *("--keys-only", "--once", "--physical", "--prefix", "--prev-kv", "--print-value-only", "--progress-notify"),
+}
 
 _RBAC = "the store has no users of its own: who may look into it is decided by RBAC, for the path /debug/ktui/store/*"
 _MEMBERS = "who keeps the store is decided at the start (ktui up --etcd-members 1|3|5), or is a real etcd's own affair"
@@ -49,7 +63,7 @@ class EtcdctlGroup(TyperGroup):
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         try:
-            return super().make_context(info_name, _front_to_back(args), parent=parent, **extra)
+            return super().make_context(info_name, _as_pflag_takes(args), parent=parent, **extra)
         except _UsageError as error:
             _tell(error)
 
@@ -58,6 +72,26 @@ class EtcdctlGroup(TyperGroup):
             return super().invoke(ctx)
         except _UsageError as error:
             _tell(error)
+
+
+def _as_pflag_takes(args: list[str]) -> list[str]:
+    """The words in the form in which click takes them. Raises EtcdctlError."""
+    end = args.index("--") if "--" in args else len(args)
+    ahead = [form for word in args[:end] for form in _forms(word)]
+    return _front_to_back([*ahead, *args[end:]])
+
+
+def _forms(word: str) -> list[str]:
+    """A switch may be given its value, and a short flag's may stand behind `=`."""
+    flag, given, value = word.partition("=")
+    if given and flag == "-w":
+        return [flag, value]
+    if not given or flag not in _SWITCHES:
+        return [word]
+    try:
+        return [flag] if switch(flag[2:], value) else []
+    except FlagError as error:
+        raise EtcdctlError(str(error)) from None
 
 
 def _front_to_back(args: list[str]) -> list[str]:

@@ -209,6 +209,12 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
         pytest.param("--foo", 1, "unknown flag: --foo", id="no flag in front"),
         pytest.param("get /a -z", 1, "unknown shorthand flag: 'z' in -z", id="no short flag"),
         pytest.param("get /a --limit", 1, "flag needs an argument: --limit", id="a flag's value"),
+        pytest.param(
+            "get /a --prefix=maybe",
+            1,
+            'invalid argument "maybe" for "--prefix" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
+            id="no switch",
+        ),
         pytest.param("snapshot restore a", 1, 'required flag(s) "name" not set', id="a flag that must be"),
         pytest.param("get /a -w protobuf", 4, "protobuf not supported as output format", id="no protobuf"),
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
@@ -241,6 +247,18 @@ def test_flags_in_front_of_the_command(here: Here) -> None:
     for flags in (["-w", "fields"], ["--write-out=fields"], ["-wfields", "--name", "default"]):
         assert here(*flags, "get", f"{MAPS}one") == behind
     assert here("endpoint", "status", "--cluster").code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        pytest.param(["--prefix=true"], ["--prefix"], id="a switch that is on"),
+        pytest.param(["--keys-only=T", "--prefix=false"], ["--keys-only"], id="a switch that is off"),
+        pytest.param(["-w=json"], ["-w", "json"], id="a short flag's value behind ="),
+    ],
+)
+def test_flags_are_written_as_pflag_reads_them(here: Here, given: list[str], meant: list[str]) -> None:
+    assert here("get", f"{MAPS}one", *given) == here("get", f"{MAPS}one", *meant)
 
 
 def test_a_key_that_is_empty_is_none(here: Here) -> None:
