@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.kubectl import yaml
-from engine.kubectl.kustomize import VERSION, content, hashing, ordering, references, variables
+from engine.kubectl.kustomize import VERSION, content, hashing, ordering, origins, references, variables
 from engine.kubectl.kustomize.builtin_fields import METADATA_LABELS
 from engine.kubectl.kustomize.kustomization import read
 from engine.kubectl.kustomize.loader import Loader, base
@@ -41,9 +41,11 @@ def build(
         log("log.go:244", f"well-defined vars that were never replaced: {name}")
     kept = [r for r in made.resources if r.texts("annotations").get(LOCAL, "false") == "false"]
     made.resources.all = ordering.ordered(kept, kustomization.fields.get("sortOptions") or {"order": order})
-    if "managedByLabel" in kustomization.list("buildMetadata"):
+    options = kustomization.list("buildMetadata")
+    if "managedByLabel" in options:
         label = {"app.kubernetes.io/managed-by": f"kustomize-{VERSION}"}
         content.add_texts(made.resources, label, METADATA_LABELS)
+    origins.annotate(made.resources, options)
     return [resource.obj for resource in made.resources]
 
 

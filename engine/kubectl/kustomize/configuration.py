@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.api.go_yaml import YamlError, load
 from engine.kubectl.kustomize import builtin_fields as builtin
+from engine.kubectl.kustomize import crds
 from engine.kubectl.kustomize.builtin_references import REFERENCES
 from engine.kubectl.kustomize.errors import BuildError
 from engine.kubectl.kustomize.fields import FieldSpec, merged
@@ -58,6 +59,16 @@ class Configuration:
                 raise BuildError(str(error)) from error
             result = result.merged(cls._of(value if isinstance(value, dict) else {}))
         return result
+
+    @classmethod
+    def of_crds(cls, loader: Loader, files: list[str]) -> Configuration:
+        made = cls()
+        for name, entry in crds.entries(loader, files):
+            if name == "nameReference":
+                made.references.append(entry)
+            else:
+                made.specs[name].append(entry)
+        return made
 
     @classmethod
     def _of(cls, value: dict[str, Any]) -> Configuration:

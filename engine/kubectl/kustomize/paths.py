@@ -95,8 +95,11 @@ def places(obj: dict[str, Any], steps: list[str], *, create: Any = None) -> Iter
 def _places(node: Any, steps: list[str], create: Any) -> Iterator[Place]:
     step, rest = steps[0], steps[1:]
     if isinstance(node, dict):
-        keys: list[Any] = list(node) if step == "*" else [step]
-        if step not in node and step != "*":
+        if step == "*":
+            shown = yaml.dump(node).rstrip("\n")
+            raise BuildError(f"wrong node kind: expected SequenceNode but got MappingNode: node contents:\n{shown}")
+        keys: list[Any] = [step]
+        if step not in node:
             if create is None:
                 return
             node[step] = _fresh(rest, create)

@@ -24,6 +24,8 @@ class Resource:
     suffixes: list[str] = field(default_factory=list)
     earlier: list[tuple[str, str, str]] = field(default_factory=list)  # namespace, name and kind
     variables: list[str] = field(default_factory=list)
+    origin: str = ""  # where it comes from and what changed it, as `origins` writes it
+    changes: list[str] = field(default_factory=list)
 
     @property
     def gvk(self) -> Gvk:

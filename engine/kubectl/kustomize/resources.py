@@ -76,7 +76,7 @@ def _inherit(resource: Resource, old: Resource) -> None:
     if old.namespace:
         resource.obj["metadata"]["namespace"] = old.namespace
     resource.earlier, resource.prefixes, resource.suffixes = old.earlier, old.prefixes, old.suffixes
-    resource.variables = old.variables
+    resource.variables, resource.origin, resource.changes = old.variables, old.origin, old.changes
     if resource.behavior == "merge":
         for field in ("data", "binaryData"):
             both = {**(old.obj.get(field) or {}), **(resource.obj.get(field) or {})}

@@ -5,19 +5,22 @@ Source of the behaviour: kustomize api/internal/target (kusttarget.go, kusttarge
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
+from engine.api.go_json import written
 from engine.kubectl import yaml
-from engine.kubectl.kustomize import content, generators, manifests, patches, renaming, replacements, variables
+from engine.kubectl.kustomize import generators, manifests, origins, transforming, variables
 from engine.kubectl.kustomize.configuration import Configuration
 from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError, quoted, within
 from engine.kubectl.kustomize.kustomization import COMPONENT, Kustomization, read
 from engine.kubectl.kustomize.loader import Loader
+from engine.kubectl.kustomize.resource import Resource, copied
 from engine.kubectl.kustomize.resources import Resources
 from engine.kubectl.kustomize.variables import Variable
+
+VALIDATED = "validated-by"
 
 
 @dataclass(slots=True)
@@ -35,7 +38,12 @@ class Accumulated:
 
 
 class Target:
-    def __init__(self, loader: Loader, kustomization: Kustomization, *, warn: Callable[[str], None]) -> None:
+    """`place` is the way to its folder from that of the build."""
+
+    def __init__(
+        self, loader: Loader, kustomization: Kustomization, *, place: str = "", warn: Callable[[str], None]
+    ) -> None:
+        self._place = place
         self._loader = loader
         self._kustomization = kustomization
         self._warn = warn
@@ -51,6 +59,8 @@ class Target:
                 self._resource(made, str(path))
         configuration = Configuration.read(self._loader, kustomization.list("configurations"))
         made.configuration = made.configuration.merged(configuration)
+        crds = Configuration.of_crds(self._loader, kustomization.list("crds"))
+        made.configuration = made.configuration.merged(crds)
         self._generate(made)
         with within("accumulating components"):
             for path in kustomization.list("components"):
@@ -75,22 +85,24 @@ class Target:
                     raise error from None
                 raise BuildError(f"accumulation err='{error}': {folder_error}") from None
             with within(f"accumulation err='{error}'"):
-                self._directory(made, loader)
+                self._directory(made, loader, self._below(path))
 
     def _file(self, made: Accumulated, path: str) -> None:
         with within(f"accumulating resources from '{path}'"):
             text = self._loader.read(path).decode("utf-8", "replace")
             found = manifests.resources(text, file=path)
+        for resource in found:
+            resource.origin = origins.read_from(os.path.normpath(os.path.join(self._place, path)))
         with within(f"merging resources from '{path}'"):
             made.resources.extend(found)
 
-    def _directory(self, made: Accumulated, loader: Loader) -> None:
+    def _directory(self, made: Accumulated, loader: Loader, place: str) -> None:
         with within(f"couldn't make target for path '{loader.root}'"):
             kustomization = read(loader)
         if kustomization.kind == COMPONENT:
             raise BuildError(f"expected kind != 'Component' for path '{loader.root}'")
         with within(f"recursed accumulation of path '{loader.root}'"):
-            below = Target(loader, kustomization, warn=self._warn).accumulate()
+            below = Target(loader, kustomization, place=place, warn=self._warn).accumulate()
         with within(f"recursed merging from path '{loader.root}'"):
             made.take(below)
 
@@ -105,9 +117,13 @@ class Target:
             if kustomization.kind != COMPONENT:
                 raise BuildError(f"expected kind 'Component' for path '{loader.root}' but got '{kustomization.kind}'")
             with within(f"recursed accumulation of path '{loader.root}'"):
-                return Target(loader, kustomization, warn=self._warn).accumulate(made)
+                place = self._below(path)
+                return Target(loader, kustomization, place=place, warn=self._warn).accumulate(made)
         except BuildError as error:
             raise BuildError(f"accumulateDirectory: {quoted(str(error))}") from error
+
+    def _below(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._place, path))
 
     # -- what is made
 
@@ -116,52 +132,68 @@ class Target:
         general = kustomization.map("generatorOptions")
         for kind, name in (("ConfigMap", "configMapGenerator"), ("Secret", "secretGenerator")):
             for entry in kustomization.list(name):
-                resource = generators.generate(self._loader, kind, entry, general)
-                with within("merging from generator"):
-                    made.resources.absorb(resource)
+                by = {"apiVersion": "builtin", "kind": f"{kind}Generator"}
+                self._absorb(made, generators.generate(self._loader, kind, entry, general), by)
         for chart in kustomization.list("helmCharts"):
             raise BuildError(
                 "trouble configuring builtin HelmChartInflationGenerator with config: "
                 f"`\n{yaml.dump(chart)}`: must specify --enable-helm"
             )
 
+        for plugin in self._plugins("generators"):
+            kind = transforming.GENERATORS.get(plugin.kind, "")
+            by = {"apiVersion": str(plugin.obj.get("apiVersion") or ""), "kind": plugin.kind, "name": plugin.name}
+            if by["apiVersion"] != "builtin" or not kind:
+                raise BuildError(f"external plugins disabled; unable to load external plugin '{plugin.kind}'")
+            entry = {**plugin.obj, "name": plugin.name, "namespace": plugin.namespace}
+            self._absorb(made, generators.generate(self._loader, kind, entry, {}), by)
+
+    def _absorb(self, made: Accumulated, resource: Resource, by: Mapping[str, str]) -> None:
+        resource.origin = self._origin(by)
+        with within("merging from generator"):
+            made.resources.absorb(resource)
+
     # -- what is changed
 
     def _transform(self, made: Accumulated) -> None:
-        """In upstream's order. Patches are all read before the first is applied."""
-        kustomization, specs, resources = self._kustomization, made.configuration.specs, made.resources
-        sources = [str(source) for source in kustomization.list("patchesStrategicMerge")]
-        steps: list[Callable[[], Any]] = [
-            partial(patches.apply_strategic, patch, resources) for patch in patches.strategic(self._loader, sources)
-        ]
-        steps += [partial(patch.apply, resources) for patch in self._patches("patches")]
-        if namespace := kustomization.text("namespace"):
-            steps.append(lambda: renaming.set_namespace(resources, namespace, specs["namespace"]))
-        steps.append(lambda: renaming.add_prefix(resources, kustomization.text("namePrefix"), specs["namePrefix"]))
-        steps.append(lambda: renaming.add_suffix(resources, kustomization.text("nameSuffix"), specs["nameSuffix"]))
-        steps += self._labels(made)
-        annotations = kustomization.map("commonAnnotations")
-        steps.append(lambda: content.add_texts(resources, annotations, specs["commonAnnotations"]))
-        steps += [partial(patch.apply, resources) for patch in self._patches("patchesJson6902")]
-        for name, put in (("replicas", content.set_replicas), ("images", content.set_images)):
-            steps += [partial(put, resources, entry, specs[name]) for entry in kustomization.list(name)]
-        if entries := kustomization.list("replacements"):
-            found = replacements.read(self._loader, entries)
-            steps.append(lambda: replacements.apply(resources, found))
+        """The transformers of the fields, then those that are resources of their own. All are read before one works."""
+        kustomization, loader = self._kustomization, self._loader
+        steps = [*transforming.of_kustomization(loader, kustomization, made.configuration.specs)]
+        steps += [transforming.of_resource(loader, plugin) for plugin in self._plugins("transformers")]
         for step in steps:
-            step()
-            resources.drop_empty()
+            step.apply(made.resources)
+            made.resources.drop_empty()
+            origins.note_change(made.resources, self._origin(step.by))
+        for plugin in self._plugins("validators"):
+            self._validate(made.resources, transforming.of_resource(loader, plugin))
 
-    def _patches(self, field: str) -> list[patches.Patch]:
-        return [patches.Patch(self._loader, entry) for entry in self._kustomization.list(field)]
+    def _validate(self, resources: Resources, step: transforming.Step) -> None:
+        """Validators change nothing but a label that says so."""
+        before = [copied(resource.obj) for resource in resources]
+        step.apply(resources)
+        for old, resource in zip(before, resources, strict=True):
+            texts = resource.texts("labels")
+            if texts.pop(VALIDATED, None) is not None:
+                resource.put_texts("labels", texts)
+            if old != resource.obj:
+                raise BuildError(
+                    "validator shouldn't modify the resource map: nodes unequal: \n"
+                    f" -- {written(old)},\n -- {written(resource.obj)}\n"
+                )
 
-    def _labels(self, made: Accumulated) -> list[Callable[[], Any]]:
-        specs, resources = made.configuration.specs, made.resources
-        steps: list[Callable[[], Any]] = []
-        for entry in self._kustomization.list("labels"):
-            fields = content.label_fields(entry, specs["commonLabels"], specs["templateLabels"])
-            pairs = dict(entry.get("pairs") or {})
-            steps.append(partial(content.add_texts, resources, pairs, fields))
-        common = self._kustomization.map("commonLabels")
-        steps.append(lambda: content.add_texts(resources, common, specs["commonLabels"]))
-        return steps
+    def _plugins(self, field: str) -> list[Resource]:
+        """The resources that a list of files, folders and inline texts stands for."""
+        found = Accumulated()
+        for entry in self._kustomization.list(field):
+            try:
+                inline = manifests.resources(entry)
+            except BuildError:
+                inline = []
+            if inline:
+                found.resources.extend(inline)
+            else:
+                self._resource(found, entry)
+        return list(found.resources)
+
+    def _origin(self, by: Mapping[str, str]) -> str:
+        return origins.configured(os.path.join(self._place, self._kustomization.file), by)
