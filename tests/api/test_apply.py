@@ -241,6 +241,51 @@ def test_what_cannot_be_applied(config: Object, code: int, message: str) -> None
     assert (caught.value.code, caught.value.message) == (code, message)
 
 
+POD_SPEC: dict[str, tuple[Object, str]] = {
+    "a field of an atomic map": (
+        {"nodeSelector": {"a": 1}},
+        ".spec.nodeSelector.a: expected string, got &value.valueUnstructured{Value:1}",
+    ),
+    "fields in atomic lists": (
+        {"tolerations": [{"key": "a"}, {"wat": 1}, "x"]},
+        "errors:\n  .spec.tolerations[1].wat: field not declared in schema\n"
+        "  .spec.tolerations[2]: expected map, got &{x}",
+    ),
+    "an atomic list that is none": ({"tolerations": {"a": "b"}}, ".spec.tolerations: expected list, got &{map[a:b]}"),
+    "a field of an atomic struct": (
+        {
+            "topologySpreadConstraints": [
+                {"topologyKey": "a", "whenUnsatisfiable": "b", "labelSelector": {"matchLabel": {}}}
+            ]
+        },
+        '.spec.topologySpreadConstraints[topologyKey="a",whenUnsatisfiable="b"].labelSelector.matchLabel: field not '
+        "declared in schema",
+    ),
+    "nulls within a value": (
+        {"nodeName": [None, {"a": None}]},
+        ".spec.nodeName: expected string, got &value.valueUnstructured{Value:[]interface {}{interface {}(nil), "
+        'map[string]interface {}{"a":interface {}(nil)}}}',
+    ),
+    "a map for a quantity": (
+        {"overhead": {"cpu": {"a": 1}}},
+        ".spec.overhead.cpu: expected any scalar, got &{map[a:1]}",
+    ),
+    "a key that is null": (
+        {"imagePullSecrets": [{"name": None}, {"name": None}]},
+        ".spec.imagePullSecrets: duplicate entries for key [name=null]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POD_SPEC)
+def test_a_pod_that_cannot_be_applied(name: str) -> None:
+    spec, text = POD_SPEC[name]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    with pytest.raises(ApiError) as caught:
+        applied(None, pod, "me")
+    assert caught.value.message == f"failed to create typed patch object (/p; /v1, Kind=Pod): {text}"
+
+
 def test_elements_that_cannot_be_told_apart() -> None:
     twice = deployment(1, {"name": "a"}, {"name": "a"})
     with pytest.raises(ApiError, match=r'containers: duplicate entries for key \[name="a"\]'):

@@ -6,14 +6,16 @@ wraps them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from engine.api.apply.field_sets import path_text
-from engine.api.apply.field_types import FieldType, ListType, MapType
+from engine.api.apply.field_types import FieldType, ListType, MapType, field_type
 from engine.api.errors import ApiError
 from engine.api.patch.strategic_common import go_text
+from engine.api.schema import Schema
 from engine.api.types import Object
 
 Path = tuple[str, ...]
@@ -44,14 +46,34 @@ def named(applied: Object) -> str:
 
 
 def _check(kind: FieldType, value: Any, path: Path, errors: list[str]) -> None:
+    schema = kind.schema
     if value is None:
         return
     if isinstance(kind, ListType):
         _check_list(kind, value, path, errors)
     elif isinstance(kind, MapType):
         _check_map(kind, value, path, errors)
+    elif schema is not None and schema.type == "array":
+        _check_items(field_type(schema.items), value, path, errors)
+    elif schema is not None and schema.type == "object" and (schema.properties or schema.values is not None):
+        _check_map(_granular(schema), value, path, errors)
     elif (wrong := _wrong_leaf(kind, value)) is not None:
         errors.append(_at(path, wrong))
+
+
+@lru_cache(maxsize=16384)
+def _granular(schema: Schema) -> MapType:
+    """A struct or map that is owned as a whole, as what is in it is declared: it is looked into all the same."""
+    return MapType(schema)
+
+
+def _check_items(items: FieldType, value: Any, path: Path, errors: list[str]) -> None:
+    """The elements of a list that is owned as a whole, which have no names but their places."""
+    if not isinstance(value, list):
+        errors.append(_at(path, f"expected list, got &{{{go_text(value)}}}"))
+        return
+    for index, item in enumerate(value):
+        _check(items, item, (*path, f"i:{index}"), errors)
 
 
 def _at(path: Path, message: str) -> str:
@@ -115,9 +137,11 @@ def _no_value(item: Any) -> str | None:
 
 def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
     schema = kind.schema
-    if schema is None or schema.int_or_string or schema.quantity:
+    if schema is None:
         return None
     wanted = schema.type
+    if schema.int_or_string or schema.quantity or (wanted == "string" and schema.format not in ("", "byte")):
+        return f"expected any scalar, got &{{{go_text(value)}}}" if isinstance(value, dict | list) else None
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if wanted in ("integer", "number") and not number:
         return f"expected numeric (int or float), got {_go_type(value)}"
@@ -125,8 +149,6 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
         return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
     if wanted == "boolean" and not isinstance(value, bool):
         return f"expected boolean, got &{{{go_text(value)}}}"
-    if wanted == "array" and not isinstance(value, list):
-        return f"expected list, got &{{{go_text(value)}}}"
     if wanted == "object" and not isinstance(value, dict):
         return f"expected map, got &{{{go_text(value)}}}"
     return None
@@ -135,12 +157,15 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
 def _go_syntax(value: Any) -> str:
     """A JSON value as Go's %#v prints it."""
     if isinstance(value, dict):
-        return (
-            f"map[string]interface {{}}{{{', '.join(f'{_quoted(k)}:{_go_syntax(value[k])}' for k in sorted(value))}}}"
-        )
+        shown = (f"{_quoted(key)}:{_go_syntax_inside(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{', '.join(shown)}}}"
     if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(map(_go_syntax, value))}}}"
+        return f"[]interface {{}}{{{', '.join(map(_go_syntax_inside, value))}}}"
     return _quoted(value) if isinstance(value, str) else go_text(value)
+
+
+def _go_syntax_inside(value: Any) -> str:
+    return "interface {}(nil)" if value is None else _go_syntax(value)
 
 
 def _quoted(text: str) -> str:

@@ -183,9 +183,10 @@ class ListType(FieldType):
             return f"v:{orjson.dumps(item).decode()}"
         found: dict[str, Any] = {}
         for key in self.keys:
-            value = item.get(key, self._defaults[key])
-            if value is not None:
-                found[key] = value
+            if key in item:
+                found[key] = item[key]
+            elif (default := self._defaults[key]) is not None:
+                found[key] = default
         return f"k:{orjson.dumps(found).decode()}"
 
     def missing_key(self, item: dict[str, Any]) -> str | None:
