@@ -1,21 +1,24 @@
 """Objects that the store has and nobody can read, as after a disk has flipped a bit.
 
-One that is asked for by name is a failure that names its key, a list tells of all that it met. Only a delete that says
-so takes such an object away. Source: apiserver pkg/storage/errors.go (StorageError), pkg/storage/etcd3
-corrupt_obj_errors and KEP-3926.
+One that is asked for by name is a failure that names its key, a list from the store tells of all that it met; of their
+kind there is no cache to list from or to watch until they are gone. Only a delete that says so takes them away. Source:
+apiserver pkg/storage/errors.go (StorageError), pkg/storage/etcd3 corrupt_obj_errors, pkg/storage/cacher and KEP-3926.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import exp
 
 from engine.api.errors import ApiError, internal
 from engine.api.go_json import syntax_error
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.storage_keys import shown_key
+from engine.clock import Clock
 
 _MOST_CAUSES = 100
+_PATIENCE = 0.06  # how fast the time grows that clients are told to wait
 _TOO_MANY = {"reason": "FieldValueTooMany", "message": "too many errors, the list is truncated"}
 
 
@@ -62,7 +65,36 @@ def unreadable(info: ResourceInfo, found: Iterable[tuple[str, CorruptObject]]) -
     return ApiError(500, "StoreReadError", message, details=details)
 
 
-def initializing() -> ApiError:
-    """429 of a cache that cannot be filled (cacher.go)."""
-    message = "storage is (re)initializing"
-    return ApiError(429, "TooManyRequests", message, details={"retryAfterSeconds": 1}, retry_after=1)
+class UnreadableKeys:
+    """The keys of a resource under which there are such objects, which is why its cache cannot be used."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._keys: set[str] = set()
+        self._since = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
+    def put(self, key: str) -> None:
+        if not self._keys:
+            self._since = self._clock.monotonic()
+        self._keys.add(key)
+
+    def drop(self, key: str) -> bool:
+        """Whether it was one."""
+        known = key in self._keys
+        self._keys.discard(key)
+        return known
+
+    def clear(self) -> None:
+        self._keys.clear()
+
+    def check(self) -> None:
+        """Raises ApiError 429 (cacher.go, calculateRetryAfterForUnreadyCache)."""
+        if self._keys:
+            seconds = self._clock.monotonic() - self._since
+            after = min(int(exp(_PATIENCE * min(seconds, 60.0))), 30)
+            message = "storage is (re)initializing"
+            details = {"retryAfterSeconds": after}
+            raise ApiError(429, "TooManyRequests", message, details=details, retry_after=after)

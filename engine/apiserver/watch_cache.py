@@ -20,7 +20,7 @@ from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.cached_objects import CachedObjects
 from engine.apiserver.changes import Change, change_of
-from engine.apiserver.corrupt_objects import CorruptObject
+from engine.apiserver.corrupt_objects import CorruptObject, UnreadableKeys
 from engine.apiserver.fan_out import FanOut
 from engine.apiserver.freshness import Freshness
 from engine.apiserver.history import changes_between
@@ -75,7 +75,7 @@ class WatchCache:
         self._read = partial(values.read, info)
         self._first = self.prefix.encode() + b"/"
         self.state = CachedObjects(by_node=self.prefix == "/registry/pods")
-        self.corrupt: dict[str, CorruptObject] = {}  # what cannot be read, by key
+        self.unreadable = UnreadableKeys(world.clock)
         self._ring: deque[Change] = deque(maxlen=size)
         self._listed_at = 0
         self.fillings = 0  # how often the whole state was listed
@@ -153,14 +153,14 @@ class WatchCache:
     def _take_over(self, found: list[Found]) -> None:
         """Have these objects in place of those that there were, at once: others look at them, full or not."""
         self.state.clear()
-        self.corrupt.clear()
+        self.unreadable.clear()
         self._ring.clear()
         self._forgot = False
         self.fillings += 1
         self.generation += 1
         for key, revision, obj, size in found:
             if isinstance(obj, CorruptObject):
-                self.corrupt[key] = obj
+                self.unreadable.put(key)
             else:
                 self.state.put(key, revision, obj, size)
 
@@ -221,8 +221,8 @@ class WatchCache:
         for number, event in enumerate(events):
             try:
                 change = self._change(event)
-            except CorruptObject as corrupt:
-                self._spoil(event, corrupt)
+            except CorruptObject:
+                self._spoil(event)
                 continue
             if change is None:
                 continue
@@ -250,16 +250,16 @@ class WatchCache:
         self._mend(key, event.kv.mod_revision)
         return change
 
-    def _spoil(self, event: Event, corrupt: CorruptObject) -> None:
+    def _spoil(self, event: Event) -> None:
         """An object became unreadable: who watches cannot be told how it changed, and must list again."""
         key = key_text(event.kv.key)
         self.state.drop(key)
-        self.corrupt[key] = corrupt
+        self.unreadable.put(key)
         self._begin_anew(event.kv.mod_revision)
 
     def _mend(self, key: str, revision: int) -> None:
         """An unreadable object is gone, or readable again."""
-        if self.corrupt.pop(key, None) is not None:
+        if self.unreadable.drop(key):
             self._begin_anew(revision)
 
     def _begin_anew(self, revision: int) -> None:

@@ -62,7 +62,7 @@ async def test_a_list_tells_of_all_that_it_met(client: Client, store: SqliteStor
     await client.create(CONFIGMAPS, config_map("fine"), namespace="other")
     await client.create(CONFIGMAPS, config_map("fine"), namespace="default")
     revisions = [await damage(store, name) for name in ("a", "b")]
-    answer = await client.send("GET", PATH, query={"resourceVersion": [version]})
+    answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
     assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
     assert answer.body["message"] == "failed to read one or more configmaps from the storage"
     assert answer.body["details"] == {
@@ -77,7 +77,28 @@ async def test_a_list_tells_of_all_that_it_met(client: Client, store: SqliteStor
             for name, revision in zip(("a", "b"), revisions, strict=True)
         ],
     }
-    assert names((await client.list(CONFIGMAPS, namespace="other", resource_version=version or None)).items) == ["fine"]
+    other = await client.list(CONFIGMAPS, namespace="other", resource_version=version or None, limit=500)
+    assert names(other.items) == ["fine"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"resourceVersion": "0"}, {"resourceVersion": "1"}, {"labelSelector": "x", "limit": "5"}],
+    ids=["newest", "any", "not older than", "with a selector"],
+)
+async def test_what_would_come_from_the_cache_is_to_be_asked_for_later(
+    client: Client, store: SqliteStore, world: World, query: dict[str, str]
+) -> None:
+    """As of a cache that is not ready: TestRetryAfterForUnreadyCache and KEP-4568."""
+    await client.list(CONFIGMAPS)
+    await damage(store, "a")
+    asked = {key: [value] for key, value in query.items()}
+    answer = await client.send("GET", PATH, query=asked)
+    assert (answer.status, answer.body["reason"]) == (429, "TooManyRequests")
+    assert (answer.body["message"], answer.headers["retry-after"]) == ("storage is (re)initializing", "1")
+    for seconds, after in ((14, "2"), (36, "20"), (3600, "30")):
+        await world.clock.sleep(seconds)
+        assert (await client.send("GET", PATH, query=asked)).headers["retry-after"] == after
 
 
 async def test_who_watches_must_list_again_and_can_once_it_is_gone(client: Client, store: SqliteStore) -> None:
@@ -115,7 +136,7 @@ async def test_a_server_starts_with_what_it_cannot_read(client: Client, store: S
     await second.start()
     try:
         other = Client(InProcessTransport(second, ADMIN), user_agent="test")
-        assert (await other.send("GET", PATH)).body["reason"] == "StoreReadError"
+        assert (await other.send("GET", PATH, query={"limit": ["500"]})).body["reason"] == "StoreReadError"
         await other.request("DELETE", f"{PATH}/a", body=UNSAFE)
         assert (await other.list(CONFIGMAPS, namespace="default")).items == []
     finally:
@@ -188,7 +209,9 @@ async def test_what_has_wrong_types_cannot_be_read(
     got = await client.send("GET", path)
     assert (got.status, got.body["message"]) == (500, f"Internal error occurred: {text}")
     for version in ("", "0"):
-        listed = await client.send("GET", DEPLOYMENTS.path("default"), query={"resourceVersion": [version]})
+        listed = await client.send(
+            "GET", DEPLOYMENTS.path("default"), query={"resourceVersion": [version], "limit": ["9"]}
+        )
         assert (listed.status, listed.body["reason"]) == (500, "StoreReadError")
         assert [cause["message"] for cause in listed.body["details"]["causes"]] == [text]
     await client.request("DELETE", path, body=UNSAFE)
@@ -278,7 +301,7 @@ async def test_a_key_that_is_no_text_is_shown_as_far_as_it_goes(
     await client.create(CONFIGMAPS, config_map("a"), namespace="default")
     listed = await client.list(CONFIGMAPS)  # from here on there is a cache
     await store.txn([], [Put(ODD, b"x")])
-    answer = await client.send("GET", PATH, query={"resourceVersion": [version]} if version else {})
+    answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
     assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
     assert [cause["field"] for cause in answer.body["details"]["causes"]] == [ODD.decode(errors="replace")]
     await store.txn([], [DeleteRange(ODD)])
@@ -324,7 +347,7 @@ async def test_what_has_not_the_form_of_an_object_ends_no_watch_cache(client: Cl
     for value in UNFIT:
         await damage(store, "a", value)
         for version in ("", "0"):
-            answer = await client.send("GET", PATH, query={"resourceVersion": [version]} if version else {})
+            answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
             assert (answer.status, answer.body["reason"]) == (500, "StoreReadError"), value
     await store.txn([], [DeleteRange(b"/registry/configmaps/default/a")])
     listed = await client.list(CONFIGMAPS, resource_version="0")

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
-from engine.apiserver.corrupt_objects import unreadable
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.resource_versions import Continue, continue_expired, too_large, too_old
@@ -31,17 +30,19 @@ class Lister:
         self._storage = backend.storage
 
     async def selected(self, selection: Selection, options: ListOptions) -> Object:
-        """A list, or a page of it. Raises ApiError 400, 410, 500, 504."""
+        """A list, or a page of it. Without a cache, only what costs the store little (KEP-4568).
+
+        Raises ApiError 400, 410, 429, 500, 504.
+        """
         cache = await self._backend.caches.started(selection.info)
         if options.continue_ or (options.exact and options.resource_version):
             await self._wait_for_future(cache, options)
             return await self._from_store(selection, options)
-        if options.resource_version == 0:
-            if corrupt := [(key, each) for key, each in cache.corrupt.items() if key.startswith(selection.prefix)]:
-                raise unreadable(selection.info, corrupt)
-            return await self._from_cache(cache, selection, limit=0)
-        if cache.corrupt:
+        if cache.unreadable and options.limit and not selection.selective:
             return await self._from_store(selection, options)
+        cache.unreadable.check()
+        if options.resource_version == 0:
+            return await self._from_cache(cache, selection, limit=0)
         if options.resource_version is None:
             return await self._consistent(cache, selection, options)
         fresh = await cache.freshness.reached(options.resource_version)

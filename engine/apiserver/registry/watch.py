@@ -18,7 +18,6 @@ from engine.api.wire import PROTOBUF, EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.causes import name_causes
-from engine.apiserver.corrupt_objects import initializing
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.registry.conversion import from_storage
@@ -47,8 +46,7 @@ class WatchOpener:
         selection = select(info, call.info.namespace, call.request, name=call.info.name)
         options = options.when()
         cache = await self._backend.caches.started(info)
-        if cache.corrupt:
-            raise initializing()
+        cache.unreadable.check()
         interest = _interest(call, selection, options)
         try:
             accept = call.request.headers.get("accept", "")
