@@ -208,16 +208,19 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
 def invalid(gvk: GVK, name: str, causes: Iterable[Cause]) -> ApiError:
     """422 with all field errors of the object in one answer."""
     causes = list(causes)
-    # The causes are all of them, the message says each once (ErrorList.ToAggregate).
-    texts = list(dict.fromkeys(str(cause) for cause in causes))
-    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     kind = f"{gvk.kind}.{gvk.group}" if gvk.group else gvk.kind
     details: Object = {"name": name} if name else {}
     if gvk.group:
         details["group"] = gvk.group
     details["kind"] = gvk.kind
     details["causes"] = [{"reason": c.reason, "message": c.message, "field": c.field} for c in causes]
-    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {joined}', details=details)
+    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {joined(causes)}', details=details)
+
+
+def joined(causes: Iterable[Cause]) -> str:
+    """The message of several field errors, which says each once (ErrorList.ToAggregate)."""
+    texts = list(dict.fromkeys(str(cause) for cause in causes))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def internal(message: str) -> ApiError:

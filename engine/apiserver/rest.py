@@ -257,7 +257,7 @@ class Rest:
         pods = self.backend.resources.get("", "v1", "pods")
         name = (obj.get("metadata") or {}).get("name", "")
         if pods is None or not name:
-            raise bad_request("name is required")
+            raise bad_request("Name parameter required.")
         call.resource = pods
         call.info = call.info._replace(resource="pods", name=name, subresource="binding")
         call.named(obj)

@@ -182,7 +182,7 @@ class Writer:
                 binding = {
                     "apiVersion": "v1",
                     "kind": "Binding",
-                    "metadata": {},
+                    "metadata": {"name": name},
                     "target": {"name": rng.choice(("node-1", "node-2"))},
                 }
                 await self._client.create(PODS, binding, namespace=namespace, name=name, subresource="binding")

@@ -20,7 +20,8 @@ def binding(node: str, **metadata: object) -> Object:
 
 
 async def bind(client: Client, name: str, node: str, **metadata: object) -> Object:
-    return await client.create(PODS, binding(node, **metadata), namespace="default", name=name, subresource="binding")
+    sent = binding(node, **{"name": name, **metadata})
+    return await client.create(PODS, sent, namespace="default", name=name, subresource="binding")
 
 
 async def test_a_scale_is_a_view_of_the_object(client: Client) -> None:
@@ -68,10 +69,34 @@ async def test_a_binding_puts_a_pod_on_a_node_once(client: Client, default_accou
 
 async def test_a_binding_needs_a_target(client: Client, default_account: Object) -> None:
     await client.create(PODS, pod(), namespace="default")
-    with pytest.raises(ApiError, match=r"target\.name: Required value"):
+    with pytest.raises(ApiError) as caught:
         await bind(client, "web", "")
+    assert (caught.value.code, caught.value.reason, caught.value.message) == (500, "", "target.name: Required value")
     with pytest.raises(ApiError, match='pods "gone" not found'):
         await bind(client, "gone", "node-1")
+
+
+@pytest.mark.parametrize("name", ["Node-1", "a/b", ".."])
+async def test_a_pod_is_bound_to_nothing_that_cannot_be_a_node(
+    client: Client, default_account: Object, name: str
+) -> None:
+    await client.create(PODS, pod(), namespace="default")
+    with pytest.raises(ApiError, match="a lowercase RFC 1123 subdomain must consist of") as caught:
+        await bind(client, "web", name)
+    assert caught.value.message.startswith(f'target.name: Invalid value: "{name}": ')
+    assert "nodeName" not in (await client.get(PODS, "web", namespace="default"))["spec"]
+
+
+@pytest.mark.parametrize("name", ["", "other"])
+async def test_a_binding_is_of_the_pod_that_it_names(client: Client, default_account: Object, name: str) -> None:
+    await client.create(PODS, pod(), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await client.create(PODS, binding("node-1", name=name), namespace="default", name="web", subresource="binding")
+    assert (caught.value.code, caught.value.reason, caught.value.message) == (
+        400,
+        "BadRequest",
+        "name in URL does not match name in Binding object",
+    )
 
 
 async def running_pod(client: Client, name: str) -> None:

@@ -119,7 +119,7 @@ async def test_a_node_sees_its_own_pods(client: Client, default_account: Object)
     async with await client.watch(PODS, resource_version="0", field_selector="spec.nodeName=node-1") as watch:
         await client.create(PODS, pod("other", nodeName="node-2"), namespace="default")
         await client.create(PODS, pod("web"), namespace="default")
-        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {}, "target": {"name": "node-1"}}
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "web"}, "target": {"name": "node-1"}}
         await client.create(PODS, binding, namespace="default", name="web", subresource="binding")
         assert await take(watch, 1) == [("ADDED", "web")]
 

@@ -20,11 +20,21 @@ _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
 
 def horizontal_pod_autoscaler(obj: Object, problems: Problems) -> None:
-    _spec(obj.get("spec", {}), {}, problems)
+    _spec(obj.get("spec", {}), {}, problems, least_allowed=0)
 
 
 def horizontal_pod_autoscaler_update(new: Object, old: Object, problems: Problems) -> None:
-    _spec(new.get("spec", {}), old.get("spec", {}), problems)
+    _spec(new.get("spec", {}), old.get("spec", {}), problems, least_allowed=0)
+
+
+def never_to_zero(obj: Object, problems: Problems) -> None:
+    """Of releases before 1.37, which do not scale to zero (HPAScaleToZero)."""
+    _spec(obj.get("spec", {}), {}, problems, least_allowed=1)
+
+
+def never_to_zero_update(new: Object, old: Object, problems: Problems) -> None:
+    before = old.get("spec", {})
+    _spec(new.get("spec", {}), before, problems, least_allowed=0 if before.get("minReplicas") == 0 else 1)
 
 
 def horizontal_pod_autoscaler_status(new: Object, old: Object, problems: Problems) -> None:
@@ -35,9 +45,8 @@ def horizontal_pod_autoscaler_status(new: Object, old: Object, problems: Problem
         problems.not_negative(f"status.{field}", new.get("status", {}).get(field))
 
 
-def _spec(spec: Object, before: Object, problems: Problems) -> None:
+def _spec(spec: Object, before: Object, problems: Problems, *, least_allowed: int) -> None:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
-    least_allowed = 0 if before.get("minReplicas") == 0 else 1
     if least is not None and least < least_allowed:
         problems.invalid("spec.minReplicas", least, f"must be greater than or equal to {least_allowed}")
     if not most:

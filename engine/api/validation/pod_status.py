@@ -16,7 +16,7 @@ from engine.api.validation.resources import native
 _SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 _HEALTH_MESSAGE_LENGTH, _IMAGE_REFERENCE_LENGTH = 1024, 256
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
-_MAX_ID = 2**31 - 1
+_MAX_ID, _MAX_USER = 2**31 - 1, 2**32 - 1
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _FAMILIES = "may specify no more than one IP for each IP family"
 _BOUND = "may not be set on pods that are already bound to a node"
@@ -32,6 +32,15 @@ _CLAIM = (
 
 
 def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
+    _pod_status_update(new, old, problems, largest_user=_MAX_USER)
+
+
+def old_pod_status_update(new: Object, old: Object, problems: Problems) -> None:
+    """Of releases before 1.37, whose users are no larger than those that a Pod may ask for."""
+    _pod_status_update(new, old, problems, largest_user=_MAX_ID)
+
+
+def _pod_status_update(new: Object, old: Object, problems: Problems, *, largest_user: int) -> None:
     annotations = new["metadata"].get("annotations", {})
     annotation_updates(annotations, old["metadata"].get("annotations", {}), problems)
     spec, status, before = new.get("spec", {}), new.get("status", {}), old.get("status", {})
@@ -57,7 +66,7 @@ def pod_status_update(new: Object, old: Object, problems: Problems) -> None:
     _pod_addresses(status.get("podIPs", ()), _addresses(before.get("podIPs", ())), problems)
     _host_addresses(status, _addresses(before.get("hostIPs", ())), problems)
     for field in _STATUSES:
-        _users(status.get(field, ()), f"status.{field}", spec, problems)
+        _users(status.get(field, ()), f"status.{field}", spec, problems, largest_user=largest_user)
     _allocated(status, spec, problems)
     for field in _STATUSES:
         _images(status.get(field, ()), f"status.{field}", problems)
@@ -221,7 +230,7 @@ def dual_stack(addresses: Sequence[str]) -> bool:
     return {ipaddress.ip_address(address).version for address in addresses if not text.ip_address(address)} == {4, 6}
 
 
-def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems) -> None:
+def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems, *, largest_user: int) -> None:
     windows = spec.get("os", {}).get("name") == "windows"
     for index, status in enumerate(statuses):
         linux, at = status.get("user", {}).get("linux"), f"{path}[{index}].user.linux"
@@ -231,11 +240,11 @@ def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Proble
             problems.forbidden(at, "cannot be set for a windows pod")
             continue
         groups = linux.get("supplementalGroups", ())
-        identifiers = [(f"{at}.uid", linux.get("uid", 0)), (f"{at}.gid", linux.get("gid", 0))]
-        identifiers += [(f"{at}.supplementalGroups[{number}]", group) for number, group in enumerate(groups)]
-        for where, value in identifiers:
-            if not 0 <= value <= _MAX_ID:
-                problems.invalid(where, value, text.range_text(0, _MAX_ID))
+        identifiers = [(f"{at}.uid", linux.get("uid", 0), largest_user), (f"{at}.gid", linux.get("gid", 0), _MAX_ID)]
+        identifiers += [(f"{at}.supplementalGroups[{number}]", group, _MAX_ID) for number, group in enumerate(groups)]
+        for where, value, largest in identifiers:
+            if not 0 <= value <= largest:
+                problems.invalid(where, value, text.range_text(0, largest))
 
 
 def _images(statuses: Sequence[Object], path: str, problems: Problems) -> None:

@@ -325,10 +325,20 @@ _STRICT_SERVICE = _NETWORK_STORAGE["", "Service"]._replace(name=text.dns_1035_la
 # The release that began to tell of each field of a StatefulSet that may not change.
 _FIELDS_OF_SETS_TOLD = (1, 37)
 _OLD_STATEFUL_SET = _PODS_WORKLOADS["apps", "StatefulSet"]._replace(update=workloads.old_stateful_set_update)
+# The release that began to believe users of containers that a Pod cannot ask for.
+_LARGE_USERS = (1, 37)
+_OLD_POD = _PODS_WORKLOADS["", "Pod"]._replace(status=pod_status.old_pod_status_update)
+# The release since which what is of use only now and then may have no Pods at all (HPAScaleToZero).
+_SCALES_TO_ZERO = (1, 37)
+_OLD_AUTOSCALER = _PODS_WORKLOADS["autoscaling", "HorizontalPodAutoscaler"]._replace(
+    create=autoscalers.never_to_zero, update=autoscalers.never_to_zero_update
+)
 # What older releases than one do otherwise.
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
+    ("", "Pod"): (_LARGE_USERS, _OLD_POD),
     ("", "Service"): (_SERVICE_NAMES_RELAXED, _STRICT_SERVICE),
     ("apps", "StatefulSet"): (_FIELDS_OF_SETS_TOLD, _OLD_STATEFUL_SET),
+    ("autoscaling", "HorizontalPodAutoscaler"): (_SCALES_TO_ZERO, _OLD_AUTOSCALER),
 }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError, Cause, conflict, field_invalid, field_not_supported, field_required, invalid
+from engine.api.errors import ApiError, bad_request, conflict, joined
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, PODS, Object, copy_object
+from engine.api.validation import Problems, text
+from engine.api.validation.core import binding as check_target
 from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -15,6 +17,8 @@ from engine.apiserver.registry.write import Writer
 
 BINDING = GVK("", "v1", "Binding")
 _BINDINGS = GVR("", "v1", "pods/binding")
+_CLEARS_NOMINATION = (1, 35)  # a bound Pod is nominated no more (ClearingNominatedNodeNameAfterBinding)
+_NAMES_CHECKED = (1, 37)  # a Pod is bound to nothing that cannot be the name of a node
 SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
 
@@ -24,11 +28,15 @@ class BindingAction:
         self._writer = writer
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
-        """Raises ApiError 409 for a Pod that is bound already or is being deleted."""
+        """Raises ApiError 409 for a Pod that is bound already or is being deleted, 400 for a Binding of another Pod.
+
+        One that is invalid gets a 500, as of upstream's server.
+        """
         value = read_value(self._backend.definitions, call.request)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
         name = call.info.name
-        await admit_create(self._backend, call, binding, options, check=lambda obj: _check(name, obj))
+        release = self._backend.definitions.release
+        await admit_create(self._backend, call, binding, options, check=lambda obj: _check(name, obj, release))
         node = binding["target"]["name"]
 
         def assign(old: Object) -> Object:
@@ -42,7 +50,7 @@ class BindingAction:
                 if added := binding["metadata"].get(field):
                     pod["metadata"].setdefault(field, {}).update(added)
             _scheduled(pod, self._backend.world.clock.timestamp())
-            if _clears_nomination(self._backend.definitions.version):
+            if release >= _CLEARS_NOMINATION:
                 pod["status"].pop("nominatedNodeName", None)
             pod["metadata"]["resourceVersion"] = ""
             return pod
@@ -51,28 +59,16 @@ class BindingAction:
         return SUCCESS
 
 
-def _check(name: str, binding: Object) -> None:
-    if causes := _causes(binding):
-        raise invalid(BINDING, name, causes)
-
-
-def _clears_nomination(version: str) -> bool:
-    """Whether a bound Pod is nominated no more (ClearingNominatedNodeNameAfterBinding, on from 1.35)."""
-    major, minor = version.split(".")[:2]
-    return (int(major), int(minor)) >= (1, 35)
-
-
-def _causes(binding: Object) -> list[Cause]:
-    target = binding.get("target") or {}
-    causes = []
-    if target.get("kind") not in (None, "", "Node"):
-        causes.append(field_not_supported("target.kind", target["kind"], ("Node", "<empty>")))
-    name = target.get("name", "")
-    if not name:
-        causes.append(field_required("target.name"))
-    elif "/" in name or name in (".", ".."):
-        causes.append(field_invalid("target.name", name, "may not contain '/'"))
-    return causes
+def _check(name: str, binding: Object, release: tuple[int, int]) -> None:
+    if name != binding["metadata"].get("name", ""):
+        raise bad_request("name in URL does not match name in Binding object")
+    problems = Problems()
+    check_target(binding, problems)
+    node = binding.get("target", {}).get("name", "")
+    if node and release >= _NAMES_CHECKED:
+        problems.all_invalid("target.name", node, text.dns_subdomain(node))
+    if problems:
+        raise ApiError(500, "", joined(problems))
 
 
 def _unmet(info: ResourceInfo, kept: Object, asked: Object) -> str:

@@ -170,7 +170,7 @@ STATUSES: dict[str, tuple[Object, Object, Object, list[str]]] = {
         {},
         {},
         {"containerStatuses": [container(state={}, user={"linux": {"uid": -1, "gid": 1}})]},
-        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive"],
+        ["status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 4294967295, inclusive"],
     ),
     "another class": (
         {},
