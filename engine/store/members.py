@@ -70,8 +70,16 @@ def sole_member(identity: Identity, status: StoreStatus) -> Member:
         applied_index=status.revision,
         db_size=status.db_size,
         db_size_in_use=status.db_size_in_use,
-        errors=tuple(status.alarms),
+        errors=troubles(identity.member_id, status),
     )
+
+
+def troubles(member_id: int, status: StoreStatus) -> tuple[str, ...]:
+    """What keeps a store from taking writes: its alarms as etcd's status has them (rpc.proto AlarmMember, as Go prints
+    it), and what its disk refused last."""
+    refusing = status.details.get("refusing")
+    alarms = (f"memberID:{member_id} alarm:{name} " for name in status.alarms)
+    return (*alarms, *([refusing] if refusing else []))
 
 
 class Alarm(NamedTuple):

@@ -104,7 +104,7 @@ def hash_kv(
 async def _health_of(client: Any, endpoint: dict[str, Any]) -> dict[str, Any]:
     """As etcdctl sees it: whether a read that the quorum must agree on succeeds, whatever its key holds."""
     began = time.perf_counter()
-    errors = endpoint["Status"].get("errors", [])
+    errors = _ailments(endpoint["Status"].get("errors", []))
     try:
         await client.request("GET", f"{PREFIX}/range", query=query_of(key="health"))
     except ApiError as error:
@@ -112,6 +112,13 @@ async def _health_of(client: Any, endpoint: dict[str, Any]) -> dict[str, Any]:
     took = f"{(time.perf_counter() - began) * 1000:.6f}".rstrip("0").rstrip(".") + "ms"
     found = {"endpoint": endpoint["Endpoint"], "health": not errors, "took": took}
     return {**found, "error": ", ".join(errors)} if errors else found
+
+
+def _ailments(errors: list[str]) -> list[str]:
+    """With the alarms among them in the words of etcdctl's health (ep_command.go)."""
+    alarms = [error.partition(" alarm:")[2].strip() for error in errors if " alarm:" in error]
+    others = [error for error in errors if " alarm:" not in error]
+    return [f"Active Alarm(s): {' '.join(alarms)} ", *others] if alarms else others
 
 
 @member.command("list")

@@ -212,7 +212,11 @@ def test_how_much_history_and_space_there_is_can_be_said(home: Home) -> None:
             break
         refused = home.kubectl(*(word.replace("big", f"more-{number}") for word in filled))
     assert "etcdserver: mvcc: database space exceeded" in refused.err
-    assert "NOSPACE" in home.ktui("store", "alarm", "list", check=True).out
+    (alarm,) = home.ktui("store", "alarm", "list", check=True).out.splitlines()
+    assert alarm.endswith(" alarm:NOSPACE ")
+    assert home.ktui("store", "status", check=True).out.endswith(f", {alarm}\n")
+    health = home.ktui("store", "endpoint", "health")
+    assert health.err.endswith("failed to commit proposal: Active Alarm(s): NOSPACE \nError: unhealthy cluster\n")
 
 
 def test_an_older_kubernetes_version(home: Home) -> None:

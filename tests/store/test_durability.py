@@ -317,8 +317,10 @@ def test_a_full_disk_refuses_writes_and_forgives(path: Path, threaded: bool) -> 
         revision = store.revision
         details = (await store.status()).details
         assert (details["failed_batches"] > 1, "disk is full" in details["refusing"]) == (True, True)
+        assert [member.errors for member in await store.members()] == [(details["refusing"],)]
         await free_disk(store)
         assert await put(store, b"/after") == revision + 1
+        assert [member.errors for member in await store.members()] == [()]
         assert (await store.status()).details["refusing"] == ""
         assert (await get(store, b"/x"), await get(store, b"/after")) != (None, None)
         seen: list[int] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.latency import Latency
 from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
-from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, registered
+from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, registered, troubles
 from engine.store.quorum.raft import NO_LEADER, TIMED_OUT, Quorum
 from engine.store.sqlite import SqliteStore
 from engine.store.types import (
@@ -151,7 +151,7 @@ class QuorumStore:
                 applied_index=min(member.match_index, described["commitIndex"]),
                 db_size=status.db_size,
                 db_size_in_use=status.db_size_in_use,
-                errors=(*status.alarms, *_troubles(details, led=leader is not None)),
+                errors=(*troubles(self.identity().member_id, status), *_troubles(details, led=leader is not None)),
                 simulated=True,
                 details=details,
             )
