@@ -63,7 +63,7 @@ def clusters() -> list[ClusterFolder]:
     """Those that there are, by name, whether they run or not."""
     home = data_home()
     found = sorted(path for path in home.iterdir() if NAME.fullmatch(path.name)) if home.is_dir() else []
-    return [folder for folder in map(ClusterFolder, found) if folder.store.exists() or folder.find_running()]
+    return [folder for folder in map(ClusterFolder, found) if folder.has_store() or folder.find_running()]
 
 
 class Hold:
@@ -149,6 +149,10 @@ class ClusterFolder:
         partial.replace(self.running_file)
         self.lock.write_bytes(document)
 
+    def has_store(self) -> bool:
+        """Whether there is a store that can be seen: in a folder that may not be read, none can."""
+        return os.path.exists(self.store)
+
     def read_running(self) -> Running | None:
         """What the file says, whether or not the process is still there; the lock says it too, for one is easily
         damaged, and a cluster that runs must be found and stopped."""
@@ -161,8 +165,6 @@ class ClusterFolder:
 
     def find_running(self) -> Running | None:
         """What serves this folder's cluster now; None if nothing does (a file that a crash left counts as nothing)."""
-        if not self.lock.exists():
-            return None
         try:
             descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
         except OSError:

@@ -61,7 +61,7 @@ async def serve(
     `ready` is called once when the API answers, `say` with what a person should know. Raises FolderError, ServeError,
     StoreError.
     """
-    kept = folder.store.exists()
+    kept = folder.has_store()
     with folder.hold() as hold:
 
         def now_ready(running: Running) -> None:

@@ -27,13 +27,17 @@ class Kept(NamedTuple):
 def real_file(path: Path) -> Path:
     """Where the store is behind symbolic links: there SQLite keeps its WAL, and there it is locked.
 
-    Raises StoreError for what is there but is no file.
+    Raises StoreError for what is there but is no file, or may not be written.
     """
     path = Path(os.path.realpath(path))
-    for file in (path, _wal_of(path)):
-        if os.path.exists(file) and not os.path.isfile(file):
+    for file in (path, _beside(path, "-wal"), _beside(path, "-shm")):
+        if not os.path.exists(file):
+            continue
+        if not os.path.isfile(file):
             what = "a folder" if os.path.isdir(file) else "no regular file"
             raise StoreError(f"cannot open {file}: it is {what}; set it aside, or name another data folder")
+        if not os.access(file, os.R_OK | os.W_OK):
+            raise StoreError(f"cannot write {file}: Permission denied; let ktui write it, or name another data folder")
     return path
 
 
@@ -41,7 +45,7 @@ def is_absent(path: Path) -> bool:
     """Whether there is no store yet. Raises StoreError where the file alone is gone: its WAL is nothing without it."""
     if os.path.exists(path):  # which is False, and raises nothing, in a folder that may not be read
         return False
-    wal = _wal_of(path)
+    wal = _beside(path, "-wal")
     if os.path.exists(wal) and os.path.getsize(wal):
         raise StoreError(
             f"{path} is not there, but {wal.name} is, which may hold what was acknowledged last: put the file back "
@@ -76,5 +80,5 @@ def check_acknowledged(path: Path, lock: StoreLock, kept: Kept | None) -> None:
     )
 
 
-def _wal_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -264,16 +266,26 @@ except StoreError as error:
 """
 
 
-def test_a_read_only_folder(path: Path) -> None:
-    """In a process of its own that gives up root's rights, which know no read-only folder."""
-    for parent in (path.parent, *path.parent.parents[:2]):
-        parent.chmod(0o755)
-    path.parent.chmod(0o555)
-    try:
-        done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, check=True)
-    finally:
-        path.parent.chmod(0o755)
-    assert "Permission denied; give ktui a folder that it may write" in done.stdout
+@pytest.mark.parametrize(
+    ("mode", "suffix", "text"),
+    [
+        pytest.param(0o555, "", r"cannot open .*lock: Permission denied; give ktui a folder", id="the folder"),
+        pytest.param(0o777, "", r"cannot write .*store.db: Permission denied; let ktui write it", id="the file"),
+        pytest.param(0o777, "-wal", r"cannot write .*store.db-wal: Permission denied; let ktui", id="its WAL"),
+    ],
+)
+def test_what_may_not_be_written_is_named(mode: int, suffix: str, text: str) -> None:
+    """In a process of its own that gives up root's rights, which know nothing read-only."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own would be closed to it
+        path = Path(folder, "store.db")
+        if mode == 0o777:
+            Path(f"{path}{suffix}").touch(0o444)
+        path.parent.chmod(mode)
+        try:
+            done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, check=True)
+        finally:
+            path.parent.chmod(0o755)
+    assert re.match(text, done.stdout)
 
 
 # -- a disk that fails
