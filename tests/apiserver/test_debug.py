@@ -9,7 +9,7 @@ from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS
 from engine.apiserver.debug.etcd import METHODS
 from engine.client import Client
-from engine.clock import Clock
+from engine.clock import Clock, VirtualClock
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.apiserver.conftest import ClientFor, config_map
@@ -86,6 +86,23 @@ async def test_a_watch_of_the_store_says_how_far_it_is(client: Client, store: Sq
         await client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default")
         told = orjson.loads(await anext(aiter(response.stream)))
         assert (told["Header"]["revision"], told["Events"], told["Canceled"]) == (store.revision, [], False)
+    await response.stream.aclose()
+
+
+async def test_an_event_says_how_far_a_watch_of_the_store_is(
+    client: Client, store: SqliteStore, virtual_clock: VirtualClock
+) -> None:
+    """What has told something within ten minutes is asked only at the end of the next (v3rpc watch.go, sendLoop)."""
+    query = {"key": ["/registry/configmaps/"], "range_end": ["/registry/configmaps0"], "progress_notify": ["true"]}
+    response = await client.send("GET", "/debug/ktui/store/watch", query=query)
+    assert response.stream is not None
+    lines = aiter(response.stream)
+    began = virtual_clock.monotonic()
+    await virtual_clock.sleep(300)
+    await client.create(CONFIGMAPS, config_map("c"), namespace="default")
+    assert len(orjson.loads(await anext(lines))["Events"]) == 1
+    assert orjson.loads(await anext(lines))["Events"] == []
+    assert virtual_clock.monotonic() - began == pytest.approx(1200)
     await response.stream.aclose()
 
 

@@ -38,9 +38,10 @@ class WatchStream:
         self._watcher = watcher
         self._error = error
         self._timer: Timer | None = None
+        self._told = False  # whether events went out since the timer was set: they say how far the watcher is
 
     def notify_progress(self) -> None:
-        """Now and then say how far the watcher is, also where nothing happens."""
+        """Now and then say how far the watcher is, where no event does."""
         if self._watcher is not None:
             self._timer = self._origin.clock.call_later(PROGRESS_PERIOD, self._ask)
 
@@ -50,7 +51,9 @@ class WatchStream:
             self._watcher.request_progress()
 
     def _ask(self) -> None:
-        self.ask_progress()
+        if not self._told:
+            self.ask_progress()
+        self._told = False
         self.notify_progress()
 
     def __aiter__(self) -> WatchStream:
@@ -65,7 +68,9 @@ class WatchStream:
                 return _line({}, None, canceled=True)
             return self._line(WatchResponse(0, []), compacted=error.compact_revision)
         try:
-            return self._line(await anext(self._watcher))
+            response = await anext(self._watcher)
+            self._told = self._told or bool(response.events)
+            return self._line(response)
         except CompactedError as error:
             await self.aclose()
             return self._line(WatchResponse(0, []), compacted=error.compact_revision)
