@@ -101,6 +101,10 @@ class Flags:
                 rest.append(item)
         return rest, -1
 
+    def preset(self, name: str, text: str) -> None:
+        """Give a flag a value as if the command line did. Raises FlagError."""
+        self._set(self._flags[name], text)
+
     def missing(self) -> list[str]:
         """Required flags that were not given."""
         return [name for name, flag in self._flags.items() if flag.required and name not in self._given]

@@ -20,12 +20,14 @@ from engine.client import Client
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import Connection, KubeConfig, KubeConfigError, Overrides
 from engine.clock import Clock
+from engine.kubectl import preferences
 from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.discovery import Discovery
 from engine.kubectl.discovery_cache import DiskCache, folder
 from engine.kubectl.errors import Aggregate, CommandError, Exit, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
+from engine.kubectl.preferences import PreferencesError
 from engine.kubectl.session import Session
 from engine.kubectl.tree import ROOT
 from engine.kubectl.wire_dump import TIMES, WireDump
@@ -67,9 +69,14 @@ async def run(
     path = program
     failure_code = 1
     try:
-        found = find(ROOT, words, program=program, global_flags=GLOBAL)
+        environment = os.environ if environment is None else environment
+        wanted = preferences.apply(
+            ROOT, words, environment, program=program, warn=lambda text: print(text, end="", file=stderr)
+        )
+        found = find(ROOT, wanted.words, program=program, global_flags=GLOBAL)
         path, failure_code = found.path, found.command.failure_code
         flags = Flags((*GLOBAL, *found.command.flags))
+        wanted.set(flags)
         arguments, dash = flags.parse(found.arguments)
         if flags.on("help") or (found.command is ROOT and not arguments):
             stdout.write(help_text(found, program=program) + "\n")
@@ -89,8 +96,11 @@ async def run(
             namespace=namespace,
             discovery=discovery,
             kubeconfig=kubeconfig,
-            environment=os.environ if environment is None else environment,
+            environment=environment,
         )
+    except PreferencesError as error:
+        stderr.write(f"{error}\n")
+        return 1
     except Exit as leave:
         return leave.code
     except BrokenPipeError:

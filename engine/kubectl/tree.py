@@ -90,8 +90,10 @@ SECTIONS = {
             "api_resources:VERSIONS",
         ),
         _entry("config", "Modify kubeconfig files", "config:COMMAND"),
+        _entry("kuberc", "Manage kuberc configuration files", "kuberc:COMMAND"),
         _entry("plugin", "Provides utilities for interacting with plugins", "plugin:COMMAND"),
         _entry("version", "Print the client and server version information", "version:COMMAND"),
+        replace(_entry("alpha", "Commands for features in alpha", "shell:ALPHA"), hidden=True),
         replace(_entry("options", "Print the list of flags inherited by all commands", "shell:OPTIONS"), hidden=True),
     ),
 }

@@ -39,6 +39,8 @@ def in_order(obj: Object) -> Object:
         return _config(obj)
     if obj.get("kind") == "List" and obj.get("apiVersion") == "v1":
         return {**_ranked(obj, _LIST), "items": [by_name(item) for item in obj["items"]]}
+    if obj.get("kind") == "Preference":
+        return obj  # made in its order
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
     return _order().built_in(GVK(group, version, str(obj.get("kind"))), obj)
 

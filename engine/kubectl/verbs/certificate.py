@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
-from engine.kubectl.command import Command, Run
+from engine.kubectl.command import Command, Found, Run, help_text
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT, filename
@@ -90,8 +90,15 @@ def _command(word: str, type_: str) -> Command:
     )
 
 
+async def show_help(session: Session) -> None:
+    """Unlike other groups, this one is content with being shown."""
+    session.out(help_text(Found(COMMAND, session.path, []), program=session.program))
+
+
 COMMAND = Command(
     name="certificate",
+    run=show_help,
+    connects=False,
     short="Modify certificate resources",
     usage="SUBCOMMAND",
     children=(_command("approve", "Approved"), _command("deny", "Denied")),

@@ -47,7 +47,6 @@ def _programs(path: str) -> list[Path]:
 COMMAND = Command(
     name="plugin",
     short="Provides utilities for interacting with plugins",
-    help_on_stdout=True,
     children=(
         Command(
             name="list",

@@ -11,7 +11,7 @@ from engine.api.types import Object
 from engine.kubectl import overrides
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Flags, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
@@ -30,12 +30,9 @@ _IMAGE = (
 
 async def run(session: Session) -> None:
     flags = session.flags
-    before = session.arguments if session.dash < 0 else session.arguments[: session.dash]
-    words = session.arguments[1:] if session.dash < 0 else session.arguments[session.dash :]
     if not session.arguments:
         raise CommandError("NAME is required for run")
-    if (len(before) != 1 and session.dash >= 0) or not before:
-        raise UsageError("NAME is required for run")
+    name, *words = session.arguments
     if not flags.text("image"):
         raise CommandError("--image is required")
     _check(session)
@@ -53,13 +50,13 @@ async def run(session: Session) -> None:
         raise CommandError(
             "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)"
         )
-    pod = _pod(session, before[0], words)
+    pod = _pod(session, name, words)
     pod = overrides.overridden(session, pod)
     attached = _attached(flags)
     printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run(), typed=True)
     made = [await create_built(session, pod, printer)]
     if flags.on("expose"):
-        made.append(await create_built(session, _service(session, before[0], pod), printer))
+        made.append(await create_built(session, _service(session, name, pod), printer))
     if attached:
         await attend(session, made)
 

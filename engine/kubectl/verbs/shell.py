@@ -46,6 +46,11 @@ async def completion(session: Session) -> None:
     session.stdout.write(script)
 
 
+async def alpha(session: Session) -> None:
+    session.err("No alpha commands are available in this version of kubectl")
+
+
+ALPHA = Command(name="alpha", short="Commands for features in alpha", run=alpha, connects=False, hidden=True)
 OPTIONS = Command(name="options", short="Print the list of flags inherited by all commands", run=options, hidden=True)
 COMPLETION = Command(
     name="completion",
