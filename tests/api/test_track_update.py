@@ -111,6 +111,29 @@ def test_a_client_may_give_fields_away() -> None:
     assert list(owners(updated(made, given, "two"))) == ["other"]
 
 
+def test_owners_that_are_sent_are_written_as_the_server_writes_them() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    sent = stored(made)
+    entry = sent["metadata"]["managedFields"][0]
+    entry["fieldsV1"] = {
+        "z:new": {}, ".": {}, "f:metadata": {"f:ownerReferences": {'k:{"uid": "u"}': {".": {}}}},
+        "f:data": {"f:b": {}, "f:a": {}, ".": {}},
+    }  # fmt: skip
+    sent["metadata"]["managedFields"].append({**entry, "manager": "idle", "fieldsV1": {}})
+    after = updated(made, sent, "two")
+    assert owners(after) == {
+        "one": {"f:data": {".": {}, "f:a": {}, "f:b": {}}, "f:metadata": {"f:ownerReferences": {'k:{"uid":"u"}': {}}}}
+    }
+    assert list(owners(after)["one"]["f:data"]) == [".", "f:a", "f:b"]
+
+
+def test_who_is_sent_with_nothing_is_no_owner_but_keeps_the_object_tracked() -> None:
+    made = stored(updated(None, config_map(a="1"), "one"))
+    sent = edited(made, {"data": {"a": "2"}})
+    sent["metadata"]["managedFields"][0]["fieldsV1"] = {}
+    assert owners(updated(made, sent, "two")) == {"two": {"f:data": {"f:a": {}}}}
+
+
 def test_status_belongs_to_its_subresource() -> None:
     pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "n"}}
     made = stored(updated(None, {**pod, "status": {"phase": "Pending"}}, "kubectl"))

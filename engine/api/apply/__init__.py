@@ -8,12 +8,13 @@ Source of the behaviour: KEP-555, structured-merge-diff merge/update.go and apim
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from engine.api.apply.checking import check_applied, named
 from engine.api.apply.conflicts import conflict_error
-from engine.api.apply.field_sets import FieldSet, difference, intersection, union
+from engine.api.apply.field_sets import FieldSet, canonical, difference, intersection, union
 from engine.api.apply.field_types import field_type
 from engine.api.apply.last_applied import KUBECTL, agreed_fields, synced
 from engine.api.apply.managers import (
@@ -64,7 +65,7 @@ def track_update(
     if old is not None and not managers:
         return _with_managers(new, {})
     scopes = _scopes(new, schema, schemas, api_version, subresource)
-    managers = _current(scopes, managers)
+    managers = {identity: owned for identity, owned in _current(scopes, managers).items() if owned.fields}
     written = Difference(scopes, old, new)
     changed, removed = written.in_version(api_version)
     if changed or removed:
@@ -231,7 +232,11 @@ def _managers_of(old: Object | None, new: Object, subresource: str) -> Managers:
     if is_reset(sent):
         return {}
     managers = decode(sent) if well_formed(sent) else None
-    return managers or decode(stored) or {}
+    if not managers:
+        return decode(stored) or {}
+    return {
+        identity: replace(owned, fields=canonical(owned.fields), encoded=None) for identity, owned in managers.items()
+    }
 
 
 def _with_managers(obj: Object, managers: Managers) -> Object:

@@ -182,6 +182,24 @@ def _step_text(step: str) -> str:
     return f"[{rest}]" if kind == "i" else f".{rest}"
 
 
+def canonical(fields: FieldSet) -> FieldSet:
+    """A valid set as it is written here: steps in order, keys sorted, members that hold nothing empty, and without
+    steps of kinds that nobody knows yet."""
+    return in_order({_written(step): _canonical_node(node) for step, node in fields.items() if step[:1] in "fkvi"})
+
+
+def _canonical_node(node: FieldSet) -> FieldSet:
+    children = canonical(node)
+    return {SELF: MEMBER, **children} if children and SELF in node else children or MEMBER
+
+
+def _written(step: str) -> str:
+    kind, _, rest = step.partition(":")
+    if kind == "i":
+        return f"i:{int(rest)}"
+    return step if kind == "f" else f"{kind}:{orjson.dumps(orjson.loads(rest), option=orjson.OPT_SORT_KEYS).decode()}"
+
+
 def valid(fields: Any) -> bool:
     """Whether a JSON value is a set in FieldsV1 form."""
     if not isinstance(fields, dict):
