@@ -71,7 +71,7 @@ def _headline(attempt: Json, found: Json, which: int, count: int, colours: Colou
 def _remedies(attempt: Json) -> Iterator[Text]:
     told = list(remedies(attempt))
     if told:
-        head, hint = title("what would make it fit")[-1], "  one of these; a next hurdle may come behind it"
+        head, hint = title("what would make it fit")[-1], "  one of these; a next hurdle may follow"
         yield from (Text(""), Text.assemble(head, (hint, "dim")))
     for nodes, words in told:
         yield Text.assemble((f"{nodes} node{'s' if nodes != 1 else ''}  ", "dim"), words)

@@ -36,6 +36,7 @@ MARKS = {PASSED: (DONE, "success"), REJECTED: (WRONG, "error")}
 NODE_WIDTH = 18  # at most
 SUM_WIDTH = 7
 NARROWEST_REASON = 12
+NARROW_CELL, NARROWEST_CELL = 5, 2  # of a filter's column beside a reason, and at all
 FEWEST, MOST = 3, 12  # nodes in a table, unless all are asked for
 
 
@@ -61,14 +62,29 @@ def filters(attempt: Json, width: int, most: int, colours: Colours) -> Iterator[
     accepted, rejected = [row for row in rows if not row.reason], [row for row in rows if row.reason]
     shown = [*accepted[: max(FEWEST, most - len(rejected))], *rejected][:most]
     names = _names_width([row.node for row in shown])
-    cells = [max(5, len(short(column)) + 2) for column in columns]
+    longest = max((len(row.reason) + 1 for row in shown if row.reason), default=0)
+    cells = _cell_widths(columns, width - names, longest)
     yield Text.assemble(
         ("node".ljust(names), "dim"),
-        *((short(column).center(cell), "dim") for column, cell in zip(columns, cells, strict=True)),
+        *((_heading(short(column), cell), "dim") for column, cell in zip(columns, cells, strict=True)),
     )
     for row in shown:
         yield _filter_line(row, names, cells, width, colours)
     yield from _rest(attempt["nodes"] - len(shown), attempt.get("notEvaluated", 0))
+
+
+def _heading(name: str, cell: int) -> str:
+    """Over the middle of its column; one that is cut begins where the column does, a space before the next."""
+    return name.center(cell) if len(name) + 2 <= cell else name[: cell - 1].ljust(cell)
+
+
+def _cell_widths(columns: Sequence[str], room: int, reason: int) -> list[int]:
+    """What the columns need; where that leaves no room for the longest reason, and then for themselves, less."""
+    cells = [max(5, len(short(column)) + 2) for column in columns]
+    for wanted, least in ((room - reason, NARROW_CELL), (room, NARROWEST_CELL)):
+        while cells and sum(cells) > wanted and max(cells) > least:
+            cells[cells.index(max(cells))] -= 1
+    return cells
 
 
 def _rejected_by(attempt: Json, colours: Colours) -> Iterator[Text]:

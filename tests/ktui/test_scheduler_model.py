@@ -12,6 +12,7 @@ from ktui.models.remedies import remedies
 from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, result_words, verdict, why_ahead
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.fill_bars import fill_line
+from ktui.widgets.verdict_tables import filters, short
 from tests.ktui import recorded
 
 VIEWS = "GET /debug/ktui/views/scheduler"
@@ -145,6 +146,29 @@ def test_the_tables_of_an_attempt() -> None:
     assert "→100" in text
     assert "Σ" in text
     assert "→100" not in text_of(SPREAD, raw=False)
+
+
+EIGHT = (
+    "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
+    "PodTopologySpread", "InterPodAffinity",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [50, 60, 67, 90])
+@pytest.mark.parametrize("reason", ["", "Insufficient cpu"])
+def test_many_filters_stand_in_one_line_each_node(width: int, reason: str) -> None:
+    names = ["node-1", "node-2", "node-3"]
+    rejected = [{"node": name, "plugin": EIGHT[-1], "reasons": [reason]} for name in names if reason]
+    told = attempts_on(SPREAD)["decisions"][0]
+    attempt = {**told, "filters": EIGHT, "rejected": rejected, "scores": [] if reason else told["scores"]}
+    lines = [part.plain for part in filters(attempt, width, 12, {})]
+    assert max(map(len, lines)) <= width
+    heads = lines[2].split()
+    assert [short(name).startswith(head) for name, head in zip(EIGHT, heads[1:], strict=True)] == [True] * 8
+    rows = [line for line in lines if line.startswith("node-")]
+    assert all(line.count("✓") >= 7 for line in rows)
+    if width >= 67:
+        assert all(line.endswith(reason) for line in rows)
 
 
 def test_plugins_that_find_no_room_side_by_side_stand_below() -> None:
