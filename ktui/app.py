@@ -333,21 +333,26 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     @work(exclusive=True, group="tour", exit_on_error=False)
     async def start_tour(self) -> None:
-        """From stop to stop, for as long as the person likes."""
+        """From stop to stop, for as long as the person likes, and back to where the tour began."""
         from ktui.screens.tour import STOPS, TourGuide
 
         self.settings.mark_toured()
+        began = self.shown.mode
         at = farthest = 0
         while 0 <= at < len(STOPS):
-            if self.shown.mode != STOPS[at].screen:
-                await self.window.show(STOPS[at].screen)
+            await self._show_behind(STOPS[at].screen or began)
             if STOPS[at].line and at > farthest:
                 self.do_quietly(STOPS[at].line)
             farthest = max(at, farthest)
             step = await self.push_screen_wait(TourGuide(at))
             if not step:
-                return
+                break
             at = max(0, at + step)
+        await self._show_behind(began)
+
+    async def _show_behind(self, mode: str) -> None:
+        if self.shown.mode != mode:
+            await self.window.show(mode)
 
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:

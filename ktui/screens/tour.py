@@ -17,7 +17,7 @@ from ktui.widgets.ink import inks
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`screen` is what is behind the words; `line` is what is done there, as if it had been typed after `:`."""
+    """`screen` is what is behind the words, "" for where one is; `line` what is done there, as if typed after `:`."""
 
     title: str
     text: str
@@ -30,6 +30,7 @@ STOPS = (
         "Welcome",
         "This is a whole Kubernetes control plane, running on this machine. Everything on these screens is what it "
         "really does: only containers, images and packets are simulated.",
+        screen="",
     ),
     Stop(
         "An apply, as it happens",
