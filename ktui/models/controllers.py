@@ -10,6 +10,7 @@ from typing import Any
 from engine.api.duration import human_duration
 from ktui.models.grid_row import GridRow
 from ktui.models.signs import DONE, PAST, WAITING, WRONG, short_pod
+from ktui.models.words import SOFT
 
 Json = Mapping[str, Any]
 TITLES = ("CONTROLLER", "STATE", "QUEUE", "BUSY", "RETRY", "DONE")
@@ -96,13 +97,20 @@ def _ago(last: Json | None, now: datetime | None) -> str:
 
 
 def _reconcile_row(number: int, last: Json) -> GridRow:
-    is_good = last["outcome"] == "ok"
+    sign, tone = outcome_of(last)
     woken = ", ".join(f"rev {revision}" for revision in last["wokenBy"][:3])
     cells = (
         short_pod(last["key"]),
-        f"{DONE} done" if is_good else f"{WRONG} {last['outcome']}",
+        f"{sign} {'done' if last['outcome'] == 'ok' else last['outcome']}",
         f"{last['model_ms']:.0f} ms",
         f"{last['wall_ms']:.1f} ms",
         woken or "a timer",
     )
-    return GridRow(reconcile_key(last), cells, "foreground" if is_good else "error")
+    return GridRow(reconcile_key(last), cells, tone if tone != "success" else "foreground")
+
+
+def outcome_of(last: Json) -> tuple[str, str]:
+    """The sign of a reconcile and its tone: what is tried again as a matter of course is not a failure."""
+    if last["outcome"] == "ok":
+        return DONE, "success"
+    return (WAITING, "warning") if last["outcome"] in SOFT else (WRONG, "error")

@@ -67,7 +67,7 @@ class StoreFigures:
         if any(times):
             yield Line(f"  fsync   {spark(times, cells)} {times[-1]:.2f} ms", "lane-etcd")
             p50, p99 = details["commit_ms_p50"], details["commit_ms_p99"]
-            yield Line(f"  fsync of this machine {p50:.2f} ms p50, {p99:.2f} ms p99")
+            yield Line(f"  p50 {p50:.2f} ms, p99 {p99:.2f} ms", rest="of this machine")
         else:
             yield Line("  in memory: nothing is synced to a disk")
 

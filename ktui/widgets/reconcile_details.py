@@ -8,13 +8,15 @@ from typing import Any
 import yaml
 from rich.text import Text
 
-from ktui.models.controllers import retries
-from ktui.models.signs import CLOCK, DONE, WAITING, WRONG, many, short_pod
-from ktui.widgets.line import fit
+from ktui.models.controllers import outcome_of, retries
+from ktui.models.signs import CLOCK, WAITING, WRONG, many, short_pod
+from ktui.models.words import EXPLAINED
+from ktui.widgets.line import fit_middle
 
 Json = Mapping[str, Any]
 Colours = Mapping[str, str]
 MOST_KEYS = 8
+SHORTEST_NAME = 12
 
 
 def queue_parts(inside: Json, *, width: int, colours: Colours) -> list[Text]:
@@ -31,26 +33,34 @@ def queue_parts(inside: Json, *, width: int, colours: Colours) -> list[Text]:
 
 def _keys(queue: Json, width: int, colours: Colours) -> Iterator[Text]:
     for key in queue["processing"][:MOST_KEYS]:
-        yield Text(fit(f"{WAITING} {short_pod(key)}  in flight", width), colours.get("warning", ""))
+        yield Text(_key(WAITING, key, "in flight", width), colours.get("warning", ""))
     for key in queue["queued"][:MOST_KEYS]:
-        yield Text(fit(f"{WAITING} {short_pod(key)}  in line", width))
+        yield Text(_key(WAITING, key, "in line", width))
     failed = {waiting["key"] for waiting in retries(queue)}
     for waiting in queue["waiting"][:MOST_KEYS]:
         words = f"again in {waiting['seconds']:.1f} s"
         if waiting["key"] in failed:
-            text = f"{WRONG} {short_pod(waiting['key'])}  retry {waiting['retries']} {words}"
-            yield Text(fit(text, width), colours.get("error", ""))
+            words = f"retry {waiting['retries']} {words}"
+            yield Text(_key(WRONG, waiting["key"], words, width), colours.get("error", ""))
         else:
-            yield Text(fit(f"{CLOCK} {short_pod(waiting['key'])}  looks {words}", width), "dim")
+            yield Text(_key(CLOCK, waiting["key"], f"looks {words}", width), "dim")
+
+
+def _key(sign: str, key: str, words: str, width: int) -> str:
+    """A long name gives way to what is said of it."""
+    room = max(SHORTEST_NAME, width - len(words) - 4)
+    return f"{sign} {fit_middle(short_pod(key), room)}  {words}"
 
 
 def reconcile_parts(last: Json, *, colours: Colours) -> list[Text]:
     is_good = last["outcome"] == "ok"
-    sign = Text(f"{DONE if is_good else WRONG} ", colours.get("success" if is_good else "error", ""))
+    mark, tone = outcome_of(last)
+    sign = Text(f"{mark} ", colours.get(tone, ""))
     woken = ", ".join(f"rev {revision}" for revision in last["wokenBy"]) or "a timer or a retry"
     lines = [
         Text(""),
         sign.append(short_pod(last["key"]), "bold").append(f"  {last['outcome']}" if not is_good else ""),
+        *([Text(f"  {EXPLAINED[last['outcome']]}", "dim")] if last["outcome"] in EXPLAINED else []),
         Text(f"woken by {woken}", "dim"),
     ]
     if last.get("error"):

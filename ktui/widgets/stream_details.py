@@ -23,10 +23,11 @@ def stream_parts(model: WatchesModel, cache: Json, watcher: Json, *, colours: Co
         Text.assemble((who(watcher), "bold"), f" watches {resource_of(cache)}"),
         Text(words, colours.get("success" if tone == "foreground" else tone, "")),
         Text(f"selector  {selector_text(watcher) or 'all'}"),
-        Text(f"cursor    rev {watcher['cursor']}, {lag(cache, watcher)} changes behind the newest"),
+        Text(f"cursor    rev {watcher['cursor']}, {lag(cache, watcher)} behind the newest"),
         Text(f"sent      {watcher['sent']} events, {size_text(watcher['bytes'])} over the wire"),
         Text(f"buffer    {bar(watcher['buffered'] / BUFFER, 10)} {watcher['buffered']} of {BUFFER}"),
-        Text(f"open      {human_duration(watcher['ageSeconds'])} as {watcher['user']}", "dim"),
+        Text(f"open      {human_duration(watcher['ageSeconds'])}", "dim"),
+        Text(f"as        {watcher['user']}", "dim"),
     ]
     if is_out_of_the_ring(cache, watcher):
         lines.append(Text("Taken up again here it would get 410, and list.", colours.get("warning", "")))

@@ -50,15 +50,44 @@ def test_a_queue_says_when_a_key_is_tried_again() -> None:
     assert "✖ web  retry 8 again in 1.3 s" in text
 
 
+def test_a_long_key_gives_way_to_when_it_is_tried_again() -> None:
+    key = {**FAILED, "key": "small/three-6795bb6744-with-a-long-name"}
+    line = queue_parts(told(waiting=[key]), width=48, colours={})[-1].plain
+    assert line.endswith("  retry 8 again in 1.3 s")
+    assert len(line) <= 48
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words", "tone"),
+    [
+        pytest.param("ok", "✓ done", "foreground", id="done"),
+        pytest.param("RetryLater", "◐ RetryLater", "warning", id="its cache has not seen its own write"),
+        pytest.param("Conflict", "◐ Conflict", "warning", id="somebody was before it"),
+        pytest.param("Forbidden", "✖ Forbidden", "error", id="a failure"),
+    ],
+)
+def test_the_outcome_of_a_reconcile_looks_as_it_does_in_flow(outcome: str, words: str, tone: str) -> None:
+    last = {"key": "a/b", "outcome": outcome, "wokenBy": [], "span": "s", "model_ms": 0.0, "wall_ms": 0.1}
+    row = ControllersModel(inside={"last": [last]}).reconciles()[0]
+    assert (row.cells[1], row.tone) == (words, tone)
+
+
 def test_a_reconcile_shows_desired_against_actual() -> None:
     last = {
         "key": "default/web", "object": "deployment/default/web", "outcome": "Conflict", "wokenBy": [7], "span": "s",
         "model_ms": 5.0, "wall_ms": 0.2, "desired": {"replicas": 3}, "actual": 2, "error": "changed meanwhile",
     }  # fmt: skip
     text = "\n".join(part.plain for part in reconcile_parts(last, colours={}))
-    for words in ("✖ web  Conflict", "woken by rev 7", "changed meanwhile", "  replicas: 3", "actual\n  2"):
+    for words in (
+        "◐ web  Conflict",
+        "read and tried again",
+        "woken by rev 7",
+        "changed meanwhile",
+        "  replicas: 3",
+        "actual\n  2",
+    ):
         assert words in text
     assert "..." not in text
     model = ControllersModel(inside={"last": [last]})
-    assert model.reconciles()[0].cells == ("web", "✖ Conflict", "5 ms", "0.2 ms", "rev 7")
+    assert model.reconciles()[0].cells == ("web", "◐ Conflict", "5 ms", "0.2 ms", "rev 7")
     assert model.reconcile("s") == last

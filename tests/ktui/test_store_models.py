@@ -151,7 +151,7 @@ def figures(status: dict[str, Any] = STATUS, members: dict[str, Any] = ONE) -> S
 def test_commits_as_bars_and_their_fsync_times() -> None:
     said = words(figures())
     assert [line.split() for line in said[1:3]] == [["changes", "█", "8"], ["fsync", "█▄", "2.00", "ms"]]
-    assert said[3] == "  fsync of this machine 4.10 ms p50, 9.90 ms p99"
+    assert said[3] == "  p50 4.10 ms, p99 9.90 ms"
     assert "compare-and-swap ✓ 196  ✖ 4" in said
 
 
