@@ -72,6 +72,8 @@ class ClusterConfig(BaseModel):
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     audit_policy_file: Path | None = None  # an audit.k8s.io/v1 Policy; without it nothing is told
     audit_log_path: str = ""  # the file that the audit log goes to; "-" for the standard output
+    enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
+    disable_admission_plugins: tuple[str, ...] = ()
     watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"
 

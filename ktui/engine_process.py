@@ -31,6 +31,8 @@ class UpOptions:
     watch_cache_sizes: str = ""
     audit_policy_file: str = ""
     audit_log_path: str = ""
+    enable_admission_plugins: str = ""
+    disable_admission_plugins: str = ""
     store: str = "sqlite"
     etcd_endpoints: str = ""
     etcd_cafile: str = ""
@@ -61,6 +63,10 @@ class UpOptions:
             words.append(f"--audit-policy-file={self.audit_policy_file}")
         if self.audit_log_path:
             words.append(f"--audit-log-path={self.audit_log_path}")
+        if self.enable_admission_plugins:
+            words.append(f"--enable-admission-plugins={self.enable_admission_plugins}")
+        if self.disable_admission_plugins:
+            words.append(f"--disable-admission-plugins={self.disable_admission_plugins}")
         files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}
         given = {"endpoints": self.etcd_endpoints, **files}
         words += [f"--etcd-{option}={value}" for option, value in given.items() if value]

@@ -31,8 +31,9 @@ from engine.apiserver.actions.eviction import EvictionAction
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
+from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.metrics import AdmissionMetrics
-from engine.apiserver.admission.plugins import default_plugins
+from engine.apiserver.admission.plugins import all_plugins
 from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
@@ -45,7 +46,7 @@ from engine.apiserver.authorization.policy_objects import node_rules
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
-from engine.apiserver.bootstrap import bootstrap, kubernetes_service, retarget
+from engine.apiserver.bootstrap import bootstrap, keep, kubernetes_service, retarget
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
 from engine.apiserver.component_statuses import ComponentStatuses
@@ -140,7 +141,7 @@ class ApiServer:
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
         admission_metrics = AdmissionMetrics()
         if plugins is None:
-            plugins = default_plugins(
+            plugins = all_plugins(
                 lookup=lookup,
                 caches=self._caches,
                 resources=resources,
@@ -152,7 +153,10 @@ class ApiServer:
                 definitions=definitions,
                 uids=rng.stream("admission-reviews"),
                 metrics=admission_metrics,
+                provide=self._provide_namespace,
             )
+            choice = Choice(self.config.enable_admission_plugins, self.config.disable_admission_plugins)
+            plugins = choice.chosen(plugins)
         address_draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
         self._service_hook = ServiceHook(
             [AddressPool(*pair) for pair in zip(self.config.service_cidrs, address_draws, strict=False)],
@@ -241,6 +245,10 @@ class ApiServer:
         if file is None or not path:
             return None
         return Auditor(load_policy(file), AuditLog(path, self._world.clock, self._tasks), self._world.clock)
+
+    async def _provide_namespace(self, name: str) -> None:
+        """For NamespaceAutoProvision."""
+        await keep(self.backend, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, ())
 
     def _cache(self, gvr: GVR) -> WatchCache:
         info = self._resources.get(*gvr)

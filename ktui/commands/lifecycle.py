@@ -64,6 +64,12 @@ def up(
     audit_log_path: Annotated[
         str, typer.Option(metavar="FILE", help="Where they are told of, as lines of JSON; - for standard output.")
     ] = "",
+    enable_admission_plugins: Annotated[
+        str, typer.Option(metavar="NAMES", help="Besides those that are on by default, as in AlwaysPullImages.")
+    ] = "",
+    disable_admission_plugins: Annotated[
+        str, typer.Option(metavar="NAMES", help="Of those that are on by default, as in PodSecurity,Priority.")
+    ] = "",
     store: Annotated[
         Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
     ] = "sqlite",
@@ -105,6 +111,8 @@ def up(
         watch_cache_sizes=watch_cache_sizes,
         audit_policy_file=audit_policy_file,
         audit_log_path=audit_log_path,
+        enable_admission_plugins=enable_admission_plugins,
+        disable_admission_plugins=disable_admission_plugins,
         store=store,
         etcd_endpoints=etcd_endpoints,
         etcd_cafile=etcd_cafile,

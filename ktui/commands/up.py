@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from engine.api.go_duration import parse_duration
 from engine.api.schema import UnknownVersionError, resolve_version
+from engine.apiserver.admission.choice import Choice
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
@@ -79,6 +80,7 @@ def configure(options: UpOptions) -> ClusterConfig:
     if options.scheduler_config:
         check_scheduler_config(Path(options.scheduler_config))
     check_audit(options)
+    plugins = admission_plugins(options)
     try:
         return ClusterConfig(
             name=options.name,
@@ -92,6 +94,8 @@ def configure(options: UpOptions) -> ClusterConfig:
             scheduler_config=Path(options.scheduler_config).absolute() if options.scheduler_config else None,
             audit_policy_file=Path(options.audit_policy_file).absolute() if options.audit_policy_file else None,
             audit_log_path=_log_path(options.audit_log_path),
+            enable_admission_plugins=plugins.enabled,
+            disable_admission_plugins=plugins.disabled,
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
             **store_fields(options),
         )
@@ -177,6 +181,18 @@ def check_audit(options: UpOptions) -> None:
         load_policy(Path(options.audit_policy_file))
     except AuditPolicyError as error:
         raise UsageError(f"--audit-policy-file: {error}") from error
+
+
+def admission_plugins(options: UpOptions) -> Choice:
+    """Raises UsageError for plugins that there are not, or that are both on and off."""
+    chosen = Choice(_names(options.enable_admission_plugins), _names(options.disable_admission_plugins))
+    if errors := chosen.errors():
+        raise UsageError(", ".join(errors))
+    return chosen
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(",")))
 
 
 def _log_path(path: str) -> str:

@@ -60,6 +60,7 @@ class Plugin:
 
     name: ClassVar[str] = ""
     operations: ClassVar[frozenset[Operation]] = frozenset(Operation)  # those that it has to do with at all
+    default: ClassVar[bool] = True  # whether it is on unless it is turned off
 
     @classmethod
     def takes_part(cls, step: str) -> bool:

@@ -1,4 +1,4 @@
-"""The admission plugins that are on by default, in upstream's order (pkg/kubeapiserver/options/plugins.go)."""
+"""All admission plugins, in upstream's order (pkg/kubeapiserver/options/plugins.go)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,20 @@ from engine.apiserver.admission.metrics import AdmissionMetrics
 from engine.apiserver.admission.mutating_policies import MutatingAdmissionPolicy
 from engine.apiserver.admission.namespaces import NamespaceLifecycle
 from engine.apiserver.admission.nodes import NodeRestriction
+from engine.apiserver.admission.optional import (
+    AlwaysAdmit,
+    AlwaysDeny,
+    AlwaysPullImages,
+    DenyServiceExternalIPs,
+    ExtendedResourceToleration,
+    LimitPodHardAntiAffinityTopology,
+    NamespaceAutoProvision,
+    NamespaceExists,
+    OwnerReferencesPermissionEnforcement,
+    PodNodeSelector,
+    PodTolerationRestriction,
+)
+from engine.apiserver.admission.optional.namespaces import Provide
 from engine.apiserver.admission.pod_resize import PodResizeValidator
 from engine.apiserver.admission.pod_security import PodSecurity
 from engine.apiserver.admission.pods import (
@@ -62,7 +76,7 @@ from engine.clock import Clock
 from engine.rng import Rng
 
 
-def default_plugins(
+def all_plugins(
     *,
     lookup: Lookup,
     caches: WatchCaches,
@@ -75,21 +89,31 @@ def default_plugins(
     definitions: Definitions,
     uids: Rng,
     metrics: AdmissionMetrics,
+    provide: Provide,
 ) -> list[Plugin]:
     matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
     hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics)
     policies = Sources(caches, resources, matcher, definitions, authorizer, metrics)
     return [
+        AlwaysAdmit(),
+        NamespaceAutoProvision(lookup, provide),
         NamespaceLifecycle(lookup),
+        NamespaceExists(lookup),
+        LimitPodHardAntiAffinityTopology(),
         LimitRanger(caches, resources.get(*LIMIT_RANGES)),
         ServiceAccount(lookup, names, clock),
         NodeRestriction(lookup, authorizer),
         TaintNodesByCondition(),
+        AlwaysPullImages(),
         PodSecurity(lookup, caches, pods=resources.get(*PODS), namespaces=resources.get(*NAMESPACES)),
+        PodNodeSelector(lookup),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
+        PodTolerationRestriction(lookup),
+        ExtendedResourceToleration(),
         DefaultStorageClass(caches, resources.get(*STORAGE_CLASSES)),
         StorageObjectInUseProtection(),
+        OwnerReferencesPermissionEnforcement(resources, authorizer),
         PersistentVolumeClaimResize(lookup),
         RuntimeClass(lookup),
         CertificateApproval(authorizer),
@@ -97,6 +121,7 @@ def default_plugins(
         ClusterTrustBundleAttest(authorizer),
         CertificateSubjectRestriction(),
         DefaultIngressClass(caches, resources.get(*INGRESS_CLASSES)),
+        DenyServiceExternalIPs(),
         PodTopologyLabels(caches, resources.get(*NODES)),
         NodeDeclaredFeatureValidator(lookup),
         PodResizeValidator(lookup),
@@ -109,4 +134,5 @@ def default_plugins(
         ValidatingAdmissionPolicy(policies),
         ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
         ResourceQuota(caches, storage, resources.get(*QUOTAS)),
+        AlwaysDeny(),
     ]
