@@ -161,8 +161,8 @@ def _missing(path: Path, revision: int) -> StoreError:
 
 def way_out(path: Path) -> str:
     return (
-        f"Nothing was changed. Put a snapshot in its place (ktui store snapshot restore), "
-        f"or set {path.name} and {path.name}-wal aside and start empty (ktui reset)"
+        f"Nothing was changed. Set {path.name} and {path.name}-wal aside; "
+        "then restore a snapshot (ktui store snapshot restore), or start empty"
     )
 
 
