@@ -30,6 +30,11 @@ def serves_volume_attributes_classes(version: str) -> bool:
     return _at_least(version, 1, 34)
 
 
+def tells_unused_claims(version: str) -> bool:
+    """The condition `Unused` of claims (KEP-5541, beta in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
 def node_monitor_grace_period(version: str) -> float:
     """Seconds without a sign of life after which a Node is held to be gone; raised in 1.32 above HTTP/2's time-outs."""
     return 50.0 if _at_least(version, 1, 32) else 40.0

@@ -196,6 +196,50 @@ async def test_a_claim_in_use_stays_until_its_pod_has_gone(world: World) -> None
         await cluster.gone(CLAIMS, "data")
 
 
+async def test_since_when_a_claim_is_unused(world: World) -> None:
+    async def told(cluster: TestCluster, status: str) -> Object:
+        async def reached() -> Object | None:
+            found = await cluster.find(CLAIMS, "data")
+            [condition] = (found or {"status": {}})["status"].get("conditions") or [{"status": ""}]
+            return condition if condition["status"] == status else None
+
+        condition: Object = await cluster.eventually(f"Unused is {status}", reached)
+        return condition
+
+    async with running(world) as cluster, PodHands(cluster):
+        await cluster.eventually_service_account("default")
+        await cluster.admin.create(STORAGE_CLASSES, storage_class())
+        waits = claim("waits", storage_class="none")
+        await make_claim(cluster, waits)
+        await make_claim(cluster, claim(storage_class="fast"))
+        idle = await told(cluster, "True")
+        assert idle == {
+            "type": "Unused",
+            "status": "True",
+            "reason": "NoPodsUsingPVC",
+            "message": "No pods are currently referencing this PVC",
+            "lastProbeTime": None,
+            "lastTransitionTime": idle["lastTransitionTime"],
+        }
+        await world.clock.sleep(60)
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+        pod = {"spec": {"containers": [{"name": "c", "image": "nginx"}], "volumes": volumes}}
+        for name in ("one", "two"):
+            await cluster.admin.create(PODS, {**pod, "metadata": {"name": name}}, namespace="default")
+        used = await told(cluster, "False")
+        assert (used["reason"], used["message"]) == ("PodUsingPVC", "A pod is currently referencing this PVC")
+        assert used["lastTransitionTime"] > idle["lastTransitionTime"]
+        await cluster.admin.delete(PODS, "one", namespace="default", grace_period_seconds=0)
+        await world.clock.sleep(60)
+        assert await told(cluster, "False") == used
+        ended = {"status": {"phase": "Succeeded"}}
+        await cluster.admin.patch(PODS, "two", ended, namespace="default", subresource="status")
+        assert (await told(cluster, "True"))["lastTransitionTime"] > used["lastTransitionTime"]
+        waiting = await cluster.find(CLAIMS, "waits")
+        assert waiting is not None
+        assert "conditions" not in waiting["status"]  # it is bound to nothing
+
+
 async def test_a_class_of_attributes_stays_while_claims_and_volumes_have_it(world: World) -> None:
     async with running(world) as cluster:
         for name in ("gold", "silver"):

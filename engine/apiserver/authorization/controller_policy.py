@@ -152,7 +152,12 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: pods/status: patch",
     ),
     "pv-protection-controller": (f"core: persistentvolumes: {R},update", EVENTS),
-    "pvc-protection-controller": (f"core: persistentvolumeclaims: {R},update", f"core: pods: {R}", EVENTS),
+    "pvc-protection-controller": (
+        f"core: persistentvolumeclaims: {R},update",
+        "core: persistentvolumeclaims/status: update",
+        f"core: pods: {R}",
+        EVENTS,
+    ),
     "replicaset-controller": (
         f"apps,extensions: replicasets: {R},update",
         "apps,extensions: replicasets/status: update",

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable
 from engine.api.types import PODS, Object, copy_object
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller
-from engine.controllers.features import serves_volume_attributes_classes
+from engine.controllers.features import serves_volume_attributes_classes, tells_unused_claims
 from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES, CLAIMS, VOLUMES, claim_key
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"
 VAC_FINALIZER = "kubernetes.io/vac-protection"
+UNUSED = "Unused"  # a condition of claims
+_IDLE = {"status": "True", "reason": "NoPodsUsingPVC", "message": "No pods are currently referencing this PVC"}
+_IN_USE = {"status": "False", "reason": "PodUsingPVC", "message": "A pod is currently referencing this PVC"}
 
 
 class PVCProtectionController(Controller):
@@ -21,20 +24,48 @@ class PVCProtectionController(Controller):
     kind = "persistentvolumeclaim"
 
     def set_up(self) -> None:
+        self._tells = tells_unused_claims(self.config.kubernetes_version)
         self._claims = self.lister(CLAIMS)
         self._pods = self.lister(PODS)
         self.index(PODS, "claim", claims_of)
-        self.watch(CLAIMS, lambda old, new: [claim_key(new)] if new is not None and _leaves(new, PVC_FINALIZER) else [])
-        self.watch(PODS, lambda old, new: claims_of(old) if new is None and old is not None else [])
+        self.watch(CLAIMS, lambda old, new: [claim_key(new)] if new is not None and self._concerns(old, new) else [])
+        self.watch(PODS, self._claims_of_changed)
 
     async def reconcile(self, key: str) -> None:
         claim = self._claims.by_key(key)
-        if claim is None or not _leaves(claim, PVC_FINALIZER):
+        if claim is None:
             return
-        users = [pod for pod in self._pods.by_index("claim", key) if pod["spec"].get("nodeName")]
-        self.note(desired="deleted", actual=f"used by {len(users)} pods")
-        if not users:
-            await self.client.update(CLAIMS, _without(claim, PVC_FINALIZER))
+        if _leaves(claim, PVC_FINALIZER):
+            users = [pod for pod in self._pods.by_index("claim", key) if pod["spec"].get("nodeName")]
+            self.note(desired="deleted", actual=f"used by {len(users)} pods")
+            if not users:
+                await self.client.update(CLAIMS, _without(claim, PVC_FINALIZER))
+        elif self._tells and _is_bound(claim):
+            await self._tell(key, claim)
+
+    async def _tell(self, key: str, claim: Object) -> None:
+        """Whether Pods use the claim that have not ended, or are yet to run, and since when."""
+        used = not all(map(_has_ended, self._pods.by_index("claim", key)))
+        if (present := _unused(claim)) is not None and (present["status"] == "False") is used:
+            return
+        told = {"type": UNUSED, **(_IN_USE if used else _IDLE), "lastTransitionTime": self.clock.timestamp()}
+        changed = copy_object(claim)
+        others = [each for each in changed["status"].get("conditions") or () if each["type"] != UNUSED]
+        changed["status"]["conditions"] = [*others, told]
+        self.note(desired=f"{UNUSED}={told['status']}", actual=f"{UNUSED}={present and present['status']}")
+        await self.client.update_status(CLAIMS, changed)
+
+    def _concerns(self, old: Object | None, new: Object) -> bool:
+        if _leaves(new, PVC_FINALIZER):
+            return True
+        return self._tells and _is_bound(new) and (old is None or _unused(new) is None)
+
+    def _claims_of_changed(self, old: Object | None, new: Object | None) -> list[str]:
+        """Of a Pod that has gone; and of one that comes or ends, if it is told who uses a claim."""
+        if new is None:
+            return claims_of(old) if old is not None else []
+        changes = old is None or _has_ended(old) is not _has_ended(new)
+        return claims_of(new) if self._tells and changes else []
 
 
 class PVProtectionController(Controller):
@@ -123,6 +154,19 @@ def claims_of(pod: Object) -> list[str]:
         elif volume.get("ephemeral") is not None:
             found.append(f"{namespace}/{name}-{volume['name']}")
     return found
+
+
+def _has_ended(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _is_bound(claim: Object) -> bool:
+    return (claim.get("status") or {}).get("phase") == "Bound" and not claim["metadata"].get("deletionTimestamp")
+
+
+def _unused(claim: Object) -> Object | None:
+    conditions = (claim.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each["type"] == UNUSED), None)
 
 
 def _leaves(obj: Object, finalizer: str) -> bool:
