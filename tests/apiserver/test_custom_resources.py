@@ -242,6 +242,26 @@ async def test_a_changed_schema_counts_for_what_was_stored_before_and_ends_watch
         assert [event.type async for event in watch] == ["ADDED"]
 
 
+async def test_who_watches_what_a_definition_takes_with_it_sees_the_last_of_it(client: Client) -> None:
+    """And then the watch ends, for there is nothing any more to watch (kubernetes/kubernetes#74105)."""
+    await _define(client)
+    held = _cron_tab("held")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    for each in (_cron_tab("a"), held):
+        await client.create(CRON_TABS, each, namespace="default")
+    watch = await client.watch(CRON_TABS)
+    await client.delete(DEFINITIONS, NAME)
+    seen = []
+    async with asyncio.timeout(60):
+        async for event in watch:
+            seen.append((event.type, event.object["metadata"]["name"]))
+            if seen[-1] == ("MODIFIED", "held") and len(seen) < 5:
+                patch = {"metadata": {"finalizers": None}}
+                await client.patch(CRON_TABS, "held", patch, namespace="default", content_type=MERGE_PATCH)
+    assert seen[:2] == [("ADDED", "a"), ("ADDED", "held")]
+    assert sorted(seen[2:]) == [("DELETED", "a"), ("DELETED", "held"), ("MODIFIED", "held")]
+
+
 async def test_several_versions_are_one_object(client: Client) -> None:
     made = _definition()
     second = copy_object(made["spec"]["versions"][0])

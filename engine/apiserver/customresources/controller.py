@@ -36,9 +36,11 @@ AGAIN = 1.0  # seconds after which a store that failed is asked again
 
 
 class Served(NamedTuple):
-    """What is served for a definition; `signature` is all of it that matters to that."""
+    """What is served for a definition; `signature` is all of it that matters to that, `storage` what its objects are
+    stored by."""
 
     signature: bytes
+    storage: bytes
     resources: list[ResourceInfo]
     versions: list[CustomVersion]
 
@@ -133,7 +135,8 @@ class CustomResourceDefinitions:
                 await self._backend.world.clock.sleep(AGAIN)
 
     async def _sync(self, cache: WatchCache) -> None:
-        self._refresh(cache)
+        for known in self._refresh(cache):
+            await self._end_watches(known)
         for definition in list(cache.objects()):
             await self._settle(definition, cache)
             if "deletionTimestamp" in definition["metadata"]:
@@ -189,21 +192,19 @@ class CustomResourceDefinitions:
 
     # -- serving
 
-    def _refresh(self, cache: WatchCache) -> None:
-        """Serve just what the definitions say."""
+    def _refresh(self, cache: WatchCache) -> list[Served]:
+        """Serve just what the definitions say; those whose watches are to end."""
         found: dict[str, Served] = {}
         for definition in cache.objects():
             if served(definition):
                 found[definition["metadata"]["name"]] = self._compiled(definition)
-        gone = [known for name, known in self._served.items() if found.get(name) is not known]
-        if not gone and len(found) == len(self._served):
-            return
-        self._served = found
+        before, self._served = self._served, found
+        if len(found) == len(before) and all(found.get(name) is known for name, known in before.items()):
+            return []
         self._definitions.replace(version for each in found.values() for version in each.versions)
         self._registry.replace(info for each in found.values() for info in each.resources)
-        for known in gone:
-            self._end_watches(known)
         self.on_change()
+        return [known for name, known in before.items() if name not in found or found[name].storage != known.storage]
 
     def _compiled(self, definition: Object) -> Served:
         known = self._served.get(definition["metadata"]["name"])
@@ -211,21 +212,26 @@ class CustomResourceDefinitions:
         if known is not None and known.signature == signature:
             return known
         versions = custom_versions(self._definitions.root, definition)
-        return Served(signature, resources(definition, versions), versions)
+        return Served(signature, _storage(definition), resources(definition, versions), versions)
 
-    def _end_watches(self, known: Served) -> None:
-        """Watches of what has changed end, so that their clients come again and get what is served now."""
+    async def _end_watches(self, known: Served) -> None:
+        """Watches of what has changed end, so that their clients come again and get what is served now; those of what
+        is gone have seen the last of it."""
         for info in known.resources[:1]:
             cache = self._backend.caches.of(info)
             if cache is not None:
+                await cache.freshness.catch_up(self._backend.storage.store.revision)
                 cache.close()
 
 
 def _signature(definition: Object) -> bytes:
+    return _storage(definition) + orjson.dumps("deletionTimestamp" in definition["metadata"])
+
+
+def _storage(definition: Object) -> bytes:
+    """What upstream's handler makes storage anew for (customresource_handler.go updateCustomResourceDefinition)."""
     accepted = (definition.get("status") or {}).get("acceptedNames")
-    metadata = definition["metadata"]
-    parts = [metadata["uid"], definition["spec"], accepted, "deletionTimestamp" in metadata]
-    return orjson.dumps(parts)
+    return orjson.dumps([definition["metadata"]["uid"], definition["spec"], accepted])
 
 
 def _establishing(definition: Object) -> bool:
