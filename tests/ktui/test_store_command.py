@@ -225,6 +225,19 @@ def test_what_cannot_be_done_is_said_as_etcdctl_does(here: Here, words: str, cod
     assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
 
 
+def test_a_watch_of_no_range_is_canceled(here: Here) -> None:
+    """All three as Debian's etcdctl has it."""
+    told = "watch was canceled (mvcc: watcher range is empty)\nError: watch is canceled by the server\n"
+    ran = here("watch", "/b", "/a")
+    assert (ran.code, ran.out, ran.err) == (5, "", told)
+    ran = here("watch", "/b", "/a", "-w", "json")
+    canceled = '{"Header":{},"Events":null,"CompactRevision":0,"Canceled":true,"Created":false}\n'
+    assert (ran.code, ran.out, ran.err) == (5, canceled, told)
+    ran = here("watch", "/a", "/a", "-w", "fields")
+    zeros = '"ClusterID" : 0\n"MemberID" : 0\n"Revision" : 0\n"RaftTerm" : 0\n'
+    assert (ran.code, ran.out, ran.err) == (5, zeros, told)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
