@@ -67,12 +67,15 @@ class Quorum:
 
     # -- writing
 
-    async def propose(self) -> Proposal:
+    def deadline(self) -> float:
+        """Until when a request that comes now must be done with."""
+        return self._clock.monotonic() + REQUEST_TIMEOUT
+
+    async def propose(self, deadline: float) -> Proposal:
         """Send an entry to all members; the caller waits its time out and then sees whether it was `committed`.
 
         Raises StoreUnavailableError with etcd's message where that cannot be in time.
         """
-        deadline = self._clock.monotonic() + REQUEST_TIMEOUT
         while self.leader is None:
             await self._wait_for_leader(deadline)
         now = self._clock.monotonic()

@@ -13,7 +13,7 @@ from typing import Any
 from engine.latency import Latency
 from engine.store.inspection import LogEntry, RecentTxn, WatcherInfo
 from engine.store.members import Alarm, HashedMember, Identity, Member, Registered, registered, troubles
-from engine.store.quorum.raft import NO_LEADER, TIMED_OUT, Quorum
+from engine.store.quorum.raft import NO_LEADER, Quorum
 from engine.store.sqlite import SqliteStore
 from engine.store.types import (
     Compare,
@@ -21,13 +21,10 @@ from engine.store.types import (
     Range,
     RangeResponse,
     StoreStatus,
-    StoreUnavailableError,
     TxnResponse,
     Watcher,
     WatchFilter,
 )
-
-_TRIES = 3  # terms that a write may see end before it gives up
 
 
 class QuorumStore:
@@ -43,14 +40,14 @@ class QuorumStore:
 
     async def _commit(self) -> None:
         """Return once a majority would have the entry on disk. Raises StoreUnavailableError."""
-        for _ in range(_TRIES):
-            proposal = await self.quorum.propose()
+        deadline = self.quorum.deadline()
+        while True:
+            proposal = await self.quorum.propose(deadline)
             if proposal.seconds > 0:
                 await self._latency.wait(proposal.seconds)
             if self.quorum.committed(proposal):
                 return
-            # Its leader was lost on the way, and the entry with it: the next leader is asked.
-        raise StoreUnavailableError(TIMED_OUT)
+            # Its leader was lost on the way, and the entry with it: the next leader is asked, within the same time.
 
     async def txn(
         self,

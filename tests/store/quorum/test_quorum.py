@@ -124,6 +124,24 @@ async def test_a_write_whose_leader_is_lost_on_the_way_is_made_once(make: Make, 
     assert [kv.version for kv in (await store.range(Range(b"/a"))).kvs] == [1]
 
 
+async def test_a_write_that_loses_leader_after_leader_has_no_more_time_than_another(
+    make: Make, virtual_clock: VirtualClock
+) -> None:
+    store = make(5, (2500.0, 2700.0))
+
+    def stop_the_leader() -> None:
+        assert store.quorum.leader is not None
+        store.quorum.stop(store.quorum.leader.name)
+
+    for seconds in (2.0, 5.0):
+        virtual_clock.call_later(seconds, stop_the_leader)
+    with pytest.raises(StoreUnavailableError, match=r"^etcdserver: request timed out$"):
+        await put(store)
+    assert virtual_clock.monotonic() == pytest.approx(REQUEST_TIMEOUT)
+    await virtual_clock.sleep(3)
+    assert await put(store) == 2, "what timed out was not made"
+
+
 async def test_without_a_majority_writes_time_out_and_reads_have_no_leader(
     make: Make, virtual_clock: VirtualClock
 ) -> None:
