@@ -9,14 +9,17 @@ import json
 import re
 from typing import Any
 
+from engine.api.field_order import by_name
 from engine.api.types import Object
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _AMBIGUOUS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"))
 
 
-def dump(value: Object) -> str:
+def dump(value: Object, *, sort_keys: bool = True) -> str:
     """One document, its head line included."""
+    if sort_keys:
+        value = by_name(value)
     return f"---\n{_value(value, '')}\n"
 
 
@@ -25,7 +28,7 @@ def _value(value: Any, indent: str) -> str:
     if isinstance(value, dict):
         if not value:
             return "{}"
-        lines = "".join(f"{inner}{_key(key)}: {_value(value[key], inner)},\n" for key in sorted(value))
+        lines = "".join(f"{inner}{_key(key)}: {_value(value[key], inner)},\n" for key in value)
         return f"{{\n{lines}{indent}}}"
     if isinstance(value, list):
         if not value:

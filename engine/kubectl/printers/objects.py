@@ -91,6 +91,8 @@ def structured_printer(session: Session, *, typed: bool = False) -> Callable[[Ob
             return lambda obj: session.out(json_text(in_order(obj), sort_keys=False))
         return lambda obj: session.out(json_text(obj))
     if name == "kyaml":
+        if typed:
+            return lambda obj: _write_text(session, kyaml.dump(in_order(obj), sort_keys=False))
         return lambda obj: _write_text(session, kyaml.dump(obj))
     if name in GO_TEMPLATES:
         return _template_printer(session, _read(template) if name in ("go-template-file", "templatefile") else template)

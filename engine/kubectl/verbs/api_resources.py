@@ -13,7 +13,8 @@ from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
-from engine.kubectl.printers.objects import json_text
+from engine.kubectl.printers import kyaml
+from engine.kubectl.printers.objects import json_text, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
 
@@ -23,8 +24,8 @@ async def run_resources(session: Session) -> None:
     if session.arguments:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
     output = flags.text("output")
-    if output not in ("", "wide", "name", "json", "yaml"):
-        raise CommandError(f"--output {output} is not available")
+    if output not in ("", "wide", "name", "json", "yaml", "kyaml"):
+        raise unknown_format(output, "json,kyaml,name,wide,yaml")
     if flags.text("sort-by") not in ("", "name", "kind"):
         raise CommandError("--sort-by accepts only name or kind")
     if not flags.on("cached"):
@@ -35,7 +36,7 @@ async def run_resources(session: Session) -> None:
         for resource in found:
             session.out(resource.gvr.group_resource)
         return
-    if output in ("json", "yaml"):
+    if output in ("json", "yaml", "kyaml"):
         _structured(session, found, output)
         return
     rows = [_row(resource, wide=output == "wide") for resource in found]
@@ -82,20 +83,22 @@ def _structured(session: Session, found: list[Resource], output: str) -> None:
     resources = []
     for r in found:
         entry = {
-            "group": r.gvr.group,
-            "kind": r.kind,
             "name": r.plural,
+            "singularName": r.singular,
             "namespaced": r.namespaced,
+            "group": r.gvr.group,
+            "version": r.gvr.version,
+            "kind": r.kind,
+            "verbs": list(r.verbs),
             "shortNames": list(r.short_names),
             "categories": list(r.categories),
-            "singularName": r.singular,
-            "verbs": list(r.verbs),
-            "version": r.gvr.version,
         }
         resources.append({key: value for key, value in entry.items() if value or key in ("namespaced", "singularName")})
-    document = {"apiVersion": "v1", "groupVersion": "", "kind": "APIResourceList", "resources": resources}
+    document = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "", "resources": resources}
     if output == "json":
-        session.out(json_text(document))
+        session.out(json_text(document, sort_keys=False))
+    elif output == "kyaml":
+        session.stdout.write(kyaml.dump(document, sort_keys=False))
     else:
         session.stdout.write(yaml.dump(document))
 

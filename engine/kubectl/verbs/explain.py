@@ -6,17 +6,16 @@ Source of the behaviour: kubectl pkg/explain/v2 (its plaintext template).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
 from engine.api.errors import ApiError
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.explaining import Explainer, Raw
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
+from engine.kubectl.verbs import explain_plain
 
-Raw = Mapping[str, Any]
 WIDTH = 80
 INDENT = 4
 
@@ -34,8 +33,10 @@ async def run(session: Session) -> None:
         raise CommandError(f"unrecognized format: {flags.text('output')}")
     word, *fields = session.arguments[0].split(".")
     resource, fields = await _resource(session, word, fields)
-    explainer = _Explainer(await _schemas(session, resource))
-    _head(session, resource)
+    explainer = Explainer(await _schemas(session, resource))
+    plain = flags.text("output") == "plaintext-openapiv2"
+    if not plain:  # its head stands even over a field that is not there
+        _head(session, resource)
     schema = explainer.of_kind(resource)
     if schema is None:
         raise CommandError(f'Couldn\'t find resource for "{resource.gvk}"')
@@ -45,12 +46,19 @@ async def run(session: Session) -> None:
         if found is None:
             raise CommandError(f'field "{field}" does not exist')
         name, node = field, found
+    if plain:
+        explain_plain.show(session, explainer, resource, name, node)
+    else:
+        _show(session, explainer, name, node)
+
+
+def _show(session: Session, explainer: Explainer, name: str, node: Raw) -> None:
     if name:
         session.out(f"FIELD: {name} <{explainer.type_of(node)}>{explainer.enumeration(node)}\n\n")
     session.out("DESCRIPTION:")
     session.stdout.write(_description(explainer.descriptions(node), INDENT))
     session.out(" " * INDENT)
-    depth = flags.number("max-depth") or None
+    depth = session.flags.number("max-depth") or None
     if listed := explainer.fields(node):
         session.out("FIELDS:")
         required = explainer.required(node)
@@ -99,14 +107,14 @@ def _head(session: Session, resource: Resource) -> None:
 
 
 def _field(
-    session: Session, explainer: _Explainer, name: str, node: Raw, required: bool, depth: int | None, level: int = 1
+    session: Session, explainer: Explainer, name: str, node: Raw, required: bool, depth: int | None, level: int = 1
 ) -> None:
     mark = " -required-" if required else ""
     session.out(f"{'  ' * level}{name}\t<{explainer.type_of(node)}>{mark}")
     if enumeration := explainer.enumeration(node, "  " * level):
         session.out(enumeration.lstrip("\n"))
     if not session.flags.on("recursive"):
-        session.stdout.write(_description(explainer.descriptions(node)[:1], INDENT))
+        session.stdout.write(_description([str(node.get("description") or "<no description>")], INDENT))
         session.out()
         return
     if depth is not None and level >= depth:
@@ -129,90 +137,6 @@ def _description(texts: list[str], indent: int) -> str:
             )
             lines += wrapped or [""]
     return "".join(f"{' ' * indent}{line}\n" for line in lines)
-
-
-class _Explainer:
-    """The schemas of one group and version, references followed."""
-
-    def __init__(self, schemas: Raw) -> None:
-        self._schemas = schemas
-        self._open: list[str] = []
-
-    def of_kind(self, resource: Resource) -> Raw | None:
-        wanted = {"group": resource.gvr.group, "version": resource.gvr.version, "kind": resource.kind}
-        for schema in self._schemas.values():
-            if wanted in (schema.get("x-kubernetes-group-version-kind") or ()):
-                found: Raw = schema
-                return found
-        return None
-
-    def _reference(self, node: Raw) -> str:
-        reference = node.get("$ref", "")
-        if not reference and len(node.get("allOf") or ()) == 1:
-            reference = node["allOf"][0].get("$ref", "")
-        return str(reference).rsplit("/", 1)[-1]
-
-    def _target(self, node: Raw) -> Raw:
-        name = self._reference(node)
-        found: Raw = self._schemas.get(name, {}) if name else node
-        return found
-
-    def _item(self, node: Raw) -> Raw:
-        """What a list or a map holds, all the way in."""
-        target = self._target(node)
-        if target.get("items"):
-            return self._item(target["items"])
-        if isinstance(target.get("additionalProperties"), dict):
-            return self._item(target["additionalProperties"])
-        return node
-
-    def fields(self, node: Raw) -> Mapping[str, Raw]:
-        properties: Mapping[str, Raw] = self._target(self._item(node)).get("properties") or {}
-        return properties
-
-    def required(self, node: Raw) -> list[str]:
-        return list(self._target(self._item(node)).get("required") or ())
-
-    def enter(self, node: Raw) -> bool:
-        """Whether the fields of a type are to be shown: not within themselves."""
-        name = self._reference(self._item(node))
-        if name and name in self._open:
-            return False
-        self._open.append(name)
-        return True
-
-    def leave(self, node: Raw) -> None:
-        self._open.pop()
-
-    def type_of(self, node: Raw) -> str:
-        if name := self._reference(node):
-            target = self._target(node)
-            if target.get("type") == "string" and name.endswith((".Time", ".MicroTime")):
-                return "string"
-            return name.rsplit(".", 1)[-1]
-        kind = str(node.get("type", ""))
-        if kind == "array":
-            return f"[]{self.type_of(node.get('items') or {})}"
-        if isinstance(node.get("additionalProperties"), dict):
-            return f"map[string]{self.type_of(node['additionalProperties'])}"
-        return kind or "Object"
-
-    def enumeration(self, node: Raw, indent: str = "") -> str:
-        values = node.get("enum") or ()
-        if not values:
-            return ""
-        shown = ", ".join(str(value) or '""' for value in values)
-        return f"\n{indent}enum: {shown}"
-
-    def descriptions(self, node: Raw) -> list[str]:
-        """The field's own, then that of its type."""
-        texts = [str(node.get("description", ""))]
-        item = node
-        if not self._reference(node):
-            item = node.get("items") or node.get("additionalProperties") or {}
-        if isinstance(item, dict) and self._reference(item):
-            texts.append(str(self._target(item).get("description", "")))
-        return [text for text in texts if text]
 
 
 COMMAND = Command(
