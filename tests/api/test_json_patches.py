@@ -119,7 +119,7 @@ def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
             "error in test for path: '/l/9': Unable to access invalid index: 9: invalid index referenced",
         ),
         (operation("replace", "/no/x"), "replace operation does not apply: doc is missing path: /no/x: missing value"),
-        (operation("replace", "/l/x"), "Object to be patched is missing field (/l/x: missing value)"),
+        (operation("replace", "/l/x"), "replace operation does not apply: doc is missing key: /l/x: missing value"),
         (operation("replace", "", value=5), "replace operation value must be object or array: %!w(<nil>)"),
         (operation("remove", "/l/-"), "error in remove for path: '/l/-': strconv.Atoi: parsing \"-\": invalid syntax"),
         (
@@ -154,7 +154,7 @@ def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
     ],
 )
 def test_why_a_patch_cannot_be_applied(failing: Object, text: str) -> None:
-    """What kubectl says when it patches a file; a server does not tell."""
+    """What webhooks' answers and policies that do not fit are refused with; a client's own patch is not told."""
     with pytest.raises(ApiError) as caught:
         json_patch(DOCUMENT, [failing])
     assert str(caught.value.__cause__) == text

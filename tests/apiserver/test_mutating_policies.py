@@ -161,6 +161,11 @@ FAILED: dict[str, tuple[Object, int, str]] = {
         "Internal error occurred: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of "
         "type int32",
     ),
+    "a patch that does not fit": (
+        patching('[JSONPatch{op: "replace", path: "/spec/template/spec/containers/-", value: {"name": "x"}}]'), 403,
+        "JSON Patch: replace operation does not apply: doc is missing key: /spec/template/spec/containers/-: missing "
+        "value",
+    ),
 }  # fmt: skip
 
 

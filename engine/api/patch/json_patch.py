@@ -127,7 +127,7 @@ def _replace(document: Any, path: str, value: Any) -> Any:
     try:
         _get(holder, key)
     except _Failed:
-        raise _Failed(f"Object to be patched is missing field ({path}: {_NOWHERE})") from None
+        raise _Failed(f"replace operation does not apply: doc is missing key: {path}: {_NOWHERE}") from None
     holder[_index(holder, key) if isinstance(holder, list) else key] = value
     return document
 
