@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from ktui.feeds import inside as inside_feed
@@ -16,6 +15,7 @@ from ktui.models.link import Link
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
 from ktui.widgets.reconcile_details import queue_parts, reconcile_parts
 from ktui.widgets.table_pane import TablePane
@@ -50,8 +50,8 @@ class ControllersScreen(PolledScreen):
 
     def compose_body(self) -> ComposeResult:
         yield Static("", id="totals")
-        with Horizontal():
-            with Vertical():
+        with Beside():
+            with Stack():
                 yield TablePane("Controllers", empty="…", id="all")
                 yield TablePane("Reconciles", empty="…", id="reconciles")
             yield DetailPane(id="inside")

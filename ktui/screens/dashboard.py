@@ -6,13 +6,13 @@ from typing import Any
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 
 from ktui.feeds import dashboard as dashboard_feed
 from ktui.models.dashboard import EVERY_SECONDS, FIGURES, TITLES, DashboardModel, figure_text, plot
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Beside
 from ktui.widgets.ink import inks
 from ktui.widgets.table_pane import TablePane
 
@@ -36,7 +36,7 @@ class DashboardScreen(PolledScreen):
         self.model = DashboardModel()
 
     def compose_body(self) -> ComposeResult:
-        with Horizontal():
+        with Beside():
             yield TablePane("Figures", empty="The first sample is being taken …", id="figures")
             yield DetailPane(id="plot")
 

@@ -9,7 +9,6 @@ from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from ktui.models.flow import NOISES, FlowModel
@@ -22,6 +21,7 @@ from ktui.screens.frame import FrameScreen
 from ktui.trace_tree import LAMPS, milliseconds
 from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
+from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
 from ktui.widgets.inspector import Inspector
 from ktui.widgets.story_line import StoryLine
@@ -98,8 +98,8 @@ class FlowScreen(FrameScreen):
 
     def compose_body(self) -> ComposeResult:
         yield StoryLine(id="story")
-        with Horizontal():
-            with Vertical():
+        with Beside():
+            with Stack():
                 yield FlowCanvas(self.live, id="flow")
                 yield Static("", id="following")
                 yield Input(placeholder="pods  ·  web  ·  conflict  ·  !lease", id="flow-filter", compact=True)

@@ -41,6 +41,7 @@ from ktui.models.link import Link
 from ktui.models.summary import ClusterSummary
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Ground
 from ktui.widgets.table_pane import TablePane
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ NARROW_BELOW = 110
 _OF_A_PANE = {"filter": "filter", "sort": "sort", "reverse": "reverse"}
 
 
-class FrameScreen(Guarded, Container):
+class FrameScreen(Guarded, Container, Ground):
     """A main screen: subclasses give `mode`, `compose_body` and `focus_body`."""
 
     mode: ClassVar[str]

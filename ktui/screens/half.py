@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.screens.catalogue import ENTRIES
 from ktui.screens.frame import FrameScreen
+from ktui.widgets.ground import Stack
 
 PLACES_KEPT = 100
 
 
-class Half(Guarded, Vertical):
+class Half(Guarded, Stack):
     """Makes a screen when it is first asked for, and keeps it: one that comes back is as it was left."""
 
     DEFAULT_CSS = """

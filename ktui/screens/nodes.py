@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from ktui.feeds import nodes as nodes_feed
@@ -17,6 +16,7 @@ from ktui.models.summary import ClusterSummary
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
 from ktui.widgets.kubelet_details import node_parts, pod_parts
 from ktui.widgets.table_pane import TablePane
@@ -56,8 +56,8 @@ class NodesScreen(PolledScreen):
         self._second = ""
 
     def compose_body(self) -> ComposeResult:
-        with Horizontal():
-            with Vertical():
+        with Beside():
+            with Stack():
                 yield TablePane("Nodes", empty="…", id="map")
                 yield Static(LEGEND, id="tiles")
                 yield TablePane("Pod workers", empty="…", id="workers")

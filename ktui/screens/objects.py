@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 
 from engine.api.types import GVR, PODS
 from ktui.feeds import objects as objects_feed
@@ -18,6 +17,7 @@ from ktui.screens.editor import Editor, editable_yaml
 from ktui.screens.object_actions import ACTION_KEYS, Name, ObjectActions
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Beside
 from ktui.widgets.ink import inks
 from ktui.widgets.syntax import yaml_text
 from ktui.widgets.table_pane import TablePane
@@ -55,7 +55,7 @@ class ObjectsScreen(ObjectActions):
         self._last_marked = ""
 
     def compose_body(self) -> ComposeResult:
-        with Horizontal():
+        with Beside():
             yield TablePane(id="objects")
             yield DetailPane(id="detail")
 

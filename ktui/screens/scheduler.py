@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from ktui.feeds import scheduler as scheduler_feed
@@ -17,6 +16,7 @@ from ktui.screens.polled import PolledScreen
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.fill_bars import FillBars
+from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
 from ktui.widgets.table_pane import TablePane
 
@@ -58,8 +58,8 @@ class SchedulerScreen(PolledScreen):
 
     def compose_body(self) -> ComposeResult:
         yield Static("", id="queues")
-        with Horizontal():
-            with Vertical():
+        with Beside():
+            with Stack():
                 yield TablePane("Pods", empty="…", id="attempts")
                 yield FillBars(id="bars")
             yield DetailPane(id="attempt")

@@ -8,7 +8,6 @@ from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from engine.api.errors import ApiError
@@ -24,6 +23,7 @@ from ktui.models.trouble import advice, words
 from ktui.screens.frame import FrameScreen
 from ktui.screens.store_value import KeyValue
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
 from ktui.widgets.store_board import StoreBoard
 from ktui.widgets.table_pane import TablePane
@@ -86,13 +86,13 @@ class StoreScreen(FrameScreen):
         self.figures = StoreFigures()
 
     def compose_body(self) -> ComposeResult:
-        with Horizontal():
-            with Vertical(id="store-left"):
+        with Beside():
+            with Stack(id="store-left"):
                 yield Static("", id="store-head")
                 yield Grid(empty="◐ asking the engine …", id="keys")
                 yield TablePane("Revisions", empty="Nothing was written since this was opened.", id="stream")
                 yield Input(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
-            with Vertical(id="store-right"):
+            with Stack(id="store-right"):
                 yield KeyValue(self.ktui.session.client, id="value")
                 yield StoreBoard("", id="board")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.widgets import Static
 
 from ktui.feeds import inside as inside_feed
 from ktui.models.watches import TITLES, WIDE_TITLES, WatchesModel, links_of
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
+from ktui.widgets.ground import Beside
 from ktui.widgets.ink import inks
 from ktui.widgets.stream_details import stream_parts
 from ktui.widgets.table_pane import TablePane
@@ -42,7 +42,7 @@ class WatchesScreen(PolledScreen):
     def compose_body(self) -> ComposeResult:
         yield Static("", id="streams-head")
         yield WatchRing(id="ring")
-        with Horizontal():
+        with Beside():
             yield TablePane("Streams", empty="…", id="streams")
             yield DetailPane(id="stream")
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
@@ -24,6 +23,7 @@ from ktui.screens.frame import NARROW_BELOW, FrameScreen
 from ktui.screens.half import Half
 from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
+from ktui.widgets.ground import Ground, Stack
 from ktui.widgets.key_line import KeyLine
 from ktui.widgets.tab_line import TabLine
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SMALLEST = (80, 24)
 
 
-class Window(Guarded, Screen[None]):
+class Window(Guarded, Screen[None], Ground):
     """The one screen below all dialogs. `half` is the one that has the keys, `shown` the main screen in it."""
 
     # What gets the focus or loses it draws itself; Textual would draw all that there is once more.
@@ -54,7 +54,7 @@ class Window(Guarded, Screen[None]):
     def compose(self) -> ComposeResult:
         yield ClusterBar(id="bar")
         yield TabLine(id="tabs")
-        with Container(id="body"):
+        with Stack(id="body"):
             yield from self._halves
         yield Static("", id="too-small")
         yield CommandLine(self.ktui.history, self.ktui.complete)

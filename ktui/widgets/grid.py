@@ -103,6 +103,11 @@ class Grid(SelfDrawn, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
+        """What is shown beside or below the table may leave it less room."""
+        self._measure()
+        self._show_cursor()
+
+    def watch_show_vertical_scrollbar(self) -> None:
         self._measure()
 
     def _measure(self) -> None:
@@ -174,13 +179,16 @@ class Grid(SelfDrawn, can_focus=True):
 
     def action_move(self, by: int) -> None:
         self._cursor = max(0, min(len(self._rows) - 1, self._cursor + by))
+        self._show_cursor()
+        self._settle()
+        self.refresh()
+
+    def _show_cursor(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
         if self._cursor < top:
             self.scroll_to(y=self._cursor, animate=False)
         elif self._cursor >= top + height:
             self.scroll_to(y=self._cursor - height + 1, animate=False)
-        self._settle()
-        self.refresh()
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.size.height - 2))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -17,12 +16,13 @@ from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
 from ktui.models.trouble import advice
 from ktui.widgets.grid import Grid
+from ktui.widgets.ground import Stack
 from ktui.widgets.ink import inks
 
 HINT = "web  ·  !web  ·  -l app=web  ·  status=Running"
 
 
-class TablePane(Guarded, Vertical):
+class TablePane(Guarded, Stack):
     """Give it rows with `show`; it filters and sorts them. `view` says how."""
 
     DEFAULT_CSS = """

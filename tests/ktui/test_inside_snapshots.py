@@ -45,7 +45,9 @@ async def nodes(pilot: Pilot[Any]) -> None:
 
 async def watches(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot)
-    await driver.press("4", "slash")
+    await driver.press("4")
+    await driver.sees("Streams  97")  # columns stay as wide as what was once in them
+    await driver.press("slash")
     await driver.type("pods")
     await driver.press("enter")
     refresh(driver.app)

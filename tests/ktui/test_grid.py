@@ -1,0 +1,57 @@
+"""The table widget in a window of its own."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from ktui.models.grid_row import GridRow
+from ktui.widgets.grid import Grid
+
+
+class Window(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Grid()
+
+    @property
+    def grid(self) -> Grid:
+        return self.query_one(Grid)
+
+    @property
+    def lines(self) -> list[str]:
+        return [self.grid.render_line(y).text for y in range(self.grid.size.height)]
+
+
+def rows(count: int, cell: str = "Running") -> list[GridRow]:
+    return [GridRow(f"web-{number}", (f"web-{number}", cell)) for number in range(count)]
+
+
+async def test_the_row_under_the_cursor_stays_in_sight_when_the_table_gets_less_room() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.grid.show(("NAME", "STATUS"), rows(15))
+        app.grid.move_to("web-14")
+        await pilot.pause()
+        assert any(line.startswith("▌web-14") for line in app.lines)
+        await pilot.resize_terminal(40, 6)
+        await pilot.pause()
+        assert any(line.startswith("▌web-14") for line in app.lines)
+
+
+async def test_the_columns_get_the_room_of_a_scrollbar_that_went() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.grid.show(("NAME", "STATUS"), rows(30, "a status that is longer than the window is wide"))
+        await pilot.pause()
+        with_bar = len(app.lines[1].rstrip())
+        app.grid.show(("NAME", "STATUS"), rows(3, "a status that is longer than the window is wide"))
+        await pilot.pause()
+        assert len(app.lines[1].rstrip()) > with_bar
+
+
+async def test_a_row_that_changes_is_drawn_as_it_is() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 10)) as pilot:
+        for cell in ("Pending", "Running", "Pending"):
+            app.grid.show(("NAME", "STATUS"), rows(3, cell))
+            await pilot.pause()
+            assert all(cell in line for line in app.lines[1:4])
