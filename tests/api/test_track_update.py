@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
+from engine.api.apply import track_update
 from engine.api.types import Object
-from tests.api.ownership import LATER, T0, config_map, deployment, edited, owners, stored, updated
+from tests.api.ownership import LATER, T0, config_map, deployment, edited, kind, owners, stored, updated
+from tests.api.typed_objects import TEXT, Thing, struct
 
 
 def test_a_create_owns_all_that_it_sets() -> None:
@@ -148,6 +152,58 @@ def test_status_belongs_to_its_subresource() -> None:
             "f:phase": {},
         }
     }
+
+
+BORN: dict[str, tuple[tuple[str, str, str], Object, Object]] = {
+    "an empty spec": (("networking.k8s.io", "v1", "Ingress"), {"spec": {}}, {}),
+    "an empty selector that is no pointer": (
+        ("networking.k8s.io", "v1", "NetworkPolicy"),
+        {"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}},
+        {"f:spec": {"f:policyTypes": {}}},
+    ),
+    "a selector": (
+        ("networking.k8s.io", "v1", "NetworkPolicy"),
+        {"spec": {"podSelector": {"matchLabels": {"a": "b"}}}},
+        {"f:spec": {"f:podSelector": {}}},
+    ),
+    "structs and words that an Event always has": (
+        ("", "v1", "Event"),
+        {"source": {}, "reportingComponent": "", "reportingInstance": "x", "reason": "y"},
+        {"f:reason": {}, "f:reportingInstance": {}},
+    ),
+    "in a struct that an Event always has": (
+        ("", "v1", "Event"),
+        {"source": {"component": "x"}},
+        {"f:source": {"f:component": {}}},
+    ),
+    "empty metadata of a template": (
+        ("", "v1", "PodTemplate"),
+        {"template": {"metadata": {}, "spec": {"nodeName": "n"}}},
+        {"f:template": {"f:spec": {"f:nodeName": {}}}},
+    ),
+    "a template behind a pointer": (
+        ("", "v1", "ReplicationController"),
+        {"spec": {"template": {"metadata": {}, "spec": {"nodeName": "n"}}}},
+        {"f:spec": {"f:template": {".": {}, "f:metadata": {}, "f:spec": {".": {}, "f:nodeName": {}}}}},
+    ),
+    "a number that is nought": (("scheduling.k8s.io", "v1", "PriorityClass"), {"value": 0}, {}),
+}
+
+
+@pytest.mark.parametrize("name", BORN)
+def test_what_an_object_is_born_with_is_nobodys(name: str) -> None:
+    which, fields, expected = BORN[name]
+    version = "/".join(filter(None, which[:2]))
+    obj = {"apiVersion": version, "kind": which[2], "metadata": {"name": "x", "uid": "u"}, **fields}
+    made = track_update(None, obj, manager="me", now=T0, schema=kind(*which), api_version=version)
+    assert owners(made).get("me", {}) == expected
+
+
+def test_a_custom_object_is_born_with_nothing() -> None:
+    thing = Thing({**struct(spec=struct(template=struct(name=TEXT))), "required": ["spec"]})
+    thing.updated("me", {"spec": {"template": {"name": "x"}}})
+    assert thing.live is not None
+    assert owners(thing.live) == {"me": {"f:spec": {".": {}, "f:template": {".": {}, "f:name": {}}}}}
 
 
 def test_what_the_server_sets_is_never_owned() -> None:

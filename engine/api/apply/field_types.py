@@ -32,16 +32,30 @@ _KEY_DEFAULTS = {
 # Keys that elements may lack though they have no default.
 _OPTIONAL_KEYS = frozenset({"shareID"})
 
-# Structs that upstream's Go objects always hold, if only empty. They are nothing new when an object is created, so
-# their path itself is not owned, only what is in them; the same goes for required fields.
+# What upstream's Go objects always hold, if only empty, besides required fields: they are nothing new when an object is
+# created, so their path itself is not owned, only what is in them.
 _ALWAYS_THERE = frozenset({"metadata", "spec", "status", "template", "strategy", "updateStrategy", "jobTemplate"})
 _ALWAYS_THERE_IN = frozenset(
     {
-        ("io.k8s.api.core.v1.ServiceStatus", "loadBalancer"),
-        ("io.k8s.api.networking.v1.IngressStatus", "loadBalancer"),
+        ("io.k8s.api.apps.v1.ControllerRevision", "revision"),
+        ("io.k8s.api.apps.v1.StatefulSetSpec", "serviceName"),
+        ("io.k8s.api.core.v1.Event", "reportingComponent"),
+        ("io.k8s.api.core.v1.Event", "reportingInstance"),
+        ("io.k8s.api.core.v1.Event", "source"),
+        ("io.k8s.api.core.v1.NodeDaemonEndpoints", "kubeletEndpoint"),
+        ("io.k8s.api.core.v1.NodeStatus", "daemonEndpoints"),
+        ("io.k8s.api.core.v1.NodeStatus", "nodeInfo"),
         ("io.k8s.api.core.v1.PersistentVolumeClaimSpec", "resources"),
+        ("io.k8s.api.core.v1.ServiceStatus", "loadBalancer"),
+        ("io.k8s.api.events.v1.Event", "deprecatedSource"),
+        ("io.k8s.api.events.v1.Event", "regarding"),
+        ("io.k8s.api.networking.v1.IngressStatus", "loadBalancer"),
+        ("io.k8s.api.networking.v1.NetworkPolicySpec", "podSelector"),
+        ("io.k8s.api.scheduling.v1.PriorityClass", "value"),
     }
 )
+_POINTERS = frozenset({("io.k8s.api.core.v1.ReplicationControllerSpec", "template")})
+_BUILT_IN = "io.k8s."
 
 _NOTHING: FieldSet = {}
 _EMPTY: dict[str, Any] = {}
@@ -68,6 +82,12 @@ class FieldType:
         """Whether it is a list or map, which is owned as a whole."""
         return self.schema is not None and self.schema.type in ("array", "object")
 
+    def as_born(self, value: Any) -> bool:
+        """Whether a Go struct that nobody has set anything in has this value."""
+        if value == {}:
+            return self.schema is not None and self.schema.values is None
+        return not value and value != []
+
     def applied(self, value: Any) -> FieldSet:
         return MEMBER
 
@@ -83,11 +103,12 @@ class FieldType:
 class MapType(FieldType):
     """A struct with known fields, a map with any keys, or both."""
 
-    __slots__ = ("_fields", "_told", "_values")
+    __slots__ = ("_fields", "_struct", "_values")
 
     def __init__(self, schema: Schema | None) -> None:
         super().__init__(schema)
-        self._told = schema is not None and schema.fixed  # what type every value has, so that none is true or 1
+        # Whether it is a Go struct: it holds some fields whatever is set, and what is true in it can never be 1.
+        self._struct = schema is not None and schema.fixed and schema.definition.startswith(_BUILT_IN)
         self._fields: dict[str, tuple[str, FieldType, bool]] = {}
         self._values: FieldType | None = None
 
@@ -100,13 +121,19 @@ class MapType(FieldType):
         schema = self.schema
         declared = schema.properties.get(key) if schema is not None else None
         if schema is not None and declared is not None:
-            there = key in schema.required or key in _ALWAYS_THERE or (schema.definition, key) in _ALWAYS_THERE_IN
-            entry = (f"f:{key}", field_type(declared), there)
+            entry = (f"f:{key}", field_type(declared), self._holds(schema, key))
             self._fields[key] = entry
             return entry
         if self._values is None:
             self._values = field_type(schema.values) if schema is not None and schema.values is not None else DEDUCED
         return f"f:{key}", self._values, False
+
+    def _holds(self, schema: Schema, key: str) -> bool:
+        """Whether it has the field whatever is set. Of custom objects that is their metadata alone."""
+        if not self._struct:
+            return key == "metadata" and bool(schema.definition)
+        named = (schema.definition, key)
+        return (key in schema.required or key in _ALWAYS_THERE or named in _ALWAYS_THERE_IN) and named not in _POINTERS
 
     def declares(self, key: str) -> bool:
         return self.schema is not None and key in self.schema.properties
@@ -136,8 +163,19 @@ class MapType(FieldType):
         fields: FieldSet = {SELF: MEMBER} if fresh else {}
         for key in sorted(value):
             step, below, there = self.field(key)
-            fields[step] = below.whole(value[key], fresh=fresh or not there)
+            if fresh or not there:
+                fields[step] = below.whole(value[key])
+            else:
+                self._hold(fields, step, below, value[key])
         return fields
+
+    @staticmethod
+    def _hold(fields: FieldSet, step: str, below: FieldType, value: Any) -> None:
+        """Note what is set of a field that was there before in any case."""
+        if not below.as_born(value):
+            node = below.whole(value, fresh=False)
+            if node or node is MEMBER:
+                fields[step] = node
 
     def changes(self, old: Any, new: Any) -> Changes:
         """null is as good as an empty map, but that the one became the other is a change of the map itself."""
@@ -150,18 +188,24 @@ class MapType(FieldType):
         for key in sorted(new):
             value = new[key]
             if key not in old:
-                step, below, _ = self.field(key)
-                changed[step] = below.whole(value)
+                step, below, there = self.field(key)
+                if there:
+                    self._hold(changed, step, below, value)
+                else:
+                    changed[step] = below.whole(value)
                 continue
             before = old[key]
-            if before is value or (before == value and (self._told or same(before, value))):
+            if before is value or (before == value and (self._struct or same(before, value))):
                 continue
             step, below, _ = self.field(key)
             _note(step, below.changes(before, value), changed, removed)
         for key in sorted(old):
             if key not in new:
-                step, below, _ = self.field(key)
-                removed[step] = below.whole(old[key])
+                step, below, there = self.field(key)
+                if there:
+                    self._hold(removed, step, below, old[key])
+                else:
+                    removed[step] = below.whole(old[key])
         return changed, removed
 
 
