@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -66,7 +67,6 @@ class KtuiApp(Guarded, Steered, Forwards):
 
     TITLE = "ktui"
     CSS_PATH: ClassVar[Path] = Path(__file__).parent / "app.tcss"
-    tabs: ClassVar[tuple[Entry, ...]] = CATALOGUE  # what stands below the bar
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -140,6 +140,10 @@ class KtuiApp(Guarded, Steered, Forwards):
         super().__init__()
         self.session = session
         self.settings = settings or Settings()
+        keys = self.settings.keys
+        self.tabs: tuple[Entry, ...] = tuple(  # what stands below the bar, with the keys that lead there
+            replace(entry, key=keys.get(f"screen.{entry.name}", entry.key).partition(",")[0]) for entry in CATALOGUE
+        )
         self.namespace = ""  # of what Objects shows; "" for all
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector

@@ -62,7 +62,7 @@ class Half(Guarded, Stack):
         head = self.query_one(".half-head", Static)
         head.display = is_split
         self.set_class(is_active, "-active")
-        entry = ENTRIES[self._shown.mode]
+        entry = next(entry for entry in self._shown.ktui.tabs if entry.name == self._shown.mode)
         head.update(Text(f"{'▶' if is_active else ' '} {entry.key} {entry.title}", no_wrap=True, overflow="ellipsis"))
 
     # -- the way back

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from textual.actions import parse
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-if TYPE_CHECKING:
-    from ktui.screens.frame import FrameScreen
+from ktui.screens.catalogue import CATALOGUE
+from ktui.screens.frame import FrameScreen
 
 _KEYS = {
     "question_mark": "?", "colon": ":", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
@@ -56,10 +57,10 @@ class Help(ModalScreen[None]):
 
     def _parts(self) -> Iterator[RenderableType]:
         yield Text(self._about.purpose + "\n")
-        own = [binding for binding in self._about.BINDINGS if isinstance(binding, Binding)]
-        taken = frozenset(key for binding in own for key in binding.key.split(","))
-        shared = dict(self._rows(list(self._shared()), taken))
-        yield self._table("this screen", {**dict(self._rows(self._about.BINDINGS)), **shared})
+        own = [binding for binding in self._about.BINDINGS if self._is_of_use(binding)]
+        taken = frozenset(key for binding in own if isinstance(binding, Binding) for key in self._keys_of(binding))
+        shared = dict(self._rows([binding for binding in FrameScreen.BINDINGS if self._is_of_use(binding)], taken))
+        yield self._table("this screen", {**dict(self._rows(own)), **shared})
         focused = self._about.screen.focused
         if focused is not None:
             yield self._table("moving", dict(self._rows(type(focused).BINDINGS)))
@@ -75,25 +76,31 @@ class Help(ModalScreen[None]):
     def _screens(self) -> dict[str, str]:
         """The keys of the screens, in a row."""
         tabs = self._about.ktui.tabs
-        return {f"{tabs[0].key} … {tabs[-1].key}": ", ".join(entry.title for entry in tabs)}
+        keys = [_word(entry.key) for entry in tabs]
+        is_row = keys == [entry.key for entry in CATALOGUE]
+        return {f"{keys[0]} … {keys[-1]}" if is_row else " ".join(keys): ", ".join(entry.title for entry in tabs)}
 
-    def _shared(self) -> Iterator[BindingType]:
-        """The keys of all screens, as far as this one has a use for them."""
-        from ktui.screens.frame import FrameScreen
+    def _is_of_use(self, binding: BindingType) -> bool:
+        """Whether the screen has a use for a key as things are: one key may be several actions', each in its place."""
+        if not isinstance(binding, Binding):
+            return False
+        action, parameters = parse(binding.action)[1:]
+        return self._about.check_action(action, parameters) is not False
 
-        for binding in FrameScreen.BINDINGS:
-            if isinstance(binding, Binding) and self._about.check_action(binding.action, ()):
-                yield binding
+    def _keys_of(self, binding: Binding) -> list[str]:
+        """As they are, or as the person has set them."""
+        return self._about.ktui.settings.keys.get(binding.id or "", binding.key).split(",")
 
-    @staticmethod
-    def _rows(bindings: list[BindingType], taken: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
+    def _rows(self, bindings: list[BindingType], taken: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
         """Without the keys that are `taken` by what goes before."""
         for binding in bindings:
             if isinstance(binding, Binding) and binding.description and not (binding.id or "").startswith("screen."):
-                free = [key for key in binding.key.split(",") if key not in taken]
-                keys = [binding.key_display] if binding.key_display else [_word(key) for key in free]
+                keys = self._keys_of(binding)
+                free = [_word(key.strip()) for key in keys if key not in taken]
+                if binding.key_display and keys == binding.key.split(","):
+                    free = [binding.key_display] if free else []
                 if free:
-                    yield " ".join(key or "" for key in keys), binding.tooltip or binding.description
+                    yield " ".join(free), binding.tooltip or binding.description
 
     @staticmethod
     def _table(title: str, rows: dict[str, str]) -> Table:

@@ -282,6 +282,37 @@ async def test_keys_and_the_theme_of_one_s_own(session: Session) -> None:
         await driver.until(lambda: isinstance(app.shown, ObjectsScreen))
 
 
+async def test_a_key_of_one_s_own_is_told_where_keys_are_told(session: Session) -> None:
+    settings = Settings(keys={"screen.objects": "f2", "objects.describe": "f3,question_mark", "table.filter": "f"})
+    app = KtuiApp(session, settings=settings)
+    async with app.run_test(size=(120, 100), notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("1 Flow   f2 Objects   3 Store")
+        await driver.press("f2")
+        await driver.until(lambda: isinstance(app.shown, ObjectsScreen))
+        app.action_keys()
+        await driver.sees("f3 ?", "Describe", "1 f2 3 4 5 6 7 8 9")
+        assert "d i " not in driver.picture
+        assert " / " not in driver.picture
+
+
+async def test_the_help_tells_what_a_key_does_here(show: Show) -> None:
+    """One key may be several actions', each on other resources."""
+    async with show(size=(120, 60)) as driver:
+        await driver.command("pods")
+        await driver.sees(" pods  0")
+        await driver.press("question_mark")
+        await driver.sees("a shell in a Pod's", "run a command in a Pod's", "Sort by STATUS")
+        assert "how many replicas" not in driver.picture
+        await driver.press("escape")
+        await driver.command("deploy")
+        await driver.sees(" deployments.apps  0")
+        await driver.press("question_mark")
+        await driver.sees("set how many replicas there are")
+        assert "a shell in a Pod's" not in driver.picture
+        assert "Sort by STATUS" not in driver.picture
+
+
 async def test_a_screen_to_begin_with(session: Session) -> None:
     app = KtuiApp(session, screen="store")
     async with app.run_test() as pilot:
