@@ -272,7 +272,7 @@ class HttpBytes:
             async for chunk in self._answer.content.iter_any():
                 yield chunk
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectionError(f"the stream was cut: {str(error) or type(error).__name__}") from error
+            raise ConnectionError(f"the stream was cut: {_how_cut(error)}") from error
         finally:
             self._answer.close()
 
@@ -304,6 +304,13 @@ class HttpEvents:
 
     async def aclose(self) -> None:
         self._answer.close()
+
+
+def _how_cut(error: Exception) -> str:
+    """In Go's words (io.ErrUnexpectedEOF) for a body that ends before its end."""
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "unexpected EOF"
+    return str(error) or type(error).__name__
 
 
 def _event(line: bytes) -> WatchEvent:

@@ -62,7 +62,7 @@ async def _follow_quietly(events: AsyncIterator[bytes], shown: Shown) -> None:
     """One watch of several: its end is told and is not the others'."""
     try:
         await follow(events, shown)
-    except EtcdctlError as error:
+    except (EtcdctlError, ConnectionError) as error:
         print(error, file=sys.stderr)
 
 

@@ -3,6 +3,8 @@ a simulated quorum."""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import os
 import signal
@@ -12,6 +14,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.client import Client
+from engine.client.https import HttpsTransport
+from engine.client.kubeconfig import Connection
+from ktui.commands.store_watch import Shown
+from ktui.commands.store_watch_lines import follow_lines
+from ktui.store_client import EtcdctlError, Format
 from tests.engine_process import TIMEOUT, Home
 from tests.ktui.here import Here, runner
 
@@ -235,6 +243,35 @@ def test_an_interrupt_ends_typed_watches_though_more_could_be_typed(home: Home) 
             assert process.wait(TIMEOUT) == 130
         finally:
             process.kill()
+
+
+async def test_a_typed_watch_that_is_cut_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def cut(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    class Told(io.StringIO):
+        def write(self, text: str) -> int:
+            if text == "\n":
+                os.close(typing)  # nothing more is typed once it was told
+            return super().write(text)
+
+    typed, typing = os.pipe()
+    os.write(typing, b"watch /a\n")
+    told = Told()
+    server = await asyncio.start_server(cut, "127.0.0.1", 0)
+    transport = HttpsTransport(Connection(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+    client = Client(transport, user_agent="test")
+    with os.fdopen(typed) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(sys, "stderr", told)
+        with pytest.raises(EtcdctlError, match="Error reading watch request line: EOF"):
+            await follow_lines(client, Shown(Format.SIMPLE, as_hex=False))
+    await client.close()
+    server.close()
+    assert told.getvalue() == "the stream was cut: unexpected EOF\n"
 
 
 def test_a_command_is_run_for_each_event(here: Here) -> None:
