@@ -111,13 +111,15 @@ class ObjectsScreen(ObjectActions):
             self.action_yaml()
 
     def place(self) -> object:
-        return self.table.resource, self.table.namespaced, self.grid.key, self.ktui.namespace
+        filter = self.objects.view.text
+        return self.table.resource, self.table.namespaced, self.grid.key, self.ktui.namespace, filter
 
     def return_to(self, place: object) -> None:
         match place:
-            case (GVR() as resource, bool() as namespaced, str() as key, str() as namespace):
+            case (GVR() as resource, bool() as namespaced, str() as key, str() as namespace, str() as filter):
                 self.ktui.use_namespace(namespace)
                 self.show_resource(resource, namespaced=namespaced, key=key)
+                self.objects.set_filter(filter)
 
     @work(exclusive=True, group="objects", exit_on_error=False)
     async def follow(self) -> None:

@@ -408,6 +408,11 @@ async def test_from_an_object_to_its_pods_and_to_its_owner(show: Show) -> None:
         await driver.sees("pods in default  3", "/-l app=web")
         await driver.press("J")
         await driver.sees("replicasets.apps in default", "→ owner deployments.apps/web")
+        await driver.press("left_square_bracket")
+        await driver.sees("pods in default  3", "/-l app=web")
+        await driver.press("left_square_bracket")
+        await driver.sees(" deployments.apps  1")
+        assert "/-l" not in driver.picture
         await driver.command("node")
         await driver.until(lambda: driver.find(Grid).key == "/node-1")
         await driver.press("z")
