@@ -186,6 +186,34 @@ def test_kubectl_takes_over_what_client_side_apply_set() -> None:
         applied(live, deployment(5), "argocd")
 
 
+ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@pytest.mark.parametrize(
+    ("before", "config", "after"),
+    [
+        pytest.param(
+            "x", config_map(a="<&>\u2028"),
+            '{"apiVersion":"v1","data":{"a":"\\u003c\\u0026\\u003e\\u2028"},"kind":"ConfigMap","metadata":{"name":"c",'
+            '"namespace":"default"}}\n',
+            id="as Go writes it",
+        ),
+        pytest.param(
+            "x", {**config_map(), "metadata": {"name": "c", "annotations": {ANNOTATION: "y"}}},
+            '{"apiVersion":"v1","data":{},"kind":"ConfigMap","metadata":{"annotations":{},"name":"c"}}\n',
+            id="without itself",
+        ),
+        pytest.param("", config_map(a="1"), "", id="an empty one is not kept up to date"),
+        pytest.param("x", config_map(a="1" * 300_000), None, id="what has no room goes"),
+    ],
+)  # fmt: skip
+def test_the_annotation_of_client_side_apply(before: str, config: Object, after: str | None) -> None:
+    live = config_map()
+    live["metadata"]["annotations"] = {ANNOTATION: before}
+    result = applied(stored(updated(None, live, "kubectl-client-side-apply")), config, "kubectl", force=True)
+    assert result["metadata"]["annotations"].get(ANNOTATION) == after
+
+
 @pytest.mark.parametrize("change", [{"kind": ""}, {"spec": {"replicas": 3, "wat": 1}}, {"spec": "x"}])
 def test_an_annotation_that_is_no_such_object_allows_nothing(change: Object) -> None:
     text = orjson.dumps({**deployment(3), **change}).decode()

@@ -44,15 +44,26 @@ def _annotations(obj: Object) -> dict[str, Any]:
 def synced(result: Object, applied: Object) -> Object:
     """The object with the annotation saying what was applied now, if it has one and there is room for it."""
     annotations = _annotations(result)
-    if LAST_APPLIED not in annotations:
+    if not annotations.get(LAST_APPLIED):
         return result
-    metadata = {key: value for key, value in applied.get("metadata", {}).items() if key != "managedFields"}
-    others = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
-    metadata["annotations"] = others
-    text = orjson.dumps({**applied, "metadata": metadata}, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    text = _without_annotation(applied)
     kept = {**annotations, LAST_APPLIED: text}
     if text == annotations[LAST_APPLIED]:
         return result
     if sum(len(key.encode()) + len(value.encode()) for key, value in kept.items()) > _ANNOTATIONS_LIMIT:
-        kept[LAST_APPLIED] = ""
+        del kept[LAST_APPLIED]
     return {**result, "metadata": {**result["metadata"], "annotations": kept}}
+
+
+def _without_annotation(applied: Object) -> str:
+    """The configuration as Go's encoder writes it, without the annotation in itself."""
+    metadata = applied.get("metadata") or {}
+    if "annotations" in metadata:
+        metadata = {key: value for key, value in metadata.items() if key != "annotations"}
+        if (said := applied["metadata"]["annotations"]) is not None:
+            metadata["annotations"] = {key: value for key, value in said.items() if key != LAST_APPLIED}
+        applied = {**applied, "metadata": metadata}
+    text = orjson.dumps(applied, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE).decode()
+    for character in "&<>\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
