@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported, not_found
+from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
@@ -241,9 +241,7 @@ class Rest:
     async def _connect(self, call: Call, info: ResourceInfo) -> Response:
         if call.info.subresource == "proxy":
             return await PodProxy(self.backend).answer(call)
-        stored = await self.backend.storage.get(info, call.info.namespace, call.info.name)
-        if stored is None:
-            raise not_found(info.gvr, call.info.name)
+        stored = await self.backend.storage.named(info, call.info.namespace, call.info.name)
         if call.info.subresource == "log":
             return self.logs.answer(call.request, stored.object)
         if self.connector is None:

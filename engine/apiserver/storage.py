@@ -6,13 +6,16 @@ same, so that no reader pays for decoding again. Values are the objects as JSON 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from engine.api.errors import bad_request, not_found
 from engine.api.field_order import FieldOrder
 from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
+from engine.api.validation.text import path_segment
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.changes import versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
@@ -86,6 +89,16 @@ class Storage:
             raise CorruptObjectError(key, corrupt) from None
         await self.prepare(info, [obj])
         return Stored(from_storage(info, obj), kv.mod_revision)
+
+    async def named(self, info: ResourceInfo, namespace: str, name: str) -> Stored:
+        """The object that a request names. Raises ApiError 400 for what is no part of a key (registry/generic/registry
+        store.go NamespaceKeyFunc), 404, 500."""
+        if causes := path_segment(name):
+            raise bad_request(f"Name parameter invalid: {json.dumps(name, ensure_ascii=False)}: {';'.join(causes)}")
+        stored = await self.get(info, namespace, name)
+        if stored is None:
+            raise not_found(info.gvr, name)
+        return stored
 
     async def page(
         self,

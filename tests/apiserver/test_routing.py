@@ -141,3 +141,22 @@ async def test_media_types_that_a_route_neither_takes_nor_gives(server: ApiServe
     answer = await ask(server, "GET", "/api/v1/namespaces/default", {"accept": "application/json;as=Table;g=x;v=v1"})
     assert answer.status == 406
     assert answer.body["message"].startswith("only the following media types are accepted: application/json")
+
+
+NO_NAMES = {
+    "a%25b": ('"a%b"', "may not contain '%'"),
+    ".": ('"."', "may not be '.'"),
+    "..": ('".."', "may not be '..'"),
+}
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("name", NO_NAMES)
+async def test_what_is_no_part_of_a_key_names_nothing(client: Client, method: str, name: str) -> None:
+    """Refused before anything is looked up (registry/generic/registry store.go NamespaceKeyFunc)."""
+    shown, why = NO_NAMES[name]
+    body = {"metadata": {"name": shown.strip('"')}} if method in ("PUT", "PATCH") else None
+    headers = {"content-type": "application/merge-patch+json"} if method == "PATCH" else {}
+    for path in ("/api/v1/namespaces/default/configmaps", "/api/v1/nodes"):
+        answer = await client.send(method, f"{path}/{name}", body=body, headers=headers)
+        assert (answer.status, answer.body["message"]) == (400, f"Name parameter invalid: {shown}: {why}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api.errors import ApiError, conflict, field_invalid, invalid, not_found
+from engine.api.errors import ApiError, conflict, field_invalid, invalid
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
 from engine.apiserver.admission import Attributes, Operation
@@ -117,11 +117,7 @@ class Deleter:
                     raise
 
     async def _load(self, call: Call) -> Stored:
-        info, request = call.gvr_resource, call.info
-        stored = await self._backend.storage.get(info, request.namespace, request.name)
-        if stored is None:
-            raise not_found(info.gvr, request.name)
-        return stored
+        return await self._backend.storage.named(call.gvr_resource, call.info.namespace, call.info.name)
 
     async def _admit(self, call: Call, old: Object, options: DeleteOptions) -> None:
         request = call.info

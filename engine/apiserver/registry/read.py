@@ -5,7 +5,6 @@ A get with the resourceVersion `0` is answered from the watch cache, all else fr
 
 from __future__ import annotations
 
-from engine.api.errors import not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
@@ -23,7 +22,7 @@ class Reader:
         self._lister = Lister(backend)
 
     async def get(self, call: Call) -> Object:
-        """Raises ApiError 404, 504."""
+        """Raises ApiError 400, 404, 504."""
         info, request = call.gvr_resource, call.info
         version = call.request.parameter("resourceVersion")
         if version:
@@ -34,10 +33,7 @@ class Reader:
             if known is not None:
                 await self._backend.storage.prepare(info, [known])
                 return from_storage(info, known)
-        stored = await self._backend.storage.get(info, request.namespace, request.name)
-        if stored is None:
-            raise not_found(info.gvr, request.name)
-        return stored.object
+        return (await self._backend.storage.named(info, request.namespace, request.name)).object
 
     async def _not_older_than(self, info: ResourceInfo, revision: int) -> None:
         """Wait until the store has reached a revision. Raises ApiError 504 if it does not soon."""

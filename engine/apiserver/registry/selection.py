@@ -13,7 +13,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.selectable import field_of, selectable_fields, unknown_field_text
 from engine.api.selectors import FieldRequirement, FieldSelector, LabelSelector
 from engine.api.types import Object
-from engine.api.validation.text import dns_label
+from engine.api.validation.text import dns_label, path_segment
 from engine.api.wire import Request
 from engine.apiserver.watch_cache import WatchCache
 
@@ -42,7 +42,7 @@ class Selection:
     def key(self) -> str | None:
         """The one key that can be selected (store.go ListPredicate, MatchesSingle)."""
         name = self.name
-        if not name or "/" in name or (self.info.namespaced and not self.namespace):
+        if not name or path_segment(name) or (self.info.namespaced and not self.namespace):
             return None
         return self.info.key(self.namespace, name)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
-from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid, not_found
+from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid
 from engine.api.go_integer import parse_uint
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import (
@@ -189,11 +189,7 @@ class Writer:
         raise conflict(info.gvr, call.info.name)
 
     async def _load(self, call: Call) -> Stored:
-        info, request = call.gvr_resource, call.info
-        stored = await self._backend.storage.get(info, request.namespace, request.name)
-        if stored is None:
-            raise not_found(info.gvr, request.name)
-        return stored
+        return await self._backend.storage.named(call.gvr_resource, call.info.namespace, call.info.name)
 
     async def _update_once(
         self,
