@@ -42,6 +42,10 @@ class Distribution:
         self._sum += value
 
     @property
+    def count(self) -> int:
+        return sum(self._counts)
+
+    @property
     def seen(self) -> bool:
         return any(self._counts)
 

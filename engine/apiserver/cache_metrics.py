@@ -1,4 +1,5 @@
-"""What /metrics says of watch caches and of those who watch (apiserver pkg/storage/cacher/metrics, etcd3/metrics)."""
+"""What /metrics says of watch caches and of those who watch (apiserver pkg/storage/cacher/metrics, etcd3/metrics and
+endpoints/metrics). Events that are delivered within the process are not sent."""
 
 from __future__ import annotations
 
@@ -119,6 +120,19 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
         [Sample({"kind": cache.kind}, cache.watcher_count) for _, cache in known],
         "[ALPHA] Number of currently registered watchers for a given resource",
     )
+    sent = [(_of_version(resource), cache.event_sizes) for resource, cache in known if cache.event_sizes.seen]
+    yield from metric(
+        "apiserver_watch_events_total",
+        "counter",
+        [Sample(labels, sizes.count) for labels, sizes in sent],
+        "[ALPHA] Number of events sent in watch clients",
+    )
+    yield from metric(
+        "apiserver_watch_events_sizes",
+        "histogram",
+        [sample for labels, sizes in sent for sample in sizes.samples(labels)],
+        "[ALPHA] Watch event size distribution in bytes",
+    )
     yield from metric(
         "apiserver_longrunning_requests",
         "gauge",
@@ -130,6 +144,10 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
 
 def _labels(resource: GVR) -> dict[str, str]:
     return {"group": resource.group, "resource": resource.resource}
+
+
+def _of_version(resource: GVR) -> dict[str, str]:
+    return {"group": resource.group, "resource": resource.resource, "version": resource.version}
 
 
 def _open_watches(resource: GVR, cache: WatchCache) -> Iterator[Sample]:

@@ -27,7 +27,8 @@ from engine.apiserver.history import changes_between
 from engine.apiserver.storage_keys import key_text
 from engine.apiserver.stored_values import Found, StoredValues
 from engine.apiserver.waking import Waking
-from engine.apiserver.watcher import Interest, Watcher
+from engine.apiserver.watcher import SIZES, Interest, Watcher
+from engine.metrics import Distribution
 from engine.store.types import (
     CompactedError,
     Event,
@@ -67,6 +68,7 @@ class WatchCache:
         self.progressed = 0  # how often the store said how far it is, without an event
         self.initial_events = 0  # what had to be looked at when watches were opened
         self.cut_off = 0  # watchers that were too slow
+        self.event_sizes = Distribution(SIZES)  # as they went over the wire
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
         self._world = world
         self._store = store
@@ -349,6 +351,7 @@ class WatchCache:
             after=after,
             initial=initial,
             waking=self._waking,
+            sizes=self.event_sizes,
             on_end=self._ended,
         )
         self._watchers.add(watcher)

@@ -12,8 +12,10 @@ from engine.api.wire import WatchEvent
 from engine.apiserver.changes import Change
 from engine.apiserver.waking import Bell, Waking
 from engine.clock import Clock, Timer
+from engine.metrics import Distribution, exponential_buckets
 
 BUFFER = 1000
+SIZES = exponential_buckets(1024, 2, 8)
 # A watch gets a bookmark so often, and a last one so long before its time is up (cache_watcher.go nextBookmarkTime).
 BOOKMARK_PERIOD = 60.0
 BOOKMARK_BEFORE_END = 2.0
@@ -59,6 +61,7 @@ class Watcher:
         after: int,
         initial: list[WatchEvent],
         waking: Waking,
+        sizes: Distribution,
         on_end: Callable[[Watcher], None],
     ) -> None:
         self.interest = interest
@@ -71,6 +74,7 @@ class Watcher:
         self._opened = clock.monotonic()
         self._initial = deque(initial)
         self._buffer: deque[WatchEvent] = deque()
+        self._sizes = sizes
         self._on_end = on_end
         self._waking = waking
         self._bell = Bell()
@@ -191,6 +195,7 @@ class Watcher:
 
     def count_bytes(self, size: int) -> None:
         self.bytes += size
+        self._sizes.observe(size)
 
     async def aclose(self) -> None:
         self._initial.clear()

@@ -328,6 +328,10 @@ async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Ser
         assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
         [watcher] = await open_watches(served)
         assert (watcher["sent"], watcher["bytes"], watcher["user"]) == (1, len(line), "kubernetes-admin")
+        told = (await served.client.send("GET", "/metrics")).body.decode()
+        kind = 'group="",resource="configmaps",version="v1"'
+        for name, value in (("total", 1), ("sizes_sum", len(line)), ("sizes_count", 1)):
+            assert f"apiserver_watch_events_{name}{{{kind}}} {value}\n" in told
         response.close()
     # Nothing is written any more: the server notices by itself that nobody listens.
     async with served.session() as session:
