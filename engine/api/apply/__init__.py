@@ -183,7 +183,9 @@ class _Application:
         if self._last is not None and scopes.of(self._last.api_version) is not None:
             self.result = pruned(scopes, self.result, self._last, self._fields, list(self._others.values()))
         self._difference = Difference(scopes, live, self.result)
-        self._same = live is not None and (live is self.result or same(live, self.result))
+        schema = scope.kind.schema
+        told = schema is not None and schema.fixed  # then nothing that is true can be 1
+        self._same = live is not None and live == self.result and (told or same(live, self.result))
 
     @property
     def conflicts(self) -> dict[Identity, FieldSet]:

@@ -31,12 +31,12 @@ def pruned(scopes: Scopes, merged: Object, last: Owned, fields: FieldSet, others
             elsewhere[version] = union(elsewhere.get(version, {}), owned)
     start = scopes.converted(merged, own, at)
     before = with_structs(scope.kind, last.fields)
-    present = _all_of(scope.kind, start)
-    # What is not there as it was owned (a list where a map was) is not taken away piece by piece.
-    gone = intersection(difference(before, with_structs(scope.kind, kept)), present)
+    gone = difference(before, with_structs(scope.kind, kept))
     if not gone and not elsewhere:
         return merged
-    result = _without(scope.kind, start, gone)
+    present = _all_of(scope.kind, start)
+    # What is not there as it was owned (a list where a map was) is not taken away piece by piece.
+    result = _without(scope.kind, start, intersection(gone, present))
     for version in sorted(elsewhere):
         result = _with_owned(scopes, at, version, start, result, elsewhere[version])
     # Counted once more: a struct in which only empty lists are left is not there either.
