@@ -114,16 +114,16 @@ class ObjectActions(FrameScreen):
         put = [name for word in words[:dash] for name in named.get(word, (word,))]
         return (*put, *place, *words[dash:])
 
-    def _show(self, *words: str) -> None:
-        """Do it and show what it prints."""
-        if (chosen := self.chosen()) is not None:
+    def _show(self, *words: str, of: Name | None = None) -> None:
+        """Do it and show what it prints. `of` is what was chosen before a question: the cursor may be elsewhere now."""
+        if (chosen := of or self.chosen()) is not None:
             argv = self._words(words, chosen[0], [chosen[1]])
             self.ktui.run_kubectl(argv, " ".join(argv))
 
-    def _do(self, *words: str) -> None:
-        """Do it and say in a line what came of it."""
+    def _do(self, *words: str, to: Sequence[Name] = ()) -> None:
+        """Do it and say in a line what came of it. `to` is what was meant before a question, whatever is here now."""
         places: dict[str | None, list[str]] = {}
-        for namespace, name in self.targets():
+        for namespace, name in to or self.targets():
             places.setdefault(namespace, []).append(name)
         for namespace, names in places.items():
             self.ktui.do_and_say(self._words(words, namespace, names))
@@ -154,19 +154,22 @@ class ObjectActions(FrameScreen):
     @work(exclusive=True, group="logs", exit_on_error=False)
     async def action_logs(self) -> None:
         """Of a Pod's container, or of all; of a workload, those of all its Pods."""
+        chosen = self.chosen()
         if self._kind in LOGGED:
             self._show("logs", "KIND/NAME", "--all-pods", "--all-containers", "--prefix", "-f")
         elif self.resource != PODS:
             self.notify("logs are a Pod's: :pods lists them", severity="warning", timeout=3)
         elif (container := await self._container("logs of", or_all=True)) is not None:
-            self._show("logs", "NAME", *(("-c", container) if container else ("--all-containers",)), "-f")
+            which = ("-c", container) if container else ("--all-containers",)
+            self._show("logs", "NAME", *which, "-f", of=chosen)
 
     @work(exclusive=True, group="logs", exit_on_error=False)
     async def action_previous_logs(self) -> None:
+        chosen = self.chosen()
         if self._only(frozenset({"pods"}), "previous logs") and (
             container := await self._container("previous logs of")
         ):
-            self._show("logs", "NAME", "-c", container, "--previous")
+            self._show("logs", "NAME", "-c", container, "--previous", of=chosen)
 
     # -- in a container
 
@@ -183,13 +186,15 @@ class ObjectActions(FrameScreen):
 
     @work(exclusive=True, group="exec", exit_on_error=False)
     async def action_shell(self) -> None:
+        chosen = self.chosen()
         if container := await self._container("a shell in"):
-            self._show("exec", "-i", "NAME", "-c", container, "--", "sh")
+            self._show("exec", "-i", "NAME", "-c", container, "--", "sh", of=chosen)
 
     @work(exclusive=True, group="exec", exit_on_error=False)
     async def action_attach(self) -> None:
+        chosen = self.chosen()
         if self._only(frozenset({"pods"}), "attach") and (container := await self._container("attach to")):
-            self._show("attach", "-i", "NAME", "-c", container)
+            self._show("attach", "-i", "NAME", "-c", container, of=chosen)
 
     @work(exclusive=True, group="forward", exit_on_error=False)
     async def action_port_forward(self) -> None:
@@ -211,13 +216,13 @@ class ObjectActions(FrameScreen):
 
     @work(exclusive=True, group="scale", exit_on_error=False)
     async def action_scale(self) -> None:
-        obj = await self.read()
+        targets, obj = self.targets(), await self.read()
         if obj is None:
             return
         now = str(obj.get("spec", {}).get("replicas", 1))
         wanted = await self.app.push_screen_wait(Prompt(f"Replicas of {self._named()}", now))
         if wanted:
-            self._do("scale", "KIND/NAME", f"--replicas={wanted}")
+            self._do("scale", "KIND/NAME", f"--replicas={wanted}", to=targets)
 
     def action_restart(self) -> None:
         if self._only(ROLLED_OUT, "restart"):
@@ -231,9 +236,9 @@ class ObjectActions(FrameScreen):
     async def action_cordon(self) -> None:
         if not self._only(frozenset({NODES.resource}), "cordon"):
             return
-        node = await self.read()
+        targets, node = self.targets(), await self.read()
         if node is not None:
-            self._do("uncordon" if node.get("spec", {}).get("unschedulable") else "cordon", "NAME")
+            self._do("uncordon" if node.get("spec", {}).get("unschedulable") else "cordon", "NAME", to=targets)
 
     @work(exclusive=True, group="exec", exit_on_error=False)
     async def action_exec(self) -> None:
@@ -265,7 +270,7 @@ class ObjectActions(FrameScreen):
         answer = await self.app.push_screen_wait(Question(question, answers, focus="n"))
         if answer in PROPAGATION:
             grace = ("--grace-period=0", "--force") if answer == "g" else ()
-            self._do("delete", "KIND/NAME", f"--cascade={PROPAGATION[answer]}", "--wait=false", *grace)
+            self._do("delete", "KIND/NAME", f"--cascade={PROPAGATION[answer]}", "--wait=false", *grace, to=targets)
 
     def action_kill(self) -> None:
         """As k9s does: a second of grace, and no question."""

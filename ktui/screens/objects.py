@@ -149,7 +149,7 @@ class ObjectsScreen(ObjectActions):
         place = f" in {self.ktui.namespace}" if self.ktui.namespace and self.table.namespaced else ""
         self.objects.title = f"{self.table.resource.group_resource}{place}"
         is_coming = self.table.is_listing and self.table.columns and not self.objects.problem
-        marked = f"◆ {len(self.table.marked)} marked" if self.table.marked else ""
+        marked = f"◆ {len(self._marked_and_shown())} marked" if self.table.marked else ""
         self.objects.note = "  ".join(part for part in (marked, "◐ more are coming" if is_coming else "") if part)
         self.objects.show(self.table.titles, self.table.rows, empty=empty)
         if self._wanted in self.table:
@@ -203,8 +203,12 @@ class ObjectsScreen(ObjectActions):
     # -- several
 
     def targets(self) -> list[Name]:
-        marked = [key.partition("/") for key in sorted(self.table.marked)]
+        """What is marked and seen: nothing is done to what a filter hides."""
+        marked = [key.partition("/") for key in self._marked_and_shown()]
         return [(namespace or None, name) for namespace, _, name in marked] or super().targets()
+
+    def _marked_and_shown(self) -> list[str]:
+        return [key for key in sorted(self.table.marked) if self.table.rows.index_of(key) is not None]
 
     def done(self) -> None:
         self.action_unmark()

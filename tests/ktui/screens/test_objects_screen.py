@@ -376,6 +376,45 @@ async def test_several_are_marked_and_deleted_together(show: Show) -> None:
         await driver.misses("marked")
 
 
+async def test_what_is_done_is_done_to_what_was_asked_about(show: Show) -> None:
+    """What goes away while a question is open leaves the cursor on another row."""
+    async with show() as driver:
+        grid = await show_maps(driver, "one", "three", "two")
+        grid.move_to("default/one")
+        await driver.press("ctrl+d")
+        await driver.sees("Delete configmaps/one in namespace default?")
+        await driver.client.delete(CONFIG_MAPS, "one", namespace="default")
+        await driver.until(lambda: "one" not in row_names(grid) and grid.key == "default/three")
+        await driver.press("y")
+        await driver.sees('configmaps "one" not found')
+        assert "three" in row_names(grid)
+
+
+async def test_nothing_is_done_to_what_a_filter_hides(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "one", "three", "two")
+        grid.move_to("default/one")
+        await driver.press("space", "space", "slash")
+        await driver.type("three")
+        await driver.press("enter")
+        await driver.sees("◆ 1 marked")
+        await driver.press("ctrl+d")
+        await driver.sees("Delete configmaps/three in namespace default?")
+
+
+async def test_marks_go_with_the_namespace_that_they_were_made_in(show: Show) -> None:
+    async with show() as driver:
+        grid = await show_maps(driver, "one", "two")
+        grid.move_to("default/one")
+        await driver.press("space")
+        await driver.sees("◆ 1 marked")
+        await driver.command("ns kube-system")
+        await driver.misses("marked")
+        await driver.press("0")
+        await driver.until(lambda: "one" in row_names(grid))
+        assert "marked" not in driver.picture
+
+
 async def test_pods_are_killed_unasked(show: Show) -> None:
     async with show() as driver:
         await show_web(driver)
