@@ -17,6 +17,7 @@ from engine.api.certificate_strategy import prepare_signing_request_for_status_u
 from engine.api.daemon_generation import count_template_generation, first_template_generation
 from engine.api.device_strategy import prepare_claim_status_for_update
 from engine.api.disabled_fields import drop_disabled_fields
+from engine.api.patch.merge_patch import same
 from engine.api.pod_strategy import (
     keep_claim_statuses,
     merge_spread_keys,
@@ -305,8 +306,10 @@ def _keep_metadata(new: Object, old: Object) -> None:
 def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
     kind = (info.gvr.group, info.kind)
     if info.custom and "status" not in info.subresources:
-        changed = _content(new) != _content(old) or new.get("status") != old.get("status")
-    elif info.custom or kind in _CONTENT_GENERATION:
+        changed = _differ(_content(new), _content(old)) or _differ(new.get("status"), old.get("status"))
+    elif info.custom:
+        changed = _differ(_content(new), _content(old))
+    elif kind in _CONTENT_GENERATION:
         changed = _content(new) != _content(old)
     elif _counts_spec(info, kind):
         changed = new.get("spec") != old.get("spec")
@@ -317,6 +320,11 @@ def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
         changed = changed or (new["metadata"].get(counted) or {}) != (old["metadata"].get(counted) or {})
     if changed:
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _differ(new: Any, old: Any) -> bool:
+    """Of custom objects, in which what was 1 may become true."""
+    return bool(new != old) or not same(new, old)
 
 
 def _content(obj: Object) -> Object:

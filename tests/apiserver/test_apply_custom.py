@@ -171,4 +171,5 @@ async def test_true_is_not_1(client: Client) -> None:
     assert same["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
     changed = await merge(client, {"spec": {"free": True}})
     assert changed["spec"]["free"] is True
+    assert changed["metadata"]["generation"] == made["metadata"]["generation"] + 1
     assert list(owners(changed)) == ["updater"]
