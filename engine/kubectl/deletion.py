@@ -77,4 +77,19 @@ async def delete_and_wait(session: Session, info: Info, *, grace: int = -1) -> N
         if error.reason == "NotFound":
             return
         raise
+    report(session, info)
     await wait_gone(session, info, uid_of(answer))
+
+
+def report(session: Session, info: Info, *, forced: bool = False, dry_run: str = "none") -> None:
+    """Say that an object is deleted, in the words of `delete`."""
+    kind = info.resource.kind.lower()
+    if info.resource.gvr.group:
+        kind = f"{kind}.{info.resource.gvr.group}"
+    if session.flags.text("output") == "name":
+        session.out(f"{kind}/{info.name}")
+        return
+    operation = "force deleted" if forced else "deleted"
+    where = f" from {info.namespace} namespace" if info.resource.namespaced else ""
+    suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
+    session.out(f'{kind} "{info.name}" {operation}{where}{suffix}')

@@ -71,7 +71,6 @@ def render(error: Exception, *, command: str) -> str:
     text = str(error)
     if not text.startswith("error: "):
         text = f"error: {text}"
-    text = text.removesuffix("\n")  # a message that ends its line gets no other end
     if isinstance(error, UsageError):
         text += f"\nSee '{command} -h' for help and examples"
     if isinstance(error, FlagError):

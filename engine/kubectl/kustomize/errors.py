@@ -11,6 +11,9 @@ from engine.kubectl.errors import CommandError
 class BuildError(CommandError):
     """A build that cannot go on."""
 
+    def __str__(self) -> str:
+        return super().__str__().removesuffix("\n")  # a message that ends its line gets no other end
+
 
 class MalformedYamlError(BuildError):
     """A file that is no YAML: then it is not tried as a folder."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
-from engine.kubectl.errors import CommandError, Exit, UsageError
+from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
-from engine.kubectl.printers.objects import structured_printer
+from engine.kubectl.printers.objects import structured_printer, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.reconcile import COMMAND as RECONCILE
@@ -135,8 +135,11 @@ def _rules(status: Object) -> list[tuple[str, list[str]]]:
 
 
 async def whoami(session: Session) -> None:
-    if session.arguments:
-        raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
+    if session.flags.text("output") not in ("", "name") and structured_printer(session) is None:
+        raise unknown_format(session.flags.text("output"))
+    if session.flags.text("output") == "name":
+        session.out("selfsubjectreview.authentication.k8s.io/<unknown>")
+        return
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     review = await session.request("POST", path, body=body)

@@ -6,18 +6,21 @@ Source of the behaviour: kubectl pkg/cmd/create/create.go.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from engine.api.errors import ApiError
 from engine.api.types import GVK, GVR, Object
-from engine.kubectl import last_applied
+from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.command import Run
 from engine.kubectl.discovery import Resource
+from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, UsageError, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import Printer, result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.edit import CANCELLED, HEADER, SAVED, stripped
 from engine.kubectl.verbs.raw import raw
 
 CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
@@ -52,10 +55,18 @@ async def run(session: Session) -> None:
     printer = result_printer(session, "created", dry_run=dry_run)
 
     async def create(info: Info) -> None:
+        file = await _edited(session, info) if flags.on("edit") else None
+        if flags.on("edit") and file is None:
+            return
         try:
             await post(session, info, dry_run=dry_run, validation=validation)
         except ApiError as error:
+            if file is not None:
+                session.err(SAVED.format(file))
+                raise
             raise with_source(error, "creating", info.source) from error
+        if file is not None:
+            file.unlink(missing_ok=True)
         printer(info.object, info.resource)
 
     selection = Selection.of_flags(session, verb="create")
@@ -63,6 +74,20 @@ async def run(session: Session) -> None:
     selection.validate = "" if validation == "Ignore" else validation
     if not await visit(session, selection, create):
         raise CommandError("no objects passed to create")
+
+
+async def _edited(session: Session, info: Info) -> Path | None:
+    """Let the person edit what is to be created; None where nothing was changed, and so nothing is created."""
+    original = HEADER + yaml.dump(info.object)
+    text, file = await edit_text(original, session.environment)
+    if stripped(text) == stripped(original):
+        file.unlink(missing_ok=True)
+        session.err(CANCELLED)
+        return None
+    source = manifests.Source("edited-file", lambda: text)
+    info.object = next(obj for document in manifests.documents(source) for obj in decoding.objects(document))
+    info.name = info.object["metadata"].get("name", "")
+    return file
 
 
 async def post(session: Session, info: Info, *, dry_run: str, validation: str) -> None:

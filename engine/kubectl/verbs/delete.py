@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from engine.api.errors import ApiError
 from engine.kubectl.command import Command
-from engine.kubectl.deletion import FOREVER, delete, propagation, uid_of, wait_gone
+from engine.kubectl.deletion import FOREVER, delete, propagation, report, uid_of, wait_gone
 from engine.kubectl.errors import CommandError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import (
@@ -66,7 +66,7 @@ async def run(session: Session) -> None:
             errors.append(with_source(error, "deleting", item.source))
             continue
         deleted.append((item, uid))
-        _report(session, item, forced=grace == 0, dry_run=dry_run)
+        report(session, item, forced=grace == 0, dry_run=dry_run)
     if errors:
         raise of(errors)
     if not deleted:
@@ -120,19 +120,6 @@ def _grace(session: Session) -> int:
 async def _delete(session: Session, info: Info, grace: int, policy: str, dry_run: str) -> str:
     answer = await delete(session, info, grace=grace, policy=policy, dry_run=dry_run == "server")
     return uid_of(answer)
-
-
-def _report(session: Session, info: Info, *, forced: bool, dry_run: str) -> None:
-    kind = info.resource.kind.lower()
-    if info.resource.gvr.group:
-        kind = f"{kind}.{info.resource.gvr.group}"
-    if session.flags.text("output") == "name":
-        session.out(f"{kind}/{info.name}")
-        return
-    operation = "force deleted" if forced else "deleted"
-    where = f" from {info.namespace} namespace" if info.resource.namespaced else ""
-    suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
-    session.out(f'{kind} "{info.name}" {operation}{where}{suffix}')
 
 
 COMMAND = Command(

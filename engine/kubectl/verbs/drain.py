@@ -94,9 +94,9 @@ async def _drain(session: Session, info: Info, dry_run: str) -> None:
     )
     leaving = await _filter(session, listed)
     pods = [Info(resource, pod["metadata"]["namespace"], pod["metadata"]["name"], object=pod) for pod in leaving]
-    if dry_run == "client":
+    if dry_run != "none":
         for pod in pods:
-            session.out(f"evicting pod {pod.namespace}/{pod.name} (dry run)")
+            await _try_eviction(session, pod, dry_run)
         return
     timeout = session.flags.seconds("timeout") or FOREVER
     try:
@@ -155,6 +155,31 @@ def _has_local_data(pod: Object) -> bool:
     return any("emptyDir" in volume for volume in pod["spec"].get("volumes") or ())
 
 
+async def _try_eviction(session: Session, pod: Info, dry_run: str) -> None:
+    """Say that a Pod would be evicted; the server is asked whether it may be."""
+    if dry_run == "client":
+        session.out(f"evicting pod {pod.namespace}/{pod.name} (dry run)")
+        return
+    session.out(f"evicting pod {pod.namespace}/{pod.name} (server dry run)")
+    if session.flags.on("disable-eviction"):
+        await delete(session, pod, grace=session.flags.number("grace-period"), dry_run=True)
+        return
+    body = _eviction(session, pod)
+    body["deleteOptions"]["dryRun"] = ["All"]
+    await session.request("POST", session.path_of(pod.resource, pod.namespace, pod.name, "eviction"), body=body)
+
+
+def _eviction(session: Session, pod: Info) -> Object:
+    grace = session.flags.number("grace-period")
+    options: Object = {"gracePeriodSeconds": grace} if grace >= 0 else {}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod.name, "namespace": pod.namespace},
+        "deleteOptions": options,
+    }
+
+
 async def _evict(session: Session, pod: Info) -> None:
     """Ask for the eviction, again and again while a disruption budget is in the way."""
     grace = session.flags.number("grace-period")
@@ -162,13 +187,7 @@ async def _evict(session: Session, pod: Info) -> None:
     if session.flags.on("disable-eviction"):
         await delete(session, pod, grace=grace)
         return
-    options: Object = {"gracePeriodSeconds": grace} if grace >= 0 else {}
-    body = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": pod.name, "namespace": pod.namespace},
-        "deleteOptions": options,
-    }
+    body = _eviction(session, pod)
     path = session.path_of(pod.resource, pod.namespace, pod.name, "eviction")
     while True:
         try:

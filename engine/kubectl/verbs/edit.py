@@ -17,7 +17,7 @@ from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, Exit, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT, SAVE_CONFIG, VALIDATE, field_manager, filename
-from engine.kubectl.printers.objects import json_text, result_printer, without_managed_fields
+from engine.kubectl.printers.objects import json_text, result_printer, unknown_format, without_managed_fields
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
@@ -33,6 +33,8 @@ SAVED = 'A copy of your changes has been stored to "{}"'
 
 
 async def run(session: Session) -> None:
+    if (output := session.flags.text("output")) not in ("", "json", "yaml", "kyaml"):
+        raise unknown_format(output, "json,kyaml,yaml")
     selection = Selection.of_flags(session)
     selection.whole_types = True
     found, errors = await collect(session, selection)
@@ -57,14 +59,14 @@ class _Edit:
         original = self._text(self._shown)
         text, reasons, file = original, list[str](), None
         while True:
-            before = _stripped(text)
+            before = stripped(text)
             edited, new_file = await edit_text(_with_reasons(text, reasons), self._session.environment)
             if file is not None:
                 file.unlink(missing_ok=True)
             file = new_file
-            if reasons and _stripped(edited) == before:
+            if reasons and stripped(edited) == before:
                 self._give_up(file)
-            if _stripped(edited) == _stripped(original):
+            if stripped(edited) == stripped(original):
                 file.unlink(missing_ok=True)
                 self._session.err(CANCELLED)
                 return
@@ -187,10 +189,10 @@ def _with_reasons(text: str, reasons: list[str]) -> str:
     if not reasons:
         return text
     lines = [f"# {line}" for reason in reasons for line in reason.split("\n")]
-    return HEADER + "\n".join([*lines, "#"]) + "\n" + _stripped(text)
+    return HEADER + "\n".join([*lines, "#"]) + "\n" + stripped(text)
 
 
-def _stripped(text: str) -> str:
+def stripped(text: str) -> str:
     """A text without its comments."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith("#"))
 

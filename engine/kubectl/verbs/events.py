@@ -38,12 +38,11 @@ async def run(session: Session) -> None:
     found = [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
     found = [event for event in found if _wanted(session, event)]
     lines = _Lines(session)
-    if by_name:
+    if by_name and found:
         return  # kubectl names nothing: what it has is one list
-    if structured:
+    if structured and found:
         items = [without_managed_fields(event) for event in found]
-        metadata = {"resourceVersion": body.get("metadata", {}).get("resourceVersion", "")}
-        structured({"apiVersion": "v1", "kind": "EventList", "metadata": metadata, "items": items})
+        structured({"apiVersion": "v1", "kind": "EventList", "metadata": {}, "items": items})
     elif not found and not flags.on("watch"):
         where = "" if session.all_namespaces else f" in {session.namespace} namespace"
         session.err(f"No events found{where}.")

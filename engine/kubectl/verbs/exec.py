@@ -54,7 +54,11 @@ async def attach(session: Session) -> None:
         )
     name = "/".join(session.arguments)
     pod = await _running(session, name, "attach to")
-    await attach_to(session, pod, container_of(session, pod))
+    try:
+        container = container_of(session, pod)
+    except CommandError as error:
+        raise CommandError(f"cannot attach to the container: {error}") from error
+    await attach_to(session, pod, container)
 
 
 async def attach_to(session: Session, pod: Object, container: str) -> None:

@@ -14,7 +14,7 @@ from engine.api.types import Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
-RULE = re.compile(r"(?P<host>[\w*\-.]*)/(?P<path>[^=]*)=(?P<service>[\w\-]+):(?P<port>[\w\-]+)(?P<tls>,tls(=\S*)?)?")
+RULE = re.compile(r"(?P<host>[\w*\-.]*)/(?P<path>[^=]*)=(?P<service>[\w\-]+):(?P<port>[\w\-]+[^,]*)(?P<more>.*)")
 NOTHING = (
     "not enough information provided: every ingress has to either specify a default-backend (which catches all "
     "traffic) or a list of rules (which catch specific paths)"
@@ -70,8 +70,8 @@ def _rules(matches: list[re.Match[str]]) -> Object:
         kind = "Prefix" if path.endswith("*") else "Exact"
         entry = {"path": path.rstrip("*"), "pathType": kind, "backend": _backend(match["service"], match["port"])}
         hosts.setdefault(match["host"], []).append(entry)
-        if match["tls"]:
-            secret = match["tls"].removeprefix(",tls").removeprefix("=")
+        secret = _secret(match["more"])
+        if secret is not None:
             secrets.setdefault(secret, {})[match["host"]] = None
     found: Object = {}
     if hosts:
@@ -82,6 +82,13 @@ def _rules(matches: list[re.Match[str]]) -> Object:
             for secret, names in secrets.items()
         ]
     return found
+
+
+def _secret(more: str) -> str | None:
+    """The secret of a rule with TLS, "" for one that names none. One word makes it so, whatever it is; upstream looks
+    at no more than that."""
+    _, *words = more.split(",")
+    return [*words[0].split("="), ""][1] if len(words) == 1 else None
 
 
 def disruption_budget(session: Session, name: str) -> Object:

@@ -89,7 +89,10 @@ async def edit(session: Session) -> None:
     for info in found:
         applied = last_applied.original(info.object)
         if applied is None:
-            raise CommandError(f"no last-applied-configuration annotation found on resource: {info.name}")
+            raise CommandError(
+                "no last-applied-configuration annotation found on resources, to create the annotation, use command "
+                f"`{session.program} apply set-last-applied --create-annotation`"
+            )
         await _edit(session, info, applied)
 
 

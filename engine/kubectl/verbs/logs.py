@@ -36,7 +36,6 @@ async def run(session: Session) -> None:
         raise UsageError("only a selector (-l) or a POD name is allowed")
     if len(session.arguments) > 2:
         raise UsageError(USAGE)
-    _check(session)
     sources = [(pod, container) for pod in await _pods(session) for container in _containers(session, pod)]
     if flags.on("follow") and len(sources) > 1:
         await _follow_all(session, sources)
@@ -97,6 +96,7 @@ async def _pods(session: Session) -> list[Object]:
     pods = await session.resolve("pods")
     if selector := session.flags.text("selector"):
         found = await session.list(pods, session.namespace, labelSelector=selector)
+        _check(session)
         if not found:
             session.err(f"No resources found in {session.namespace} namespace.")
         return found
@@ -110,6 +110,7 @@ async def _pods(session: Session) -> list[Object]:
             f'error from server ({error.reason}): {error.message} in namespace "{session.namespace}"'
         ) from error
     session.working_on(resource, name, session.namespace)
+    _check(session)  # once it is known that what is asked of is there
     if obj["kind"] == "Pod":
         return [obj]
     found = await session.list(pods, session.namespace, labelSelector=_selector_of(obj))

@@ -6,7 +6,7 @@ Source of the behaviour: kubectl pkg/cmd/options and pkg/cmd/completion.
 from __future__ import annotations
 
 from engine.kubectl.command import Command, flag_help
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import UsageError
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.session import Session
 
@@ -37,7 +37,7 @@ async def completion(session: Session) -> None:
     if len(session.arguments) > 1:
         raise UsageError("Too many arguments. Expected only the shell type.")
     if session.arguments[0] not in ("bash", "zsh"):
-        raise CommandError(f'Unsupported shell type "{session.arguments[0]}".')
+        raise UsageError(f'Unsupported shell type "{session.arguments[0]}".')
     from engine.kubectl.tree import ROOT
 
     script = BASH.format(program=session.program, verbs=" ".join(command.name for command in ROOT.children))

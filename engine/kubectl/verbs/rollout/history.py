@@ -31,9 +31,9 @@ async def run(session: Session) -> None:
             for obj in shown:
                 printer(without_managed_fields(obj))
             return
-        title = f"{info.named} with revision #{revision}" if revision else f"{info.named} "
-        session.out(title)
-        session.out(_template(session, known, revision) if revision else _table(known))
+        text = _template(session, known, revision) if revision else _table(known)
+        session.out(f"{info.named} with revision #{revision}" if revision else f"{info.named} ")
+        session.out(text)
 
     nothing_found(session, await visit(session, selection, show))
 

@@ -1,0 +1,108 @@
+"""Commands that change objects, in the words of kubectl 1.37: what is only tried changes nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from engine.api.errors import ApiError
+from engine.api.types import CONFIGMAPS, GVR, PODS
+from tests.kubectl.oracle import Printed, ours
+from tests.kubectl.served import Served, served
+
+NODES = GVR("", "v1", "nodes")
+OBJECTS = """
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {nodeName: node-1, containers: [{name: c, image: nginx}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: b}
+"""
+SETTINGS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+MISSING = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nope}\n"
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Served]:
+    async with served(tmp_path) as made:
+        assert (await _run(made, "create -f -", stdin=OBJECTS)).code == 0
+        yield made
+
+
+async def _run(server: Served, argv: str, *, stdin: str = "", editor: str = "") -> Printed:
+    environment = {"PATH": "/usr/bin:/bin", **({"KUBE_EDITOR": editor} if editor else {})}
+    return await ours(argv, client=server.client, stdin=stdin, clock=server.world.clock, environment=environment)
+
+
+async def test_a_drain_that_the_server_only_tries_leaves_the_pods(server: Served) -> None:
+    printed = await _run(server, "drain node-1 --force --dry-run=server")
+    assert "evicting pod default/p (server dry run)\nnode/node-1 drained (server dry run)\n" in printed.stdout
+    assert "deletionTimestamp" not in (await server.client.get(PODS, "p", namespace="default"))["metadata"]
+
+
+async def test_replacing_by_force_tells_of_the_deletion_and_of_no_other(server: Served) -> None:
+    printed = await _run(server, "replace --force -f -", stdin=SETTINGS)
+    assert printed.stdout == 'configmap "settings" deleted from default namespace\nconfigmap/settings replaced\n'
+    fresh = await _run(server, "replace --force -f -", stdin=SETTINGS.replace("settings", "fresh"))
+    assert fresh.stdout == "configmap/fresh replaced\n"
+
+
+async def test_what_is_edited_before_it_is_created_is_created_as_edited(server: Served, tmp_path: Path) -> None:
+    file = tmp_path / "new.yaml"
+    file.write_text(SETTINGS.replace("settings", "edited") + "data: {a: b}\n")
+    kept = await _run(server, f"create --edit -f {file}", editor="true")
+    assert kept == (0, "", "Edit cancelled, no changes made.\n")
+    with pytest.raises(ApiError):
+        await server.client.get(CONFIGMAPS, "edited", namespace="default")
+    changed = await _run(server, f"create --edit -f {file}", editor="sed -i 's/a: b/a: c/'")
+    assert changed.stdout == "configmap/edited created\n"
+    assert (await server.client.get(CONFIGMAPS, "edited", namespace="default"))["data"] == {"a": "c"}
+
+
+REFUSED = {
+    "an editor that is not there": ("edit cm settings", "nosuch -x", 'error: unable to launch the editor "nosuch -x"'),
+    "an editor that fails": ("edit cm settings", "false", 'error: there was a problem with the editor "false"'),
+    "editing in a format that cannot be": (
+        "edit cm settings -o name",
+        "true",
+        'error: unable to match a printer suitable for the output format "name", allowed formats are: json,kyaml,yaml',
+    ),
+}
+
+
+@pytest.mark.parametrize(("argv", "editor", "why"), REFUSED.values(), ids=REFUSED)
+async def test_editing_that_is_refused(server: Served, argv: str, editor: str, why: str) -> None:
+    assert await _run(server, argv, editor=editor) == (1, "", f"{why}\n")
+
+
+async def test_what_one_object_lacks_keeps_set_from_changing_another(server: Served) -> None:
+    printed = await _run(server, "set env pod/p pod/nope A=b --dry-run=client")
+    assert printed == (1, "", 'Error from server (NotFound): pods "nope" not found\n')
+
+
+NAMED_BY_FILE = {
+    "expose": ("expose -f - --port=80 --dry-run=client", "service/nope exposed (dry run)\n"),
+    "scale": ("scale -f - --replicas=2 --dry-run=client", "deployment.apps/nope scaled (dry run)\n"),
+    "patch": ('patch -f - -p \'{"spec":{"paused":true}}\' --dry-run=client', "deployment.apps/nope patched\n"),
+}
+
+
+@pytest.mark.parametrize(("argv", "out"), NAMED_BY_FILE.values(), ids=NAMED_BY_FILE)
+async def test_a_manifest_is_taken_as_it_stands(server: Served, argv: str, out: str) -> None:
+    manifest = MISSING + "spec: {selector: {matchLabels: {a: b}}}\n"
+    assert (await _run(server, shlex.join(shlex.split(argv)), stdin=manifest)).stdout == out
