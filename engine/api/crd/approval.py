@@ -7,8 +7,8 @@ pkg/controller/apiapproval.
 from __future__ import annotations
 
 from enum import Enum
-from urllib.parse import urlsplit
 
+from engine.api import go_url
 from engine.api.crd.naming import condition, find_condition, with_condition
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
@@ -51,10 +51,10 @@ def _approval(definition: Object) -> tuple[Approval, str]:
 
 def _is_url(value: str) -> bool:
     try:
-        parts = urlsplit(value)
+        parts = go_url.parse(value)
     except ValueError:
         return False
-    return bool(parts.scheme and parts.netloc)
+    return bool(parts.scheme and parts.host)
 
 
 def check_approval(new: Object, old: Object | None, problems: Problems) -> None:

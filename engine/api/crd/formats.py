@@ -11,8 +11,8 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from datetime import date
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_interface
-from urllib.parse import urlsplit
 
+from engine.api import go_url
 from engine.api.validation.text import dns_label, dns_subdomain
 
 _HOST_LABEL = re.compile(r"[a-zA-Z0-9\u00a1-\uffff](?:[a-zA-Z0-9\u00a1-\uffff-]{0,62}[a-zA-Z0-9\u00a1-\uffff])?")
@@ -73,10 +73,10 @@ def _cidr(text: str) -> bool:
 
 def _uri(text: str) -> bool:
     try:
-        parts = urlsplit(text)
+        go_url.parse(text, request=True)
     except ValueError:
         return False
-    return bool(parts.scheme) or text.startswith("/")
+    return True
 
 
 def _date(text: str) -> bool:

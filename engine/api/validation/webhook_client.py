@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error
-from urllib.parse import urlsplit
 
 from cryptography import x509
 
+from engine.api import go_url
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
@@ -33,17 +33,16 @@ def client_config(config: Object, path: str, problems: Problems) -> None:
 
 def _url(url: str, path: str, problems: Problems) -> None:
     try:
-        parts = urlsplit(url)
+        parts = go_url.parse(url)
     except ValueError as error:
         problems.required(path, f"url must be a valid URL: {error}{_URL_FORM}")
         return
-    user, _, host = parts.netloc.rpartition("@")
     if parts.scheme != "https":
         problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
-    if not host:
-        problems.invalid(path, host, f"host must be specified{_URL_FORM}")
-    if "@" in parts.netloc:
-        problems.invalid(path, user, "user information is not permitted in the URL")
+    if not parts.host:
+        problems.invalid(path, parts.host, f"host must be specified{_URL_FORM}")
+    if parts.user is not None:
+        problems.invalid(path, parts.user, "user information is not permitted in the URL")
     if parts.fragment:
         problems.invalid(path, parts.fragment, "fragments are not permitted in the URL")
     if parts.query:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 import orjson
 
+from engine.api import go_url
 from engine.api.cel.functions import Library
 from engine.api.cel.types import BOOL, INT, STRING, STRINGS, map_of, opaque
 from engine.api.cel.values import EvaluationError, Opaque
@@ -38,7 +39,7 @@ class Network(Opaque):
 @dataclass(frozen=True, slots=True)
 class Url(Opaque):
     cel_type = URL
-    text: str
+    parsed: go_url.Url
 
 
 def addresses() -> Library:
@@ -214,51 +215,17 @@ def _cidrs(made: Library) -> None:
 
 # -- URLs
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-
 
 def url(text: str) -> Url:
     """Raises EvaluationError."""
-    if why := _wrong_url(text):
-        raise EvaluationError(f"URL parse error during conversion from string: parse {_quoted(text)}: {why}")
-    return Url(text)
-
-
-def _wrong_url(text: str) -> str:
-    """As Go's url.ParseRequestURI."""
-    if not text:
-        return "empty url"
-    if re.search(r"[\x00-\x1f\x7f]", text):
-        return "net/url: invalid control character in URL"
-    scheme = _SCHEME.match(text)
-    if text.startswith(":"):
-        return "missing protocol scheme"
-    rest = text[scheme.end() :] if scheme is not None else text
-    if not rest.startswith("/"):
-        return "" if scheme is not None and rest == "*" else "invalid URI for request"
-    if rest.startswith("//") and (why := _wrong_host(re.split(r"[/?]", rest[2:], maxsplit=1)[0])):
-        return why
-    broken = re.search(r"%(?![0-9a-fA-F]{2}).{0,2}", rest.partition("?")[0])
-    return f"invalid URL escape {_quoted(broken[0])}" if broken is not None else ""
-
-
-def _wrong_host(authority: str) -> str:
-    host = authority.rpartition("@")[2]
-    if host.startswith("["):
-        if "]" not in host:
-            return "missing ']' in host"
-        port = host.partition("]")[2]
-    else:
-        name, colon, number = host.partition(":")
-        port = colon + number
-        bad = re.search(r"[ \"<>^`{|}\\]", name)
-        if bad is not None:
-            return f"invalid character {_quoted(bad[0])} in host name"
-    return "" if re.fullmatch(r"(:[0-9]*)?", port) else f"invalid port {_quoted(port)} after host"
+    try:
+        return Url(go_url.parse(text, request=True))
+    except ValueError as error:
+        raise EvaluationError(f"URL parse error during conversion from string: {error}") from error
 
 
 def _host(value: Url) -> str:
-    return urlsplit(value.text).netloc.rpartition("@")[2]
+    return value.parsed.host
 
 
 def _host_name(value: Url) -> str:
@@ -272,13 +239,13 @@ def _port(value: Url) -> str:
 
 
 def _path(value: Url) -> str:
-    path = urlsplit(value.text).path
+    path = value.parsed.path
     return path if "%" in path else quote(unquote(path), safe="/:@!$&'()*+,;=~-._[]")
 
 
 def _query(value: Url) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for key, item in parse_qsl(urlsplit(value.text).query, keep_blank_values=True):
+    for key, item in parse_qsl(value.parsed.query, keep_blank_values=True):
         found.setdefault(key, []).append(item)
     return found
 
@@ -286,7 +253,7 @@ def _query(value: Url) -> dict[str, list[str]]:
 def _urls(made: Library) -> None:
     made.add("url", (STRING,), URL, url, identity="string_to_url")
     made.add("isURL", (STRING,), BOOL, _tells(url), identity="is_url_string")
-    made.member("getScheme", (URL,), STRING, lambda value: urlsplit(value.text).scheme)
+    made.member("getScheme", (URL,), STRING, lambda value: value.parsed.scheme)
     made.member("getHost", (URL,), STRING, _host)
     made.member("getHostname", (URL,), STRING, _host_name)
     made.member("getPort", (URL,), STRING, _port)
