@@ -15,6 +15,10 @@ import orjson
 _SPACE = " \t\r\n"
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
 _ESCAPES = '"\\/bfnrt'
+_CLOSING = {"{": "}", "[": "]"}
+_BEGINNING = "looking for beginning of value"
+_AFTER = {"}": "after object key:value pair", "]": "after array element"}
+_DEEPEST = 10_000  # maxNestingDepth
 _END = "unexpected end of JSON input"
 _NUMBER_STATES = {
     "in numeric literal": re.compile(r"-?"),
@@ -65,7 +69,7 @@ class _Scanner:
 
     def value(self) -> int:
         """Where the first value ends."""
-        self._value("looking for beginning of value")
+        self._value(_BEGINNING)
         return self._at
 
     def document(self) -> None:
@@ -87,13 +91,41 @@ class _Scanner:
         raise _Broken(f"invalid character {_quoted(self._peek())} {context}")
 
     def _value(self, context: str) -> None:
+        """One value, whatever is in it: what is open is kept in a list, since Go goes deeper than Python can call."""
+        opened: list[str] = []
+        while True:
+            self._space()
+            if self._peek() not in _CLOSING:
+                self._scalar(context)
+            elif not self._opens(opened):
+                context = _BEGINNING
+                continue
+            while opened and not self._goes_on(opened[-1], _AFTER[opened[-1]]):
+                opened.pop()
+            if not opened:
+                return
+            if opened[-1] == "}":
+                self._key()
+            context = _BEGINNING
+
+    def _opens(self, opened: list[str]) -> bool:
+        """An object or array begins; says whether it is over already. Go's limit counts empty ones too."""
+        closing = _CLOSING[self._peek()]
+        if len(opened) >= _DEEPEST:
+            self._refuse("exceeded max depth")
+        self._at += 1
         self._space()
+        if self._peek() == closing:
+            self._at += 1
+            return True
+        opened.append(closing)
+        if closing == "}":
+            self._key()
+        return False
+
+    def _scalar(self, context: str) -> None:
         first = self._peek()
-        if first == "{":
-            self._object()
-        elif first == "[":
-            self._array()
-        elif first == '"':
+        if first == '"':
             self._string()
         elif first in "-0123456789":
             self._number()
@@ -102,35 +134,15 @@ class _Scanner:
         else:
             self._refuse(context)
 
-    def _object(self) -> None:
-        self._at += 1
+    def _key(self) -> None:
         self._space()
-        if self._peek() == "}":
-            self._at += 1
-            return
-        while True:
-            self._space()
-            if self._peek() != '"':
-                self._refuse("looking for beginning of object key string")
-            self._string()
-            self._space()
-            if self._peek() != ":":
-                self._refuse("after object key")
-            self._at += 1
-            self._value("looking for beginning of value")
-            if not self._goes_on("}", "after object key:value pair"):
-                return
-
-    def _array(self) -> None:
-        self._at += 1
+        if self._peek() != '"':
+            self._refuse("looking for beginning of object key string")
+        self._string()
         self._space()
-        if self._peek() == "]":
-            self._at += 1
-            return
-        while True:
-            self._value("looking for beginning of value")
-            if not self._goes_on("]", "after array element"):
-                return
+        if self._peek() != ":":
+            self._refuse("after object key")
+        self._at += 1
 
     def _goes_on(self, end: str, context: str) -> bool:
         """Whether a comma follows; otherwise the end does."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from engine.api.errors import ApiError, PlainTextError, internal, method_not_allowed, unavailable
+from engine.api.errors import ApiError, PlainTextError, bad_request, internal, method_not_allowed, unavailable
 from engine.api.wire import Request, Response
 from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
@@ -30,6 +30,7 @@ from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
+from engine.apiserver.registry.body import TOO_DEEP
 from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, parse
 from engine.apiserver.request_metrics import RequestMetrics
@@ -124,6 +125,8 @@ class Chain:
             return _failed(ApiError(500, "", str(error)))  # passed on as etcd says it
         except StoreError as error:
             return _failed(unavailable(str(error)))
+        except RecursionError:  # Go looks deeper into a body than Python can call
+            return _failed(bad_request(TOO_DEEP))
         except Exception as error:
             log.exception("%s %s", request.method, request.path)
             return _failed(internal(f"{type(error).__name__}: {error}"))

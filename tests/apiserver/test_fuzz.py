@@ -6,7 +6,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import NODES
-from engine.api.wire import JSON, JSON_PATCH, YAML, Request
+from engine.api.wire import JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, YAML, Request
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.clock import VirtualClock
@@ -24,9 +24,25 @@ async def test_random_requests_break_nothing(virtual_clock: VirtualClock) -> Non
 
 
 BROKE_IT = {
-    "deep JSON": ("POST", JSON, b"[" * 20_000, "exceeded max depth"),
+    "deep JSON": (
+        "POST", JSON, b"[" * 20_000,
+        "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+        "invalid character '[' exceeded max depth",
+    ),
+    "JSON that is less deep, and ends too early": (
+        "POST", JSON, b"[" * 3_000,
+        "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+        "unexpected end of JSON input",
+    ),
     "deep YAML": ("POST", YAML, b"[" * 900 + b"]" * 900, "error converting YAML to JSON: yaml: "),
-    "a deep JSON patch": ("PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: exceeded max depth"),
+    "a deep JSON patch": (
+        "PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: invalid character '[' exceeded max depth",
+    ),
+    "a patch deeper than Python can call": ("PATCH", MERGE_PATCH, b"[" * 500 + b"]" * 500, "exceeded max depth"),
+    "a patch that is refused and is no UTF-8": (
+        "PATCH", STRATEGIC_PATCH, b'{"spec":{"finalizers":[1]},"metadata":{"labels":{"a":"\x8c"}}}',
+        ' "" is invalid: patch: Invalid value: ',
+    ),
     "an operation that is no text": (
         "PATCH", JSON_PATCH, b'[{"op": {}, "path": "/a"}]',
         "error decoding patch: json: cannot unmarshal object into Go struct field jsonPatchOp.op of type string",

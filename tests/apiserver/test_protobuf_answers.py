@@ -178,3 +178,10 @@ async def test_the_end_of_the_initial_events_names_the_list_in_the_form_asked_fo
     assert b"k8s.io/initial-events-end" in mark
     empty = Encoder(server.backend.definitions).encode({"kind": "PodList", "apiVersion": "v1", "metadata": {}})
     assert b64encode(empty) in mark
+
+
+async def test_what_api_answers_is_of_no_version(server: ApiServer) -> None:
+    """As in JSON: the server strips it (apiserver pkg/endpoints/discovery/legacy.go)."""
+    response = await asked(server, "/api")
+    assert response.headers["content-type"] == PROTOBUF
+    assert response.body.startswith(b"k8s\0\x0a\x0f\x0a\0\x12\x0bAPIVersions")

@@ -22,17 +22,20 @@ REAL = (
     "resourceVersion should not be set on objects to be created",
     "the server is currently unable to handle the request",
     "failed to create typed patch object",
+    "failed to convert new object",
     "unknown patch type",
     "list element types are not identical",
     "map: map[",  # ... does not contain declared merge key
     "Internal error occurred: the kubelet of node",
-    "expected a slice, but received",
-    "expected a map, but received",
+    "expected a ",  # ..., but received a ...
+    "target.",  # a Binding's problems are no Invalid
     "resourceVersion: Invalid value",
     "no endpoints available for service",
     "no service port",
     "error trying to reach service",
     "Too large resource version",
+    "Timeout: Too large resource version",
+    "unable to find api field in struct",
     "strconv.ParseUint",
     "invalid resource version",
     'no kind "',  # ... is registered: the body of a delete that is of another kind
@@ -40,6 +43,8 @@ REAL = (
     "json: cannot unmarshal",
     "couldn't get version/kind",
 )
+# What is refused only once it is done: how to show the object.
+AFTER = "you requested PartialObjectMetadataList, but the requested object is not a list"
 
 
 @dataclass
@@ -125,6 +130,8 @@ async def _send(server: ApiServer, world: World, request: Request, report: Repor
 def _changed(request: Request, writes: int) -> str:
     """Whether a request wrote that was refused, that only reads, or that was to be tried only."""
     if not writes or not _last:
+        return ""
+    if _message(_last[0]).startswith(AFTER):
         return ""
     if _last[0].status >= 400 and request.method != "DELETE":  # a collection is deleted until one is refused
         return f"wrote though it was refused with {_last[0].status}: {_message(_last[0])}"

@@ -205,8 +205,8 @@ class _Message:
 
 
 def envelope(obj: Object, message: bytes) -> bytes:
-    """runtime.Unknown, whose encoding and media type are left empty."""
-    texts = (str(obj["apiVersion"]), str(obj["kind"]))
+    """runtime.Unknown, whose encoding and media type are left empty; what /api answers is of no version."""
+    texts = (str(obj.get("apiVersion", "")), str(obj["kind"]))
     of_type = b"".join(key(number, LENGTH) + delimited(text.encode()) for number, text in enumerate(texts, 1))
     parts = (of_type, message, b"", b"")
     return MAGIC + b"".join(key(number, LENGTH) + delimited(part) for number, part in enumerate(parts, 1))

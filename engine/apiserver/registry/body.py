@@ -24,7 +24,7 @@ from engine.apiserver.registry.yaml_body import read_yaml, twice_in_yaml, unmars
 from engine.trace import Hop
 
 ACCEPTED = (JSON, YAML, PROTOBUF)
-_TOO_DEEP = "exceeded max depth"  # in the words of Go's encoding/json, whose limit is 10000
+TOO_DEEP = "exceeded max depth"  # in the words of Go's encoding/json, whose limit is 10000
 _MAX_WARNINGS_BYTES = 4096
 _SEVERAL = "yaml: unmarshal errors:\n"  # warnings are given one by one
 
@@ -38,9 +38,9 @@ def read_json(text: bytes, *, strict: bool = True) -> Any:
     try:
         return load_json(text) if strict else _lenient(text)
     except RecursionError:
-        raise bad_request(_TOO_DEEP) from None
+        raise bad_request(syntax_error(text) or TOO_DEEP) from None
     except ValueError as error:
-        raise bad_request(_syntax_error(text) or f"json: {error}") from None
+        raise bad_request(syntax_error(text) or f"json: {error}") from None
 
 
 def _lenient(text: bytes) -> Any:
@@ -49,13 +49,6 @@ def _lenient(text: bytes) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return load_json(text)  # which says in Go's words what is wrong, and takes what is no Unicode
-
-
-def _syntax_error(text: bytes) -> str | None:
-    try:
-        return syntax_error(text)
-    except RecursionError:
-        return _TOO_DEEP
 
 
 def read_value(definitions: Definitions, request: Request, *, strict: bool = True) -> Any:

@@ -59,7 +59,7 @@ class Patcher:
             try:
                 view = self._decoded(call, facet.gvk, patched, options, found=patch.strict)
             except ApiError as error:
-                shown = call.request.body if kind == STRATEGIC_PATCH else patched
+                shown = patch.value if kind == STRATEGIC_PATCH else patched
                 raise refused_patch(error, facet.gvk, shown, restored=kind == STRATEGIC_PATCH) from None
             check_place(call.gvr_resource, call.info, view)
             return self._writer.taken(call, facet, old, view, live=live, options=options)

@@ -34,8 +34,6 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
     reason = _reason(error, gvk)
     if reason is None:
         return error
-    if isinstance(shown, bytes):
-        shown = orjson.loads(shown)
     text = go_text(shown) if restored else orjson.dumps(shown).decode()
     return _refused(text, _restoring(error, reason) if restored else reason)
 
