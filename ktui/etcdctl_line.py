@@ -74,7 +74,7 @@ class Parsed(NamedTuple):
         """Raises FlagError."""
         text = self.text(name) or "0"
         try:
-            return parse_int(text)
+            return parse_int(text, base=0)
         except ValueError as error:
             raise FlagError(f'invalid argument "{text}" for "--{name}" flag: {error}') from None
 

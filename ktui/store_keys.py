@@ -18,7 +18,7 @@ def integer_flag(name: str, help: str) -> Any:
 
     def parse(text: str | int) -> int:  # the default is a number
         try:
-            return parse_int(str(text))
+            return parse_int(str(text), base=0)  # as pflag reads all its integers
         except ValueError as error:
             raise EtcdctlError(f'invalid argument "{text}" for "--{name}" flag: {error}') from None
 

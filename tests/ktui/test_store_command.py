@@ -268,6 +268,7 @@ def test_flags_in_front_of_the_command(here: Here) -> None:
         pytest.param(["--prefix=true"], ["--prefix"], id="a switch that is on"),
         pytest.param(["--keys-only=T", "--prefix=false"], ["--keys-only"], id="a switch that is off"),
         pytest.param(["-w=json"], ["-w", "json"], id="a short flag's value behind ="),
+        pytest.param(["--prefix", "--limit=0x1"], ["--prefix", "--limit", "1"], id="an integer as Go writes it"),
     ],
 )
 def test_flags_are_written_as_pflag_reads_them(here: Here, given: list[str], meant: list[str]) -> None:
