@@ -139,10 +139,11 @@ def _path(context: Any) -> str:
 
 
 def _of_option(option: str, message: str) -> str:
+    shown = option if option.startswith("--") else f"'{option[1:2]}' in {option}"
     if "requires an argument" in message:
-        return f"flag needs an argument: {option}"
+        return f"flag needs an argument: {shown}"
     if option in _OF_A_CONNECTION:
         return f"{option} means nothing here: ktui store asks the API server of the cluster that --name names"
     if option.startswith("--"):
         return f"unknown flag: {option}"
-    return f"unknown shorthand flag: '{option[1:2]}' in {option}"
+    return f"unknown shorthand flag: {shown}"

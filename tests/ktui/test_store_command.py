@@ -209,6 +209,7 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
         pytest.param("--foo", 1, "unknown flag: --foo", id="no flag in front"),
         pytest.param("get /a -z", 1, "unknown shorthand flag: 'z' in -z", id="no short flag"),
         pytest.param("get /a --limit", 1, "flag needs an argument: --limit", id="a flag's value"),
+        pytest.param("get /a -w", 1, "flag needs an argument: 'w' in -w", id="a short flag's value"),
         pytest.param(
             "get /a --prefix=maybe",
             1,
