@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError
-from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
+from engine.api.patch import json_patched, merge_patch, strategic_merge_patch
 from engine.api.types import GVR, Object
 from engine.api.wire import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import yaml
@@ -103,7 +103,10 @@ def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:
     """The object with the patch. Raises CommandError: what a library says of it here, no server has put in words."""
     try:
         if kind == "json":
-            return json_patch(obj, patch)
+            patched = json_patched(obj, patch)
+            if not isinstance(patched, dict):
+                raise CommandError("json: cannot unmarshal array into Go value of type unstructured.detector")
+            return patched
         if kind == "merge":
             return merge_patch(obj, patch)
         return strategic_merge_patch(obj, patch, schema_of(info.resource.gvk))
