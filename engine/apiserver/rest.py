@@ -19,7 +19,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
-from engine.apiserver.registry.body_syntax import check_syntax
+from engine.apiserver.registry.body_syntax import check_syntax, unrecognized
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import SCALE, Facet
@@ -36,6 +36,7 @@ from engine.apiserver.registry.representation import (
     negotiate_stream,
     represent,
 )
+from engine.apiserver.registry.type_meta import cannot_say
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
@@ -277,6 +278,8 @@ class Rest:
         if value is None:
             check_syntax(call.request, gvk)
             raise bad_request("EOF")
+        if problem := cannot_say(value):
+            raise unrecognized(problem, call.request, gvk)
         return value
 
     def _shown(self, call: Call, info: ResourceInfo, form: Form, *, body: Object, status: int) -> Response:

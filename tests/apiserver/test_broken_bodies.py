@@ -18,6 +18,20 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a byte order mark": (b"\xef\xbb\xbf{}", "invalid character 'ï' looking for beginning of value (efbbbf7b7d)"),
     "NaN": (b'{"data":NaN}', "invalid character 'N' looking for beginning of value ({\"data\":NaN})"),
     "no JSON": (b"kind: x", "invalid character 'k' looking for beginning of value (6b696e643a2078)"),
+    "a list": (
+        b"[]",
+        "json: cannot unmarshal array into Go value of type "
+        r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" } (5b5d)',
+    ),
+    "a version that is no text": (
+        b'{"apiVersion":0.5,"data":{"a":"\x9c"}}',
+        "json: cannot unmarshal number into Go struct field .apiVersion of type string "
+        '({"apiVersion":0.5,"data":{"a": ...)',
+    ),
+    "a kind that is no text": (
+        b'{"kind":{},"apiVersion":1}',
+        'json: cannot unmarshal object into Go struct field .kind of type string ({"kind":{},"apiVersion":1})',
+    ),
 }
 
 

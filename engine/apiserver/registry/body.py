@@ -15,6 +15,7 @@ from engine.api.decoders import Mismatch, path_steps
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_media_type
 from engine.api.go_json import syntax_error
+from engine.api.go_text import json_text
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 from engine.api.wire import JSON, PROTOBUF, YAML, Request
@@ -98,7 +99,7 @@ def _as_written(error: ApiError, request: Request) -> ApiError:
         return error
     if not isinstance(request.body, bytes):
         return error
-    found = json.loads(request.body, parse_float=str)
+    found = json.loads(json_text(request.body), parse_float=str)
     for step in path_steps(mismatch.path):
         found = found[step]
     return bad_request(error.message.replace(f"number {json.dumps(mismatch.value)}", f"number {found}", 1))

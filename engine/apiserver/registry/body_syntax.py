@@ -6,7 +6,9 @@ pkg/runtime/serializer/json/meta.go.
 
 from __future__ import annotations
 
-from engine.api.errors import bad_request
+import orjson
+
+from engine.api.errors import ApiError, bad_request
 from engine.api.go_json import syntax_error
 from engine.api.types import GVK
 from engine.api.wire import JSON, Request
@@ -22,15 +24,17 @@ def check_syntax(request: Request, gvk: GVK) -> None:
         body = b""
     if not isinstance(body, bytes) or media_type(request) not in ("", JSON):
         return
-    try:
-        problem = syntax_error(body)
-    except RecursionError:
-        return  # too deep: who reads it says so
-    if problem:
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {gvk.kind}): couldn't get version/kind; json parse "
-            f"error: {problem} ({_summary(body)})"
-        )
+    if problem := syntax_error(body):
+        raise unrecognized(f"couldn't get version/kind; json parse error: {problem}", request, gvk)
+
+
+def unrecognized(problem: str, request: Request, gvk: GVK) -> ApiError:
+    body = b"" if request.body is None else request.body
+    if not isinstance(body, bytes):
+        body = orjson.dumps(body)
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {gvk.kind}): {problem} ({_summary(body)})"
+    )
 
 
 def _summary(body: bytes) -> str:

@@ -14,6 +14,7 @@ from engine.api.wire import JSON
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import media_type, read_value
 from engine.apiserver.registry.options import dry_run_causes, flag, integer
+from engine.apiserver.registry.type_meta import cannot_say
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
@@ -25,7 +26,6 @@ _TYPES: dict[str, tuple[type, str]] = {
     "dryRun": (list, "[]string"),
     UNSAFE: (bool, "bool"),
 }
-_TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
@@ -70,11 +70,10 @@ def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
     if isinstance(request.body, bytes) and media_type(request) in ("", JSON) and (why := syntax_error(request.body)):
         raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}")
     body = read_value(definitions, request)
-    if body is None:
-        return None
+    if why := cannot_say(body):
+        raise ApiError(500, "", why)
     if not isinstance(body, dict):
-        why = f"json: cannot unmarshal {json_type(body, '')} into Go value of type {_TYPE_META}"
-        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}")
+        return None
     if body.get("kind") not in (None, "", "DeleteOptions"):
         if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
             raise ApiError(500, "", "decoded object cannot be converted to DeleteOptions")
