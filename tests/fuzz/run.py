@@ -27,6 +27,7 @@ REAL = (
     "list element types are not identical",
     "map: map[",  # ... does not contain declared merge key
     "Internal error occurred: the kubelet of node",
+    "Internal error occurred: error dialing backend: the kubelet of node",
     "expected a ",  # ..., but received a ...
     "target.",  # a Binding's problems are no Invalid
     "resourceVersion: Invalid value",
@@ -122,9 +123,16 @@ async def _send(server: ApiServer, world: World, request: Request, report: Repor
         if stream is not None:
             await stream.aclose()
     message = _message(response)
-    if response.status >= 500 and not message.startswith(REAL):
+    if response.status >= 500 and not _is_real(message):
         return f"{response.status}: {message}"
     return ""
+
+
+def _is_real(message: str) -> bool:
+    """In protobuf the text stands somewhere in the middle."""
+    if message.startswith("k8s\0"):
+        return any(beginning in message for beginning in REAL)
+    return message.startswith(REAL)
 
 
 def _changed(request: Request, writes: int) -> str:
