@@ -76,7 +76,21 @@ async def test_ktui_adds_the_place_in_the_file_to_kubectls_words(server: Served,
     assert f"mapping values are not allowed in this context ({file}:5:5)\n" in err
 
 
-async def test_a_watch_goes_on_with_what_changes(server: Served) -> None:
+WATCHED = {
+    "a table": ("get cm -w", ["NAME", "late"]),
+    "a table with events": ("get cm -w --output-watch-events", ["EVENT", "ADDED"]),
+    "names": ("get cm -w -o name", ["configmap/late"]),
+    "columns": ("get cm -w -o custom-columns=A:.metadata.name", ["A", "late"]),
+    "events as they are": (
+        "get cm -w -o json --output-watch-events",
+        ['{"type":"ADDED","object":{"apiVersion"'],
+    ),
+}
+
+
+@pytest.mark.parametrize(("argv", "starts"), WATCHED.values(), ids=WATCHED)
+async def test_a_watch_goes_on_with_what_changes(server: Served, argv: str, starts: list[str]) -> None:
+    """It begins where there is nothing yet."""
     out, err = io.StringIO(), io.StringIO()
     watching = asyncio.get_running_loop().create_future()
 
@@ -88,7 +102,7 @@ async def test_a_watch_goes_on_with_what_changes(server: Served) -> None:
     out = Stream()
     tasks = Supervisor("test")
     tasks.spawn(
-        run("get cm -w", client=server.client, stdout=out, stderr=err, environment={}, namespace="kube-public"), "watch"
+        run(argv, client=server.client, stdout=out, stderr=err, environment={}, namespace="kube-public"), "watch"
     )
     late = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late","namespace":"kube-public"}}'
     async with asyncio.timeout(60):
@@ -96,9 +110,16 @@ async def test_a_watch_goes_on_with_what_changes(server: Served) -> None:
         assert code == 0
         await watching
     await tasks.close()
-    lines = [line.split() for line in out.getvalue().splitlines()]
-    assert lines[0] == ["NAME", "DATA", "AGE"]
-    assert [line[0] for line in lines[1:]][-1] == "late"
+    lines = out.getvalue().splitlines()
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=False)] == starts
+
+
+async def test_several_objects_cannot_be_watched_by_name(server: Served) -> None:
+    for name in ("one", "two"):
+        await _say(server.client, "create -f -", stdin=POD % name)
+    code, out, err = await _say(server.client, "get cm one two -w -o name")
+    assert (code, out) == (1, "")
+    assert err == "error: you may only watch a single resource or type of resource at a time\n"
 
 
 async def test_one_discovery_serves_several_commands_and_learns_of_nothing_twice(server: Served) -> None:

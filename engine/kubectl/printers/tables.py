@@ -15,6 +15,8 @@ from engine.api.types import Object
 from engine.kubectl.printers.jsonpath import text_of
 from engine.kubectl.printers.tabwriter import ColumnWriter
 
+EVENT_WIDTH = len("MODIFIED")
+
 
 @dataclass(slots=True)
 class TableOptions:
@@ -54,7 +56,7 @@ class TablePrinter:
         if self._options.namespace:
             cells.insert(0, "NAMESPACE")
         if self._options.event:
-            cells.insert(0, "EVENT")
+            cells.insert(0, "EVENT".ljust(EVENT_WIDTH))
         cells += [label.rsplit("/", 1)[-1].upper() for label in self._options.label_columns]
         return [*cells, "LABELS"] if self._options.labels else cells
 
@@ -66,7 +68,7 @@ class TablePrinter:
         if self._options.namespace:
             cells.insert(0, metadata.get("namespace", ""))
         if self._options.event:
-            cells.insert(0, event)
+            cells.insert(0, event.ljust(EVENT_WIDTH))
         labels = metadata.get("labels") or {}
         cells += [labels.get(label, "") for label in self._options.label_columns]
         return [*cells, format_labels(labels)] if self._options.labels else cells

@@ -56,7 +56,7 @@ async def run(session: Session) -> None:
 async def _watch(
     session: Session, resource: Resource, namespace: str, version: str, selector: str, lines: _Lines
 ) -> None:
-    changes = watch_objects(session, resource, namespace, version=version, fieldSelector=selector)
+    changes = watch_objects(session, resource, namespace, version=version, fieldSelector=selector, once=True)
     async for kind, event in changes:
         if kind != "DELETED" and _wanted(session, event):
             lines.show([event])

@@ -5,7 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/get/get.go, sorter.go.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.errors import ApiError
@@ -28,6 +28,7 @@ from engine.kubectl.printers.sorting import sort_objects, sort_rows
 from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
 from engine.kubectl.selection import Info, Selection, infos, split_arguments
 from engine.kubectl.session import TABLE, Session
+from engine.kubectl.verbs import get_watch
 from engine.kubectl.verbs.raw import raw
 from engine.kubectl.verbs.watching import watch_objects
 
@@ -120,15 +121,17 @@ async def _tables(session: Session, *, wide: bool) -> None:
         if table.get("rows") and not session.flags.on("watch-only"):
             if new and printed:
                 pending.append("")
-            pending += printers[target.resource].lines(table)
+            pending += printers[target.resource].lines(table, event="ADDED")
             printed += len(table["rows"])
-        if watching:
+        if watching and len(tables) == 1:
             _flush(session, pending)
             await _watch_table(session, target, printers[target.resource], version)
             return
     _flush(session, pending)
     if errors:
         raise Aggregate(errors)
+    if watching:
+        get_watch.require_one(len(tables))
     if not printed and not session.flags.on("ignore-not-found"):
         _nothing_found(session, [target.resource for target in targets])
 
@@ -263,6 +266,7 @@ async def _watch_table(session: Session, target: _Target, printer: TablePrinter,
         name=target.name,
         version=version,
         accept=TABLE,
+        once=True,
         labelSelector="" if target.name else session.flags.text("selector"),
         fieldSelector="" if target.name else session.flags.text("field-selector"),
     ):
@@ -282,8 +286,9 @@ async def _structured(session: Session, output: str) -> None:
         await _check_types(session)
         raise unknown_format(session.flags.text("output"), ALLOWED)
     watching = session.flags.on("watch") or session.flags.on("watch-only")
-    if watching and len({target.resource.gvk for target in (await _targets(session))[0]}) > 1:
-        raise CommandError("you may only specify a single resource type")
+    if watching:
+        await _watch_structured(session, name, columns, printer)
+        return
     found, errors, single = await _objects(session)
     if path := session.flags.text("sort-by"):
         order = sort_objects([info.object for info in found], path)
@@ -296,17 +301,35 @@ async def _structured(session: Session, output: str) -> None:
     elif printer is None:
         for info in found:
             session.out(info.named)
-    elif watching:
-        for obj in shown:
-            printer(obj)
     elif single and shown:
         printer(shown[0])
     elif not (single and errors):
         printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
     if errors:
         raise Aggregate(errors)
-    if watching and printer is not None and found:
-        await _watch_objects(session, found)
+
+
+async def _watch_structured(
+    session: Session, form: str, columns: CustomColumns | None, printer: Callable[[Object], None] | None
+) -> None:
+    targets, errors = await _targets(session)
+    if errors:
+        raise errors[0]
+    if len({target.resource.gvk for target in targets}) > 1:
+        raise CommandError("you may only specify a single resource type")
+    get_watch.require_one(len(targets))
+    target = targets[0]
+
+    def show(obj: Object) -> None:
+        if columns is not None:
+            for line in columns.lines([obj]):
+                session.out(line)
+        elif printer is None:
+            session.out(target.resource.named(obj["metadata"]["name"]))
+        else:
+            printer(obj)
+
+    await get_watch.watch(session, target.resource, target.namespace, target.name, form=form, show=show)
 
 
 def _columns(session: Session, name: str, template: str) -> CustomColumns | None:
@@ -338,23 +361,6 @@ async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]
     if single and not found and not errors:
         raise Exit(0)
     return found, errors, single
-
-
-async def _watch_objects(session: Session, found: list[Info]) -> None:
-    printer = structured_printer(session)
-    assert printer is not None
-    info = found[0]
-    events: AsyncIterator[tuple[str, Object]] = watch_objects(
-        session,
-        info.resource,
-        info.namespace,
-        name=info.name if len(found) == 1 else "",
-        version=info.object["metadata"].get("resourceVersion", ""),
-        labelSelector=session.flags.text("selector"),
-        fieldSelector=session.flags.text("field-selector"),
-    )
-    async for _, obj in events:
-        printer(obj)
 
 
 COMMAND = Command(

@@ -24,9 +24,13 @@ async def watch_objects(
     name: str = "",
     version: str = "",
     accept: str = "",
+    once: bool = False,
     **query: Any,
 ) -> AsyncIterator[tuple[str, Object]]:
-    """(type, object) of each change, for ever; the caller stops. Raises ApiError for an ERROR event."""
+    """(type, object) of each change, for ever; the caller stops. Raises ApiError for an ERROR event.
+
+    `once` for a single watch: what `get -w` shows ends where the server, or a timeout, ends it.
+    """
     if name:
         fields = [query.get("fieldSelector", ""), f"metadata.name={name}"]
         query["fieldSelector"] = ",".join(field for field in fields if field)
@@ -41,6 +45,8 @@ async def watch_objects(
                 version = _version(event.object) or version
                 if event.type != "BOOKMARK":
                     yield event.type, event.object
+        if once:
+            return
         await session.clock.sleep(RETRY_SECONDS)
 
 
