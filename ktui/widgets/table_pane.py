@@ -157,7 +157,12 @@ class TablePane(Guarded, Stack):
 
     def sort(self) -> None:
         self.view.sort_by_next(self.titles)
+        self._in_new_order()
+
+    def _in_new_order(self) -> None:
+        """The cursor stays on its row, and that row stays in sight."""
         self.again()
+        self.grid.action_move(0)
 
     def on_grid_title_chosen(self, message: Grid.TitleChosen) -> None:
         message.stop()
@@ -169,8 +174,8 @@ class TablePane(Guarded, Stack):
             self.view.descending = not self.view.descending
         else:
             self.view.sort, self.view.descending = title, False
-        self.again()
+        self._in_new_order()
 
     def reverse(self) -> None:
         self.view.descending = not self.view.descending
-        self.again()
+        self._in_new_order()

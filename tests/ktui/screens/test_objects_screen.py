@@ -440,6 +440,16 @@ async def test_a_key_sorts_by_its_column_and_back(show: Show) -> None:
         await driver.sees("AGE↑")
 
 
+async def test_the_row_under_the_cursor_stays_in_sight_when_the_order_is_another(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        grid = await show_maps(driver, *(f"map-{number:02}" for number in range(60)))
+        grid.move_to("default/map-00")
+        await driver.press("N", "N")
+        await driver.sees("NAME↓")
+        await driver.sees("▌default     map-00")
+        assert grid.key == "default/map-00"
+
+
 async def test_from_an_object_to_its_pods_and_to_its_owner(show: Show) -> None:
     async with show() as driver:
         await show_web(driver)
