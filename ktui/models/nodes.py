@@ -52,7 +52,8 @@ class NodesModel:
     def _row(node: Json, wide: bool) -> GridRow:
         words, tone = status_words(node)
         allocatable = node["allocatable"]
-        head = (node["name"], words, f"{node['podCount']}/{allocatable.get('pods', '?')}")
+        room_taken = node["podCount"] - node.get("endedPods", 0)
+        head = (node["name"], words, f"{room_taken}/{allocatable.get('pods', '?')}")
         more = (allocatable.get("cpu", ""), memory_text(allocatable.get("memory", "0")), address(node))
         cells = (*head, *(more if wide else ()), tiles(node))
         return GridRow(node["name"], cells, tone, labels=node["labels"])

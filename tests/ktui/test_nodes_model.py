@@ -33,6 +33,11 @@ def test_a_node_shows_its_pods_as_tiles() -> None:
     assert len(model_of("node-1").rows(wide=True)[0].cells) == 7
 
 
+def test_pods_that_have_ended_take_no_room() -> None:
+    node = {**model_of("node-1").nodes[0], "podCount": 112, "endedPods": 7}
+    assert NodesModel([node]).rows()[0].cells[2] == "105/110"
+
+
 @pytest.mark.parametrize(
     ("changes", "words", "tone"),
     [
