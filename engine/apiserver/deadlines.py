@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 from engine.api.errors import ApiError, bad_request, unavailable
 from engine.api.go_duration import parse_duration
 from engine.api.wire import Request, Response
 from engine.apiserver.request_info import RequestInfo
+from engine.clock import Clock
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -23,6 +25,34 @@ LONGEST_WRITE = 34.0  # handlers/rest.go requestTimeoutUpperBound
 _WRITES = frozenset(("create", "update", "patch", "delete"))
 _OF_WRITES = "request did not complete within requested timeout - context deadline exceeded"
 _OF_OTHERS = "request did not complete within the allotted timeout"
+
+
+class _Deadline:
+    """When a request is to be done. None is left of it once it is: what the request has begun may go on."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._end: float | None = clock.monotonic() + seconds
+
+    def left(self) -> float | None:
+        return None if self._end is None else self._end - self._clock.monotonic()
+
+    def close(self, task: asyncio.Task[Any]) -> None:
+        self._end = None
+
+
+_CURRENT: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
+
+
+def seconds_left() -> float | None:
+    """Of the request that is being answered here, as Go's contexts tell it; None where nothing ends it."""
+    deadline = _CURRENT.get()
+    return None if deadline is None else deadline.left()
+
+
+def out_of_time() -> ApiError:
+    """What a request is refused with that has no time left."""
+    return ApiError(504, "Timeout", "Timeout: request did not complete within requested timeout", details={})
 
 
 class Deadlines:
@@ -39,7 +69,13 @@ class Deadlines:
             raise
         if seconds is None:
             return await answer
-        task = self._tasks.spawn(answer, f"{request.method} {request.path}")
+        deadline = _Deadline(self._world.clock, seconds)
+        token = _CURRENT.set(deadline)
+        try:
+            task = self._tasks.spawn(answer, f"{request.method} {request.path}")
+        finally:
+            _CURRENT.reset(token)
+        task.add_done_callback(deadline.close)
         try:
             async with self._world.clock.timeout(seconds):
                 return await asyncio.shield(task)

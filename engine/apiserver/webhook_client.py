@@ -8,6 +8,7 @@ server runs; that is said at once instead of after a timeout.
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 from base64 import b64decode
 
@@ -34,9 +35,9 @@ class WebhookClient:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
-    async def post(self, config: Object, body: Object, *, timeout: int) -> Object:
+    async def post(self, config: Object, body: Object, *, timeout: float) -> Object:
         """The JSON object that the webhook answers with. Raises WebhookError."""
-        shown, url, server_name = await self._address(config, timeout)
+        shown, url, server_name = await self._address(config, math.ceil(timeout))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
                 return await self._ask(config, url, server_name, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class Hooks:
     world: World
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[tuple[str, Object]] = field(default_factory=list)
+    timeouts: dict[str, str] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
 
     async def register(self, kind: str, name: str, answer: Answer = allow, **spec: Any) -> None:
         self.answers[name] = answer
@@ -85,6 +88,9 @@ async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
         review = orjson.loads(await request.read())
         path = request.path.strip("/")
         found.asked.append((path, review["request"]))
+        found.timeouts[path] = request.query["timeout"]
+        if path in found.silent:
+            await asyncio.Event().wait()
         response = {"uid": review["request"]["uid"], **found.answers[path](review["request"])}
         return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 
@@ -409,6 +415,32 @@ async def test_webhooks_are_asked_about_reviews_too_but_policies_are_not(hooks: 
     await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "a")
     assert (await hooks.client.create(reviews, question))["status"]["allowed"]
     assert [request["kind"]["kind"] for _, request in hooks.asked] == ["SelfSubjectAccessReview"]
+
+
+async def test_a_webhook_has_no_more_time_than_the_request(hooks: Hooks) -> None:
+    await hooks.register("Mutating", "short", timeoutSeconds=5)
+    await hooks.register("Mutating", "long", timeoutSeconds=20)
+    await hooks.register("Validating", "last", timeoutSeconds=30)
+    await hooks.create()
+    assert hooks.timeouts == {"short": "5s", "long": "20s", "last": "30s"}
+    path, query = "/api/v1/namespaces/default/configmaps", {"timeout": ["10s"]}
+    await hooks.client.send("POST", path, body=config_map("d"), query=query)
+    assert hooks.timeouts == {"short": "5s", "long": "10s", "last": "10s"}
+
+
+async def test_no_webhook_is_asked_for_a_request_that_is_out_of_time(hooks: Hooks) -> None:
+    await hooks.register("Mutating", "first", failurePolicy="Ignore")
+    await hooks.register("Mutating", "second", failurePolicy="Ignore")
+    hooks.silent.add("first")
+    path, query = "/api/v1/namespaces/default/configmaps", {"timeout": ["200ms"]}
+    answer = await hooks.client.send("POST", path, body=config_map("late"), query=query)
+    assert answer.status == 504
+    assert hooks.timeouts == {"first": "1s"}
+    hooks.silent.clear()
+    await hooks.create()
+    assert [(name, request["name"]) for name, request in hooks.asked] == [
+        ("first", "late"), ("first", "c"), ("second", "c"),
+    ]  # fmt: skip
 
 
 async def test_an_answer_to_another_question_is_none(hooks: Hooks) -> None:

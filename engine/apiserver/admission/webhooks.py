@@ -27,6 +27,7 @@ from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
+from engine.apiserver.deadlines import out_of_time, seconds_left
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
 from engine.clock import wall
 from engine.rng import Rng
@@ -151,10 +152,11 @@ class _Webhooks(Plugin):
         request["object"] = shown_as(attributes, resource, attributes.object)
         request["oldObject"] = shown_as(attributes, resource, attributes.old)
         review = {"kind": "AdmissionReview", "apiVersion": f"admission.k8s.io/{version}", "request": request}
+        timeout = float(hook.spec.get("timeoutSeconds") or 10)
+        if (left := seconds_left()) is not None:
+            timeout = max(min(timeout, left), 0)
         try:
-            answer = await self._client.post(
-                hook.spec["clientConfig"], review, timeout=int(hook.spec.get("timeoutSeconds") or 10)
-            )
+            answer = await self._client.post(hook.spec["clientConfig"], review, timeout=timeout)
         except WebhookError as error:
             raise CallError(f"failed to call webhook: {error}", error.code) from None
         response = _verified(answer, uid, version, mutating=self.mutating)
@@ -269,6 +271,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             error = failure
             if hook.ignores_failures:
                 _note_failed_open(attributes, hook, "mutation", int(attributes.reinvoked))
+                _check_time()
                 return False
             raise _failed(hook, failure) from None
         except ApiError as failure:
@@ -297,6 +300,13 @@ class MutatingAdmissionWebhook(_Webhooks):
         said = {"configuration": hook.configuration, "webhook": hook.name, "patch": patch, "patchType": _JSON_PATCH}
         attributes.annotations[f"patch.{_place(attributes, hook)}"] = orjson.dumps(said).decode()
         return take_over(attributes, obj, read_back(attributes, resource, made))
+
+
+def _check_time() -> None:
+    """Raises ApiError 504 where the request is out of time: no webhook is asked any more, whatever its policy."""
+    left = seconds_left()
+    if left is not None and left <= 0:
+        raise out_of_time()
 
 
 def _place(attributes: Attributes, hook: Hook) -> str:
@@ -335,6 +345,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 concerned.append((hook, resource))
         if not concerned:
             return
+        _check_time()
         verdicts = await asyncio.gather(*(self._ask(attributes, hook, resource) for hook, resource in concerned))
         for verdict in verdicts:
             if verdict is not None:
