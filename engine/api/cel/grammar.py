@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from cel_expr_python import cel
-
 _WRAPPED = re.compile(r"^[A-Z_]+: |\s*\[[A-Z_]+\]$")
 _SYNTAX = re.compile(r"(?m)^ERROR: <input>:(\d+):(\d+): (.*)$(?:\n \| .*\n \| .*)?")
 TOO_DEEP = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
@@ -15,6 +13,8 @@ TOO_DEEP = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
 @lru_cache(maxsize=1)
 def _environment() -> Any:
+    from cel_expr_python import cel  # takes 6 MiB: loaded when it is first asked for
+
     return cel.NewEnv()
 
 
