@@ -166,7 +166,7 @@ def _unquote(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: escapes.get(match[1], match[0]), inner)
 
 
-_FIELD = re.compile(r"((?:\\.|[^.\[\]\s\\(){}|&=!<>,'\"$@?*])+)")
+_FIELD = re.compile(r"((?:\\.|[^.\[\]\s\\(){}|&=!<>,'\"`$@?*])+)")
 
 
 def _steps(text: str, template: str) -> list[Step]:
@@ -240,6 +240,18 @@ def _field(name: str) -> Step:
     return step
 
 
+def _dotted(text: str) -> Step:
+    """A quoted key is a path of its own: a dot in it parts fields unless a backslash is before it."""
+    steps = [_field(re.sub(r"\\(.)", r"\1", name)) for name in re.findall(r"(?:\\.|[^.\\])+", text)]
+
+    def step(values: list[Any], root: Any, allow: bool) -> list[Any]:
+        for one in steps:
+            values = one(values, root, allow)
+        return values
+
+    return step
+
+
 def _wildcard(values: list[Any], root: Any, allow: bool) -> list[Any]:
     found: list[Any] = []
     for value in values:
@@ -268,8 +280,8 @@ def _subscript(text: str, template: str) -> Step:
     if text.startswith("?("):
         return _filter(text[2:-1].strip(), template)
     parts = _union(text)
-    if all(part[:1] in "\"'" for part in parts):
-        steps = [_field(_unquote(part)) for part in parts]
+    if all(part[:1] == "'" for part in parts):
+        steps = [_dotted(_unquote(part)) for part in parts]
     else:
         steps = [_slice(part, template) for part in parts]
     return lambda values, root, allow: [found for step in steps for found in step(values, root, allow)]
@@ -326,6 +338,10 @@ _COMPARE = re.compile(r"\s*(==|!=|<=|>=|<|>)\s*")
 
 
 def _filter(text: str, template: str) -> Step:
+    if (found := re.search(r"[&|]", re.sub(r"'[^']*'|\"[^\"]*\"", "", text))) is not None:
+        raise CommandError(
+            f"error parsing jsonpath {template}, unrecognized character in action: U+{ord(found[0]):04X} '{found[0]}'"
+        )
     match = _COMPARE.search(text)
     left = _operand(text[: match.start()] if match else text, template)
     right = _operand(text[match.end() :], template) if match else None
