@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 VERBS = {name: command.short for command in ROOT.children for name in (command.name, *command.aliases)}
 DEFAULT_NAME = "default"
 PANEL = "kubectl's words"
+ON_FILES = frozenset(("kuberc", "kustomize"))  # they work on files alone
 
 
 def declare(app: typer.Typer) -> None:
@@ -44,7 +45,7 @@ def run(argv: Sequence[str], *, name: str) -> int:
 
 
 def _needs_cluster(argv: Sequence[str]) -> bool:
-    return not ({"-h", "--help"} & set(argv))
+    return not ({"-h", "--help"} & set(argv)) and (not argv or argv[0] not in ON_FILES)
 
 
 def _kubeconfig(name: str) -> str:
