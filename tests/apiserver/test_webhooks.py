@@ -195,6 +195,17 @@ async def test_what_a_webhook_is_asked_about(hooks: Hooks, case: str) -> None:
     assert len(hooks.asked) == times
 
 
+async def test_conditions_do_not_know_the_namespace(hooks: Hooks) -> None:
+    """It is declared, for policies, but null."""
+    expression = "namespaceObject.metadata.name == 'default'"
+    await hooks.register("Validating", "a", matchConditions=[{"name": "n", "expression": expression}])
+    error = await hooks.refused()
+    assert (error.code, error.message) == (
+        403, f"configmaps \"c\" is forbidden: expression '{expression}' resulted in error: no such key: metadata",
+    )  # fmt: skip
+    assert not hooks.asked
+
+
 async def test_other_versions_of_a_kind_match_too(hooks: Hooks) -> None:
     rules = [{"operations": ["CREATE"], "apiGroups": ["autoscaling"], "apiVersions": ["v1"],
               "resources": ["horizontalpodautoscalers"]}]  # fmt: skip

@@ -13,8 +13,8 @@ from typing import Any
 from engine.api.cel.call_costs import LIST_BASE, MAP_BASE, STRUCT_BASE, call_cost
 from engine.api.cel.checker import Checked
 from engine.api.cel.functions import Overload
-from engine.api.cel.library.optionals import optional_field
-from engine.api.cel.operators import shown_key
+from engine.api.cel.library.optionals import element, optional_field, optional_index
+from engine.api.cel.operators import no_element, shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
 from engine.api.cel.values import CostExceeded, EvaluationError, Optional, Struct, accepts, go_type
@@ -112,11 +112,7 @@ class _Planner:
 
         def has(frame: Frame) -> bool:
             owner = owner_step(frame)
-            if isinstance(owner, Optional):
-                return optional_field(owner, name).there
-            if not isinstance(owner, dict):
-                raise EvaluationError(_OVERLOAD)
-            return name in owner
+            return name in owner if isinstance(owner, dict) else optional_field(owner, name).there
 
         return has if test else select
 
@@ -132,6 +128,8 @@ class _Planner:
                 return self._not_strictly_false(node)
             case "or" | "orValue" if node.target is not None and self._checked.types[node.target].is_optional:
                 return self._otherwise(node, node.target)
+            case "_[_]" | "_[?_]":
+                return self._index(node)
         return self._function(node)
 
     def _logic(self, node: Node, *, decisive: bool) -> Step:
@@ -209,6 +207,20 @@ class _Planner:
             overload = only or _chosen(overloads, args)
             result = overload.run(*args)
             frame.spend(call_cost(name, overload.identity, args, result))
+            return result
+
+        return step
+
+    def _index(self, node: Node) -> Step:
+        """What an owner is that the checker does not know, or that is null, is seen as it runs."""
+        owner, key = (self.step(each) for each in node.args)
+        name, identity = node.name, self._checked.overloads[node][0].identity
+        take = element if name == "_[_]" else optional_index
+
+        def step(frame: Frame) -> Any:
+            args = [owner(frame), key(frame)]
+            result = take(*args)
+            frame.spend(call_cost(name, identity, args, result))
             return result
 
         return step
@@ -330,7 +342,7 @@ def _field(owner: Any, name: str) -> Any:
         raise EvaluationError(f"no such key: {name}")
     if isinstance(owner, Optional):
         return optional_field(owner, name)
-    raise EvaluationError(_OVERLOAD)
+    raise no_element(owner, name)
 
 
 def _chosen(overloads: list[Overload], args: list[Any]) -> Overload:

@@ -20,6 +20,7 @@ from engine.api.cel.values import (
     Unordered,
     compare,
     equal,
+    type_of,
 )
 
 # From 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.
@@ -87,6 +88,13 @@ def looked_up(mapping: dict[Any, Any], key: Any) -> Any:
     except TypeError:
         raise EvaluationError("unsupported key type") from None
     raise EvaluationError(f"no such key: {shown_key(key)}")
+
+
+def no_element(owner: Any, key: Any) -> EvaluationError:
+    """What has no fields has no key, null as well (interpreter/attributes.go, refQualify)."""
+    if isinstance(owner, list):
+        return EvaluationError(f"unsupported index type '{type_of(key).type_name}' in list")
+    return EvaluationError(f"no such key: {shown_key(key)}")
 
 
 def shown_key(key: Any) -> str:

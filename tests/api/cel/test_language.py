@@ -74,6 +74,8 @@ HOLD = [
     "'a1b22'.find('[0-9]+') == '1' && 'a1b22'.findAll('[0-9]+', 1) == ['1'] && 'abc'.matches('^a.c$')",
     "thing.name == 'x' && !has(thing.at) && thing != null",
     "any['a'].b[1] == 2",
+    "!has(dyn(null).x) && !has(dyn(1).x) && !dyn(null).?x.hasValue() && dyn(null)[?'x'].orValue(2) == 2",
+    "dyn(null).?x.y.orValue(3) == 3",
 ]
 
 
@@ -88,6 +90,14 @@ FAIL = {
     "1 / (n - 3) == 1": "division by zero",
     "1 % (n - 3) == 1": "modulus by zero",
     "any.nope == 1": "no such key: nope",
+    "dyn(null).x == 1": "no such key: x",
+    "dyn(1).x == 1": "no such key: x",
+    "has(dyn(null).x.y)": "no such key: x",
+    "dyn(null)['x'] == 1": "no such key: x",
+    "dyn('text')[0] == 't'": "no such key: 0",
+    "dyn([1]).x == 1": "unsupported index type 'string' in list",
+    "dyn([1])['x'] == 1": "unsupported index type 'string' in list",
+    "has(dyn([1]).x)": "unsupported index type 'string' in list",
     "any.a.b[7] == 1": "index out of bounds: 7",
     "any.a < 1": "no such overload",
     "any.a + 'x' == 'y'": "no such overload",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.cel.functions import Library
-from engine.api.cel.operators import indexed, looked_up
+from engine.api.cel.operators import indexed, looked_up, no_element
 from engine.api.cel.types import BOOL, DYN, INT, LIST, MAP, OPTIONAL, STRING, A, B, list_of, optional_of
 from engine.api.cel.values import NONE, EvaluationError, Optional, is_number
 
@@ -57,15 +57,27 @@ def _is_zero(value: Any) -> bool:
 def optional_field(owner: Any, name: str) -> Optional:
     if isinstance(owner, Optional):
         return optional_field(owner.value, name) if owner.there else NONE
-    if not isinstance(owner, dict):
-        raise EvaluationError("no such overload")
-    return Optional(True, owner[name]) if name in owner else NONE
+    if isinstance(owner, list):
+        raise no_element(owner, name)
+    return Optional(True, owner[name]) if isinstance(owner, dict) and name in owner else NONE
 
 
 def optional_index(owner: Any, index: Any) -> Optional:
     if isinstance(owner, Optional):
         return optional_index(owner.value, index) if owner.there else NONE
+    if isinstance(owner, list) and not is_number(index):
+        raise no_element(owner, index)
     try:
-        return Optional(True, looked_up(owner, index) if isinstance(owner, dict) else indexed(owner, index))
+        return Optional(True, element(owner, index))
     except EvaluationError:
         return NONE
+
+
+def element(owner: Any, index: Any) -> Any:
+    if isinstance(owner, dict):
+        return looked_up(owner, index)
+    if isinstance(owner, Optional):
+        return optional_index(owner, index)
+    if isinstance(owner, list) and is_number(index):
+        return indexed(owner, index)
+    raise no_element(owner, index)
