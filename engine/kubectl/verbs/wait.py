@@ -48,6 +48,7 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
     printer = result_printer(session, "condition met")
     errors: list[Exception] = []
     visited = 0
+    deadline = session.clock.monotonic() + timeout  # of all objects together
     if kind == "create" and not session.from_files:  # what files name is asked for once
         await _wait_created(session, timeout)
     async for item in infos(session, Selection.of_flags(session)):
@@ -57,12 +58,13 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
                 continue
             raise item
         visited += 1
+        left = max(0.001, deadline - session.clock.monotonic()) if timeout else 0.0
         try:
             if kind == "delete":
                 uid = item.object["metadata"].get("uid", "")
-                await wait_gone(session, item, uid, timeout=timeout)
+                await wait_gone(session, item, uid, timeout=left)
             elif test is not None:
-                await _wait_until(session, item, test, timeout)
+                await _wait_until(session, item, test, left)
         except CommandError as error:
             errors.append(error)
             continue
@@ -96,6 +98,8 @@ async def _wait_until(session: Session, info: Info, test: Test, timeout: float) 
         if test(info.object):
             return
         raise CommandError(f"condition not met for {name}")
+    if test(info.object):
+        return
     try:
         async with session.clock.timeout(timeout):
             async for kind, obj in follow(session, info.resource, info.namespace, info.name):
