@@ -175,13 +175,17 @@ ROWS = [
         ("colon", "get pods -o wide · apply"),
         ("question_mark", "Esc closes"),
         ("n", on(Choice)),
-        ("left_square_bracket", shows("store"), ("8",)),
-        ("right_square_bracket", shows("dashboard"), ("8", "left_square_bracket")),
         ("0", says("all namespaces"), ("colon", *"cm default", "enter")),
         ("ctrl+a", on(Choice)),
         ("f8", says("no port is forwarded")),
         ("ctrl+s", says("written to")),
         ("T", says("theme ")),
+    ),
+    *rows(
+        "KtuiApp",
+        "pods",
+        ("left_square_bracket", shows("objects"), ("8",)),
+        ("right_square_bracket", shows("dashboard"), ("8", "left_square_bracket")),
     ),
     *rows(
         "FrameScreen",
@@ -374,6 +378,7 @@ async def leave_all(driver: Driver) -> None:
         await driver.pilot.pause(0.02)
     if app.window.is_split:
         await app.window.close_second()
+    app.use_namespace("")
     app.flow.show.clear()
     app.clear_notifications()
     Telling.said.clear()
