@@ -49,6 +49,7 @@ class Hooks:
     asked: list[tuple[str, Object]] = field(default_factory=list)
     timeouts: dict[str, str] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def register(self, kind: str, name: str, answer: Answer = allow, **spec: Any) -> None:
         self.answers[name] = answer
@@ -90,7 +91,7 @@ async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
         found.asked.append((path, review["request"]))
         found.timeouts[path] = request.query["timeout"]
         if path in found.silent:
-            await asyncio.Event().wait()
+            await found.released.wait()
         response = {"uid": review["request"]["uid"], **found.answers[path](review["request"])}
         return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 
@@ -448,6 +449,7 @@ async def test_no_webhook_is_asked_for_a_request_that_is_out_of_time(hooks: Hook
     assert answer.status == 504
     assert hooks.timeouts == {"first": "1s"}
     hooks.silent.clear()
+    hooks.released.set()
     await hooks.create()
     assert [(name, request["name"]) for name, request in hooks.asked] == [
         ("first", "late"), ("first", "c"), ("second", "c"),
