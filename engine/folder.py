@@ -51,6 +51,7 @@ class Running(BaseModel):
     kubeconfig: str
     kubernetes_version: str
     ktui_version: str
+    asked: tuple[str, ...] = ()  # the options of `ktui up`
 
 
 def data_home() -> Path:

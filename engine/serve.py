@@ -10,7 +10,7 @@ import asyncio
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC
 from importlib.metadata import version
@@ -54,12 +54,13 @@ async def serve(
     port: int | None,
     ready: Callable[[Running], None],
     say: Callable[[str], None],
+    asked: Sequence[str] = (),
 ) -> None:
     """Run the cluster until a signal ends it.
 
     `port` None takes the folder's last port or 6443, or the next free one; 0 takes any; another number that one alone.
-    `ready` is called once when the API answers, `say` with what a person should know. Raises FolderError, ServeError,
-    StoreError.
+    `ready` is called once when the API answers, `say` with what a person should know; `asked` are
+    the options it was started with, for who starts it again. Raises FolderError, ServeError, StoreError.
     """
     kept = folder.has_store()
     with folder.hold() as hold:
@@ -69,7 +70,7 @@ async def serve(
             ready(running)
 
         try:
-            await _serve_held(config, folder, port=port, ready=now_ready, say=say)
+            await _serve_held(config, folder, port=port, ready=now_ready, say=say, asked=asked)
         except OSError as error:
             raise _unusable(folder, error) from error
         finally:
@@ -100,6 +101,7 @@ async def _serve_held(
     port: int | None,
     ready: Callable[[Running], None],
     say: Callable[[str], None],
+    asked: Sequence[str] = (),
 ) -> None:
     stop = asyncio.Event()
     with _signals(stop):
@@ -112,7 +114,7 @@ async def _serve_held(
             await cluster.start_api_server()
             await _listen(cluster, pki, folder, port=port, say=say)
             _write_kubeconfig(folder, cluster, pki)
-            running = describe(cluster, folder)
+            running = describe(cluster, folder, asked)
             folder.write_running(running)
             ready(running)
             # The API answers while the components are still being loaded.
@@ -181,7 +183,7 @@ def _write_kubeconfig(folder: ClusterFolder, cluster: Cluster, pki: ClusterPki) 
     kubeconfig.write(folder.kubeconfig, document)
 
 
-def describe(cluster: Cluster, folder: ClusterFolder) -> Running:
+def describe(cluster: Cluster, folder: ClusterFolder, asked: Sequence[str] = ()) -> Running:
     """What `ktui status` and a second `ktui up` say of this process."""
     return Running(
         name=cluster.config.name,
@@ -191,4 +193,5 @@ def describe(cluster: Cluster, folder: ClusterFolder) -> Running:
         kubeconfig=str(folder.kubeconfig),
         kubernetes_version=f"v{cluster.kubernetes_version}",
         ktui_version=version("ktui"),
+        asked=tuple(asked),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -77,9 +78,9 @@ class UpOptions:
         return words
 
 
-def spawn(options: UpOptions) -> Running:
-    """Start an engine that outlives this process; returns once its API answers. Raises StartError."""
-    command = [sys.executable, "-m", "ktui", "up", "--announce", *options.arguments()]
+def spawn(arguments: Sequence[str]) -> Running:
+    """Start an engine with these options; it outlives this process. Returns once its API answers. Raises StartError."""
+    command = [sys.executable, "-m", "ktui", "up", "--announce", *arguments]
     child = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

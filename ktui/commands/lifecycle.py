@@ -125,7 +125,7 @@ def up(
     )
     if detach:
         try:
-            running = spawn(options)
+            running = spawn(options.arguments())
         except StartError as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from None

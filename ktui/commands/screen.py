@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.client import Client
@@ -121,7 +121,7 @@ class _Engine:
         running = self._folder.find_running()
         if running is None:
             try:
-                running = await asyncio.to_thread(spawn, self._options)
+                running = await asyncio.to_thread(spawn, self._asked())
             except StartError as error:
                 self._transport.fail(str(error))
                 raise ConnectionError(str(error)) from error
@@ -137,6 +137,11 @@ class _Engine:
             raise ConnectionError(str(error)) from error
         await self._transport.attach(HttpsTransport(connection))
         self._running = running
+
+    def _asked(self) -> Sequence[str]:
+        """One that has ended is started again as it was started before."""
+        before = self._running.asked if self._running is not None else ()
+        return before or self._options.arguments()
 
     def _stop(self) -> None:
         running = self._folder.find_running()

@@ -42,7 +42,7 @@ def run(options: UpOptions, *, announce: bool) -> int:
             tell_running(running)
 
     try:
-        asyncio.run(serve(config, folder, port=options.port, ready=ready, say=_say))
+        asyncio.run(serve(config, folder, port=options.port, ready=ready, say=_say, asked=options.arguments()))
     except ClusterRunningError as error:
         print(f"error: {error}", file=sys.stderr)
         if error.running is not None:

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.engine_process import Home
 from tests.ktui.terminal import CURSOR_IS_BACK, LEFT_THE_SECOND_SCREEN, SCREEN, terminal
 
 AWAY = "cannot be reached"
@@ -96,3 +97,26 @@ def test_a_slow_terminal_is_not_sent_the_past(tmp_path: Path) -> None:
         shown.forget()
         assert shown.ended() == 0
         assert len(shown.seen) < 400_000
+
+
+def test_an_engine_that_was_killed_starts_again_with_its_own_options(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.ktui("up", "--detach", "--port=0", "--nodes=2", check=True)
+    try:
+        with terminal(tmp_path, (sys.executable, "-m", "ktui")) as shown:
+            shown.until("2/2")
+            before = home.folder().find_running()
+            assert before is not None
+            os.kill(before.pid, signal.SIGKILL)
+            shown.until("the engine has ended")
+            shown.press(":up\r")
+            shown.forget()
+            shown.until("2/2")
+            after = home.folder().find_running()
+            assert after is not None
+            assert after.pid != before.pid
+            assert after.asked == before.asked
+            shown.press("\x03")
+            assert shown.ended() == 0
+    finally:
+        home.ktui("down")
