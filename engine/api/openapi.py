@@ -21,7 +21,7 @@ from engine.api.types import GVK, Object
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _ALWAYS = (f"{_META}.APIResourceList", f"{_META}.DeleteOptions", f"{_META}.Patch", f"{_META}.Status")
 # Raised when what is generated from the same schemas changes, since clients keep documents on disk by hash.
-_GENERATION = 1
+_GENERATION = 2
 
 
 class OpenApi:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from engine.api.crd.published_v2 import root_in_v2
 from engine.api.schema import INT_OR_STRING, QUANTITY, Definitions
 from engine.api.types import Object
 
@@ -42,11 +43,8 @@ def component(definitions: Definitions, name: str, dialect: Dialect) -> Object:
     if special is not None:
         return special
     custom = name in definitions.raw and name not in definitions.root.raw
-    return _converted(definitions.raw[name], dialect, custom=custom)
-
-
-# What OpenAPI v2 has no words for (apiextensions-apiserver pkg/controller/openapi/v2/conversion.go).
-_NOT_IN_V2 = frozenset(("oneOf", "anyOf", "not", "nullable"))
+    raw = definitions.raw[name]
+    return _converted(root_in_v2(raw) if custom and dialect == "v2" else raw, dialect, custom=custom)
 
 
 def _converted(raw: Mapping[str, Any], dialect: Dialect, *, custom: bool = False) -> Object:
@@ -55,8 +53,6 @@ def _converted(raw: Mapping[str, Any], dialect: Dialect, *, custom: bool = False
         match key:
             case "enum" if custom:
                 schema[key] = value
-            case _ if custom and dialect == "v2" and key in _NOT_IN_V2:
-                continue
             case "type":
                 schema[key] = _type(value)
             case "enum" if value and len(value) == 1:

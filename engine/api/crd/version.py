@@ -76,7 +76,7 @@ class CustomVersion:
 
     @cached_property
     def digest(self) -> str:
-        return hashlib.sha256(orjson.dumps([self.raw, self.subresources])).hexdigest()
+        return hashlib.sha256(orjson.dumps([self.raw, self.subresources, self._selectable])).hexdigest()
 
     @cached_property
     def table(self) -> KindTable[Row]:
@@ -95,14 +95,18 @@ class CustomVersion:
 
     # -- the published schema
 
+    @property
+    def _selectable(self) -> list[str]:
+        return [field["jsonPath"].removeprefix(".") for field in self._spec.get("selectableFields") or ()]
+
     @cached_property
     def published(self) -> dict[str, Object]:
         """The definitions of the kind and of its list, by name."""
         name = published_name(self.gvk)
         list_kind = self.names.get("listKind") or f"{self.gvk.kind}List"
         return {
-            name: published(self.gvk, self.raw),
-            list_name(self.gvk, list_kind): published_list(self.gvk, list_kind, name),
+            name: published(self.gvk, self.raw, self._selectable),
+            list_name(self.gvk, list_kind): published_list(self.gvk, list_kind, self.names["plural"], name),
         }
 
     @cached_property
