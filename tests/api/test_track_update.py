@@ -131,6 +131,45 @@ def test_owners_that_are_sent_are_written_as_the_server_writes_them() -> None:
     assert list(owners(after)["one"]["f:data"]) == [".", "f:a", "f:b"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "written"),
+    [
+        pytest.param({"f:data": None}, {"f:data": {}}, id="null is a member"),
+        pytest.param({"f:data": {".": 1, "f:b": {}}}, {"f:data": {".": {}, "f:b": {}}}, id="below the dot is nothing"),
+        pytest.param({"f:data": {}, "z:new": 7}, {"f:data": {}}, id="nor below a kind of later days"),
+        pytest.param({"f:data": {"k: null ": {}}}, {"f:data": {"k:{}": {}}}, id="null keys are none"),
+        pytest.param(
+            {"f:data": {"v:1e3": {}, 'k:{"a":[2.0]}': {}}}, {"f:data": {'k:{"a":[2]}': {}, "v:1000": {}}}, id="floats"
+        ),
+        pytest.param({"f:data": 1}, None, id="a number is no set"),
+        pytest.param({"f:data": {"i:9223372036854775808": {}}}, None, id="no index is that large"),
+        pytest.param({"f:data": {'v:"a" {"b":1}': {}}}, None, id="two values in one step"),
+    ],
+)  # fmt: skip
+def test_fields_that_are_sent_are_read_as_upstream_reads_them(fields: Object, written: Object | None) -> None:
+    """After fieldpath's serialize_test and serialize-pe_test; what cannot be read leaves the owners as they are."""
+    made = stored(updated(None, config_map(a="1"), "one"))
+    sent = stored(made)
+    sent["metadata"]["managedFields"][0] |= {"manager": "x", "fieldsV1": fields}
+    assert owners(updated(made, sent, "two")) == ({"x": written} if written is not None else owners(made))
+
+
+def test_values_of_a_set_are_sorted_by_what_they_are() -> None:
+    sent = stored(updated(None, config_map(a="1"), "one"))
+    steps = ["f:z", "k:{}", "v:2", "v:10", 'v:"a"', "v:false", "v:[1]", "v:{}", "v:null", "i:9", "i:10"]
+    sent["metadata"]["managedFields"][0]["fieldsV1"] = {"f:data": {step: {} for step in reversed(steps)}}
+    assert list(owners(updated(None, sent, "two"))["one"]["f:data"]) == steps
+
+
+def test_an_owner_that_is_sent_without_a_name_has_none() -> None:
+    made = stored(updated(None, config_map(a="1"), ""))
+    assert list(owners(made)) == ["unknown"]
+    sent = stored(made)
+    del sent["metadata"]["managedFields"][0]["manager"]
+    [entry] = updated(made, sent, "two")["metadata"]["managedFields"]
+    assert "manager" not in entry
+
+
 def test_who_is_sent_with_nothing_is_no_owner_but_keeps_the_object_tracked() -> None:
     made = stored(updated(None, config_map(a="1"), "one"))
     sent = edited(made, {"data": {"a": "2"}})
@@ -237,6 +276,42 @@ def test_the_eleventh_updater_makes_the_oldest_ancient() -> None:
     assert [entry["manager"] for entry in entries] == ["ancient-changes", *(f"m{n}" for n in range(3, 12))]
     assert entries[0]["fieldsV1"] == {"f:data": {".": {}, "f:k0": {}, "f:k1": {}, "f:k2": {}}}
     assert entries[0]["time"] == "2026-01-01T00:00:02Z"
+
+
+_A, _B = "apps/v1", "apps/v2"
+
+
+@pytest.mark.parametrize(
+    ("versions", "kept"),
+    [
+        pytest.param(
+            [_A] * 11, [("ancient-changes", _A, 1), *((f"m{n}", _A, n) for n in range(2, 11))], id="one version"
+        ),
+        pytest.param(
+            [_A, _B] + [_A] * 9, [("m1", _B, 1), ("ancient-changes", _A, 2), *((f"m{n}", _A, n) for n in range(3, 11))],
+            id="two versions",
+        ),
+        pytest.param(
+            [_A, _B, _B, _A] + [_A] * 8,
+            [("ancient-changes", _B, 2), ("ancient-changes", _A, 3), *((f"m{n}", _A, n) for n in range(4, 12))],
+            id="two of each",
+        ),
+    ],
+)  # fmt: skip
+def test_too_many_updaters_that_are_sent_are_put_together_though_nothing_else_changes(
+    versions: list[str], kept: list[tuple[str, str, int]]
+) -> None:
+    made = stored(updated(None, deployment(1, labels={"a": "1"}), "one"))
+    sent = stored(made)
+    sent["metadata"]["managedFields"] = [
+        {
+            "manager": f"m{number}", "operation": "Update", "apiVersion": version, "fieldsType": "FieldsV1",
+            "time": f"2020-01-01T00:00:{number:02}Z", "fieldsV1": {"f:metadata": {"f:labels": {f"f:l{number}": {}}}},
+        }
+        for number, version in enumerate(versions)
+    ]  # fmt: skip
+    entries = updated(made, sent, "two")["metadata"]["managedFields"]
+    assert [(entry["manager"], entry["apiVersion"], int(entry["time"][-3:-1])) for entry in entries] == kept
 
 
 def test_custom_resources_without_a_schema_are_owned_by_what_they_hold() -> None:

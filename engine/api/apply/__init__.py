@@ -20,6 +20,8 @@ from engine.api.apply.last_applied import KUBECTL, agreed_fields, synced
 from engine.api.apply.managers import (
     APPLY,
     BEFORE_FIRST_APPLY,
+    MAX_UPDATE_MANAGERS,
+    NO_NAME,
     UPDATE,
     Identity,
     Managers,
@@ -69,14 +71,14 @@ def track_update(
     written = Difference(scopes, old, new)
     changed, removed = written.in_version(api_version)
     if changed or removed:
-        identity = Identity.of(manager, operation, api_version, subresource)
+        identity = Identity.of(manager or NO_NAME, operation, api_version, subresource)
         managers = _taken(managers, written)
         if changed:
             mine = managers.get(identity)
             fields = union(mine.fields, changed) if mine is not None else changed
             managers[identity] = Owned(fields, api_version, timestamp(now))
-            managers = capped(managers)
-    return _with_managers(new, managers)
+    # Whatever the write was: a client may send more owners than there may be.
+    return _with_managers(new, capped(managers) if len(managers) > MAX_UPDATE_MANAGERS else managers)
 
 
 def apply(
@@ -103,7 +105,7 @@ def apply(
     scopes = _scopes(applied, schema, schemas, api_version, subresource)
     kind = scopes.own.kind
     check_applied(kind, applied)
-    identity = Identity.of(manager, APPLY, api_version, subresource)
+    identity = Identity.of(manager or NO_NAME, APPLY, api_version, subresource)
     managers = _current(scopes, _live_managers(scopes.own, live, now), but=identity)
     work = _Application(scopes, live, applied, managers, identity)
     conflicts = {} if force else work.conflicts

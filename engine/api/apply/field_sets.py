@@ -149,12 +149,14 @@ def _rank(step: str) -> tuple[str, Any]:
 
 
 def _value_rank(value: Any) -> tuple[int, Any]:
-    """value.Compare: numbers, then texts, then truths."""
+    """value.Compare: numbers, then texts, truths, lists, maps and null."""
     if isinstance(value, bool):
         return 2, value
     if isinstance(value, int | float):
         return 0, value
-    return (1, value) if isinstance(value, str) else (3, orjson.dumps(value))
+    if isinstance(value, str):
+        return 1, value
+    return 5 if value is None else 3 if isinstance(value, list) else 4, orjson.dumps(value)
 
 
 def paths(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -188,26 +190,45 @@ def canonical(fields: FieldSet) -> FieldSet:
     return in_order({_written(step): _canonical_node(node) for step, node in fields.items() if step[:1] in "fkvi"})
 
 
-def _canonical_node(node: FieldSet) -> FieldSet:
-    children = canonical(node)
-    return {SELF: MEMBER, **children} if children and SELF in node else children or MEMBER
+def _canonical_node(node: FieldSet | None) -> FieldSet:
+    children = canonical(node) if node else MEMBER
+    return {SELF: MEMBER, **children} if node and children and SELF in node else children or MEMBER
 
 
 def _written(step: str) -> str:
     kind, _, rest = step.partition(":")
     if kind == "i":
         return f"i:{int(rest)}"
-    return step if kind == "f" else f"{kind}:{orjson.dumps(orjson.loads(rest), option=orjson.OPT_SORT_KEYS).decode()}"
+    if kind == "f":
+        return step
+    value = orjson.loads(rest)
+    if value is None and kind == "k":  # no keys at all
+        value = {}
+    return f"{kind}:{orjson.dumps(_as_go_writes(value), option=orjson.OPT_SORT_KEYS).decode()}"
+
+
+def _as_go_writes(value: Any) -> Any:
+    """A value without the floats that are whole numbers, which Go writes as such."""
+    if isinstance(value, dict):
+        return {key: _as_go_writes(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_go_writes(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value
 
 
 def valid(fields: Any) -> bool:
-    """Whether a JSON value is a set in FieldsV1 form."""
+    """Whether a JSON value is a set in FieldsV1 form; nobody looks below `.` and steps of kinds unknown as yet, and a
+    null is as good as nothing (serialize.go readIterV1)."""
+    if fields is None:
+        return True
     if not isinstance(fields, dict):
         return False
     for step, node in fields.items():
-        if step != SELF and not _valid_step(step):
+        if step == SELF:
+            continue
+        if not _valid_step(step):
             return False
-        if node != {} and not valid(node):
+        if node != {} and step[0] in "fkvi" and not valid(node):
             return False
     return True
 
@@ -220,7 +241,7 @@ def _valid_step(step: str) -> bool:
     if kind not in "kvi":
         return True
     if kind == "i":
-        return re.fullmatch(r"[-+]?[0-9]+", rest) is not None
+        return re.fullmatch(r"[-+]?[0-9]+", rest) is not None and -(2**63) <= int(rest) < 2**63
     try:
         value = orjson.loads(rest)
     except orjson.JSONDecodeError:

@@ -19,6 +19,7 @@ UPDATE = "Update"
 MAX_UPDATE_MANAGERS = 10
 ANCIENT_CHANGES = "ancient-changes"
 BEFORE_FIRST_APPLY = "before-first-apply"
+NO_NAME = "unknown"  # whoever writes without a name (buildmanagerinfo.go)
 
 
 class Identity(NamedTuple):
@@ -31,7 +32,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, manager: str, operation: str, api_version: str, subresource: str = "") -> Identity:
-        return cls(manager or "unknown", operation, "" if operation == APPLY else api_version, subresource)
+        return cls(manager, operation, "" if operation == APPLY else api_version, subresource)
 
     def __str__(self) -> str:
         """As conflict messages name a manager."""
@@ -65,8 +66,8 @@ def decode(entries: Any) -> Managers | None:
         if _entry_error(entry, index):
             return None
         operation, api_version = entry["operation"], entry["apiVersion"]
-        identity = Identity.of(entry.get("manager", ""), operation, api_version, entry.get("subresource", ""))
-        managers[identity] = Owned(entry.get("fieldsV1", {}), api_version, entry.get("time", ""), entry)
+        identity = Identity.of(entry.get("manager") or "", operation, api_version, entry.get("subresource") or "")
+        managers[identity] = Owned(entry.get("fieldsV1") or {}, api_version, entry.get("time") or "", entry)
     return managers
 
 
@@ -90,7 +91,7 @@ def well_formed(entries: Any) -> bool:
     """Whether entries that a client sent can be taken as they are: also looks into the fields."""
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return False
-    return decode(entries) is not None and all(valid(entry.get("fieldsV1", {})) for entry in entries)
+    return decode(entries) is not None and all(valid(entry.get("fieldsV1")) for entry in entries)
 
 
 def is_reset(entries: Any) -> bool:
@@ -120,6 +121,8 @@ def _entry(identity: Identity, owned: Owned) -> Object:
     }
     if not owned.time:
         del entry["time"]
+    if not identity.manager:
+        del entry["manager"]
     if identity.subresource:
         entry["subresource"] = identity.subresource
     return entry
