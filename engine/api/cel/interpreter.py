@@ -17,7 +17,7 @@ from engine.api.cel.library.optionals import element, optional_field, optional_i
 from engine.api.cel.operators import no_element, shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
-from engine.api.cel.values import CostExceeded, EvaluationError, Optional, Struct, accepts, go_type
+from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct, accepts, go_type
 
 _OVERLOAD = "no such overload"
 
@@ -92,7 +92,7 @@ class _Planner:
             frame.spend(1)
             if name in frame.names:
                 value = frame.names[name]
-                if value.__class__ is _Failed:
+                if value.__class__ is Failed:
                     raise value.error
                 return value
             if type_ is not None:
@@ -220,6 +220,8 @@ class _Planner:
         def step(frame: Frame) -> Any:
             args = [owner(frame), key(frame)]
             result = take(*args)
+            if result.__class__ is Failed:
+                raise result.error
             frame.spend(call_cost(name, identity, args, result))
             return result
 
@@ -321,25 +323,21 @@ class _Planner:
         return run_loop
 
 
-class _Failed:
-    """An accumulated error: a later element may still decide `all` or `exists`."""
-
-    def __init__(self, error: EvaluationError) -> None:
-        self.error = error
-
-
 def _attempt(step: Step, frame: Frame) -> Any:
     try:
         return step(frame)
     except EvaluationError as error:
-        return _Failed(error)
+        return Failed(error)
 
 
 def _field(owner: Any, name: str) -> Any:
     if isinstance(owner, dict):
-        if name in owner:
-            return owner[name]
-        raise EvaluationError(f"no such key: {name}")
+        if name not in owner:
+            raise EvaluationError(f"no such key: {name}")
+        value = owner[name]
+        if value.__class__ is Failed:
+            raise value.error
+        return value
     if isinstance(owner, Optional):
         return optional_field(owner, name)
     raise no_element(owner, name)

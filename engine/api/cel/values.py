@@ -21,6 +21,16 @@ class EvaluationError(Exception):
     """What an expression runs into; the message is cel-go's."""
 
 
+class Failed:
+    """An error that stands for a value and is raised where that is asked for: of elements that a later one may still
+    make good in `all` or `exists`, and of what is not of the type that its schema says."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: EvaluationError) -> None:
+        self.error = error
+
+
 class CostExceeded(Exception):
     """The expression did more than it may."""
 

@@ -137,3 +137,54 @@ def test_what_has_not_changed_is_let_be(schema: Object, new: Any, old: Any) -> N
 def test_what_is_told_all_the_same(schema: Object, new: Any, old: Any) -> None:
     assert problems_of(schema, new) != []
     assert problems_of(schema, new, old) == problems_of(schema, new)
+
+
+NO_MAP = 'Invalid value: "object": invalid data, expected a map for the provided schema with type=object evaluating'
+RULED: Object = {"x-kubernetes-validations": [{"rule": "self.n <= 9"}]}
+OBJECT: Object = {**fields(n=NUMBER), **RULED}
+
+
+@pytest.mark.parametrize(
+    ("schema", "new", "old", "wrong"),
+    [
+        pytest.param(
+            fields(f=OBJECT),
+            {"f": [{"n": 8}]},
+            {"f": [{"n": 8}]},
+            [f"spec.f: {NO_MAP} rule: self.n <= 9"],
+            id="a list that is to be an object",
+        ),
+        pytest.param(
+            fields(f={"type": "object", "items": OBJECT}), {"f": [{"n": 8}]}, {"f": [{"n": 8}]}, [], id="its elements"
+        ),
+        pytest.param(
+            fields(f={**OBJECT, "x-kubernetes-validations": [{"rule": "self.n >= oldSelf.n"}]}),
+            {"f": {"n": 8}},
+            {"f": [{"n": 8}]},
+            [f"spec.f: {NO_MAP} rule: self.n >= oldSelf.n"],
+            id="an object that was a list",
+        ),
+        pytest.param(
+            {**fields(n=NUMBER, o=TEXT), **RULED},
+            {"n": "8", "o": "x"},
+            {"n": "8"},
+            ['spec: Invalid value: "object": invalid data, expected int, got string evaluating rule: self.n <= 9'],
+            id="a text that is to be a number",
+        ),
+        pytest.param(
+            {
+                **fields(n={"type": "array", "items": NUMBER}, o=TEXT),
+                "x-kubernetes-validations": [{"rule": "self.n[0] < 9"}],
+            },
+            {"n": [True], "o": "x"},
+            {"n": [True]},
+            ['spec: Invalid value: "object": invalid data, expected int, got bool evaluating rule: self.n[0] < 9'],
+            id="an element",
+        ),
+    ],
+)
+def test_rules_cannot_speak_of_what_is_of_another_type_and_let_be(
+    schema: Object, new: Any, old: Any, wrong: list[str]
+) -> None:
+    """kubernetes issue 126133: the type in the definition was changed under the objects that are there."""
+    assert problems_of(schema, new, old) == wrong

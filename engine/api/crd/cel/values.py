@@ -8,21 +8,50 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping
 from typing import Any
 
 from engine.api.cel.conversions import parse_duration, parse_timestamp
-from engine.api.cel.values import Duration, MapList, Timestamp, Unordered
+from engine.api.cel.values import Duration, EvaluationError, Failed, MapList, Timestamp, Unordered
 from engine.api.crd.cel.escaping import escaped
 from engine.api.crd.structural import Structural
 
 _RESOURCE_META = ("name", "generateName")
+# What values of a type are, and what is said of others.
+_FORMS: Mapping[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "number": (int, float),
+    "integer": (int, float),
+    "boolean": bool,
+}
+_WANTED = {
+    "object": "expected a map for the provided schema with type=object",
+    "array": "expected an array for the provided schema with type=array",
+    "string": "expected string",
+    "number": "expected float",
+    "integer": "expected int",
+    "boolean": "expected bool",
+}
+_GO_TYPES = {
+    str: "string",
+    int: "int64",
+    float: "float64",
+    bool: "bool",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+}
 _LONG_UNITS = {"d": 86400 * 10**9, "w": 7 * 86400 * 10**9, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONG_DURATION = re.compile(r"(\d+)\s*(d|w|s|m|h)\w*")
 _LOOSE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]?(\d\d:\d\d:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?")
 
 
 def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> Any:
-    """`resource` says that the value has type and metadata though its schema need not say so."""
+    """`resource` says that the value has type and metadata though its schema need not say so. A value that has not
+    changed since its schema said another type of it is let be, but rules cannot speak of it."""
+    if schema is not None and value is not None and not _fits(schema, value):
+        return Failed(EvaluationError(f"invalid data, {_WANTED[schema.type]}{_found(schema, value)}"))
     if isinstance(value, dict):
         return _object(schema, value, resource=resource or (schema is not None and schema.embedded))
     if isinstance(value, list):
@@ -34,6 +63,15 @@ def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> 
     if schema.type == "integer" and isinstance(value, float):
         return int(value)
     return _formatted(schema.format, value) if isinstance(value, str) and schema.format else value
+
+
+def _fits(schema: Structural, value: Any) -> bool:
+    wanted = _FORMS.get(schema.type)
+    return wanted is None or (isinstance(value, wanted) and (value.__class__ is not bool or schema.type == "boolean"))
+
+
+def _found(schema: Structural, value: Any) -> str:
+    return "" if schema.type in ("object", "array") else f", got {_GO_TYPES[value.__class__]}"
 
 
 def _list(schema: Structural | None, value: list[Any]) -> list[Any]:
