@@ -8,18 +8,19 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Iterator
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
 from engine.api.errors import Cause
+from engine.api.go_pem import PemBlock, pem_blocks
 from engine.api.types import Object
+from engine.api.validation import text
 from engine.api.validation.differences import difference
 from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.problems import Problems
-from engine.api.validation.signers import signer_name
+from engine.api.validation.signers import bundle_name, signer_name
 
 _USAGES = (
     "any",
@@ -53,7 +54,6 @@ _STATUSES = ("False", "True", "Unknown")
 _APPROVAL = ("Approved", "Denied")
 _CONDITION = "CertificateSigningRequestCondition"
 _BUNDLE_SIZE = 1024 * 1024
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s*(.*?)-----END \1-----", re.DOTALL)
 _HIDDEN = "<value omitted>"
 
 
@@ -115,8 +115,8 @@ def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
         problems.invalid("status.certificate", "<certificate data>", error)
 
 
-def _blocks(encoded: str) -> list[tuple[str, str]]:
-    """The PEM blocks in a field of bytes: their types and their contents."""
+def _blocks(encoded: str) -> list[PemBlock]:
+    """The PEM blocks in a field of bytes."""
     try:
         return pem_blocks(base64.b64decode(encoded).decode("latin-1"))
     except (binascii.Error, ValueError):
@@ -126,9 +126,9 @@ def _blocks(encoded: str) -> list[tuple[str, str]]:
 def request_error(encoded: str) -> str:
     """Why a signing request cannot be read, in the words of Go's crypto/x509."""
     blocks = _blocks(encoded)
-    if not blocks or blocks[0][0] != "CERTIFICATE REQUEST":
+    if not blocks or blocks[0].kind != "CERTIFICATE REQUEST":
         return "PEM block type must be CERTIFICATE REQUEST"
-    if not blocks[0][1].strip():
+    if not blocks[0].content:
         return "asn1: syntax error: sequence truncated"
     try:
         x509.load_pem_x509_csr(base64.b64decode(encoded))
@@ -206,42 +206,64 @@ def _certificate_error(encoded: str) -> str:
     blocks = _blocks(encoded)
     if not blocks:
         return "must contain at least one CERTIFICATE PEM block"
-    for kind, content in blocks:
-        if kind != "CERTIFICATE":
-            return f"only CERTIFICATE PEM blocks are allowed, found {json.dumps(kind)}"
-        if ":" in content:
+    for block in blocks:
+        if block.kind != "CERTIFICATE":
+            return f"only CERTIFICATE PEM blocks are allowed, found {json.dumps(block.kind)}"
+        if block.headers:
             return "no PEM block headers are permitted"
-        if parsed_certificate(content) is None:
-            return "x509: malformed certificate"
+        if not block.content:
+            return "found CERTIFICATE PEM block containing 0 certificates"
+        if error := _x509_error(block.content):
+            return error
     return ""
 
 
-def parsed_certificate(content: str) -> x509.Certificate | None:
+def _x509_error(content: bytes) -> str:
+    """In the words of Go's crypto/x509, as far as the parser here says where it stopped."""
     try:
-        return x509.load_der_x509_certificate(base64.b64decode(content))
-    except (binascii.Error, ValueError):
+        x509.load_der_x509_certificate(content)
+    except ValueError as error:
+        names = ("TbsCertificate::issuer", "TbsCertificate::subject")
+        return (
+            f"x509: {'invalid RDNSequence' if any(name in str(error) for name in names) else 'malformed certificate'}"
+        )
+    return ""
+
+
+def parsed_certificate(content: bytes) -> x509.Certificate | None:
+    try:
+        return x509.load_der_x509_certificate(content)
+    except ValueError:
         return None
-
-
-def pem_blocks(chain: str) -> list[tuple[str, str]]:
-    """The blocks of a text: their types and what is in them."""
-    return _PEM.findall(chain)
 
 
 def trust_bundle(obj: Object, problems: Problems) -> None:
     spec = obj.get("spec") or {}
-    if spec.get("signerName"):
-        signer_name(spec["signerName"], "spec.signerName", problems)
+    _named_after_signer(obj.get("metadata") or {}, spec.get("signerName") or "", problems)
     _anchors(spec.get("trustBundle") or "", problems)
 
 
+def changed_trust_bundle(new: Object, old: Object, problems: Problems) -> None:
+    """Anchors that stay as they are are not read again."""
+    if (spec := new.get("spec") or {}).get("trustBundle") != (old.get("spec") or {}).get("trustBundle"):
+        trust_bundle(new, problems)
+    else:
+        _named_after_signer(new.get("metadata") or {}, spec.get("signerName") or "", problems)
+
+
 def trust_bundle_update(new: Object, old: Object, problems: Problems) -> None:
-    spec, before = new.get("spec") or {}, old.get("spec") or {}
-    if spec.get("signerName"):
-        signer_name(spec["signerName"], "spec.signerName", problems)
-    if spec.get("trustBundle") != before.get("trustBundle"):
-        _anchors(spec.get("trustBundle") or "", problems)
-    problems.immutable("spec.signerName", spec.get("signerName") or "", before.get("signerName") or "")
+    signers = ((each.get("spec") or {}).get("signerName") or "" for each in (new, old))
+    problems.immutable("spec.signerName", *signers)
+
+
+def _named_after_signer(metadata: Object, signer: str, problems: Problems) -> None:
+    """The name starts with the signer's, if there is one, which the rules for names alone cannot know."""
+    if prefix := metadata.get("generateName"):
+        problems.all_invalid("metadata.generateName", prefix, bundle_name(text.unmasked(prefix), signer))
+    if name := metadata.get("name"):
+        problems.all_invalid("metadata.name", name, bundle_name(name, signer))
+    if signer:
+        signer_name(signer, "spec.signerName", problems)
 
 
 def _anchors(bundle: str, problems: Problems) -> None:
@@ -249,14 +271,14 @@ def _anchors(bundle: str, problems: Problems) -> None:
     if len(bundle) > _BUNDLE_SIZE:
         problems.too_long(path, _BUNDLE_SIZE)
         return
-    entries: dict[str, list[int]] = {}
+    entries: dict[bytes, list[int]] = {}
     wrong = False
-    for index, (kind, content) in enumerate(pem_blocks(bundle)):
-        if error := _anchor_error(kind, content):
+    for index, block in enumerate(pem_blocks(bundle)):
+        if error := _anchor_error(block):
             wrong = True
             problems.invalid(path, _HIDDEN, f"entry {index} {error}")
         else:
-            entries.setdefault("".join(content.split()), []).append(index)
+            entries.setdefault(block.content, []).append(index)
     if wrong:
         return
     if not entries:
@@ -267,12 +289,12 @@ def _anchors(bundle: str, problems: Problems) -> None:
             problems.invalid(path, _HIDDEN, f"duplicate trust anchor (indices [{shown}])")
 
 
-def _anchor_error(kind: str, content: str) -> str:
-    if kind != "CERTIFICATE":
-        return f"has bad block type: {kind}"
-    if ":" in content:
+def _anchor_error(block: PemBlock) -> str:
+    if block.kind != "CERTIFICATE":
+        return f"has bad block type: {block.kind}"
+    if block.headers:
         return "has PEM block headers"
-    certificate = parsed_certificate(content)
+    certificate = parsed_certificate(block.content)
     if certificate is None:
         return "does not parse as X.509"
     try:

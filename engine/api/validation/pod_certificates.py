@@ -8,9 +8,10 @@ from typing import Any
 from cryptography import x509
 
 from engine.api.errors import OMITTED, Stringer
+from engine.api.go_pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
-from engine.api.validation.certificates import parsed_certificate, pem_blocks
+from engine.api.validation.certificates import parsed_certificate
 from engine.api.validation.conditions import conditions
 from engine.api.validation.labels import annotation_map
 from engine.api.validation.pod_certificate_keys import asks_for, stub_request
@@ -109,10 +110,10 @@ def _issued(spec: Object, status: Object, problems: Problems) -> None:
     if not blocks:
         problems.invalid(path, chain, "issued certificate chain must contain at least one certificate")
         return
-    if blocks[0][0] != "CERTIFICATE":
+    if blocks[0].kind != "CERTIFICATE":
         problems.invalid(path, chain, "issued certificate chain must consist entirely of CERTIFICATE PEM blocks")
         return
-    leaf = parsed_certificate(blocks[0][1])
+    leaf = parsed_certificate(blocks[0].content)
     if leaf is None:
         problems.invalid(path, chain, "leaf certificate does not parse as valid X.509")
     elif not asks_for(spec, leaf):
@@ -195,11 +196,11 @@ def _go_duration(found: timedelta) -> Stringer:
     return Stringer(f"{minutes}m{seconds}s" if minutes else f"{seconds}s")
 
 
-def _intermediates(chain: str, blocks: list[tuple[str, str]], path: str, problems: Problems) -> None:
-    for kind, content in blocks:
-        if kind != "CERTIFICATE":
+def _intermediates(chain: str, blocks: list[PemBlock], path: str, problems: Problems) -> None:
+    for block in blocks:
+        if block.kind != "CERTIFICATE":
             problems.invalid(path, chain, "issued certificate chain must consist entirely of CERTFICATE PEM blocks")
             return
-        if parsed_certificate(content) is None:
+        if parsed_certificate(block.content) is None:
             problems.invalid(path, chain, "intermediate certificate does not parse as valid X.509")
             return

@@ -190,7 +190,10 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
         name=text.path_segment,
     ),
     (CERTIFICATES, "ClusterTrustBundle"): Rules(
-        certificates.trust_bundle, certificates.trust_bundle_update, name=signers.bundle_name
+        certificates.trust_bundle,
+        certificates.trust_bundle_update,
+        name=signers.any_name,
+        steps=(_WHOLE, certificates.changed_trust_bundle, _CHANGED),
     ),
     (CERTIFICATES, "PodCertificateRequest"): Rules(
         pod_certificates.pod_certificate_request,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,6 +23,23 @@ BUNDLE = GVK("certificates.k8s.io", "v1", "ClusterTrustBundle")
 _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "jane")])
 _PEM = x509.CertificateSigningRequestBuilder(_NAME).sign(Ed25519PrivateKey.generate(), None).public_bytes(Encoding.PEM)
 _ENCODED = base64.b64encode(_PEM).decode()
+
+_KEY = Ed25519PrivateKey.generate()
+_LIFE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC)
+_BUILDER = x509.CertificateBuilder(_NAME, _NAME, _KEY.public_key(), 1, *_LIFE)
+_ROOT = (
+    _BUILDER.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    .sign(_KEY, None)
+    .public_bytes(Encoding.DER)
+)
+
+
+def block(content: str) -> str:
+    return f"-----BEGIN CERTIFICATE-----\n{content}-----END CERTIFICATE-----\n"
+
+
+def pem(content: str) -> str:
+    return base64.b64encode(block(content).encode()).decode()
 
 
 def request(**spec: Any) -> Object:
@@ -61,6 +79,7 @@ NEW: dict[str, tuple[Object, list[str]]] = {
             "'example.com/signer-name'"
         ],
     ),
+    "no signer": (request(signerName=""), ["spec.signerName: Required value"]),
     "too short a life": (
         request(expirationSeconds=599),
         ["spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"],
@@ -118,6 +137,29 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
         {"certificate": "aGVsbG8="},
         ['status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block'],
     ),
+    "a certificate whose end is no base64": (
+        {},
+        {"certificate": pem("aGVsbG8???\n")},
+        ['status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block'],
+    ),
+    "an empty block": (
+        {},
+        {"certificate": pem("")},
+        [
+            'status.certificate: Invalid value: "<certificate data>": found CERTIFICATE PEM block containing 0 '
+            "certificates"
+        ],
+    ),
+    "no certificate in the block": (
+        {},
+        {"certificate": pem("aGVsbG8=\n")},
+        ['status.certificate: Invalid value: "<certificate data>": x509: malformed certificate'],
+    ),
+    "a subject that is no name": (
+        {},
+        {"certificate": pem(base64.b64encode(_ROOT.replace(b"\x31\x0d\x30", b"\x35\x0d\x30")).decode() + "\n")},
+        ['status.certificate: Invalid value: "<certificate data>": x509: invalid RDNSequence'],
+    ),
     "a request for a certificate": (
         {},
         {"certificate": _ENCODED},
@@ -168,11 +210,34 @@ def test_only_the_status_gets_the_certificate() -> None:
     ]
 
 
-def bundle(text: str) -> Object:
-    return {"metadata": {"name": "a"}, "spec": {"trustBundle": text}}
+_ANCHOR = block(base64.b64encode(_ROOT).decode() + "\n")
+
+
+def bundle(text: str, name: str = "a", **spec: Any) -> Object:
+    return {"metadata": {"name": name}, "spec": {"trustBundle": text, **spec}}
 
 
 BUNDLES: dict[str, tuple[Object, list[str]]] = {
+    "all is well": (bundle(_ANCHOR), []),
+    "named after its signer": (bundle(_ANCHOR, "example.com:one:a", signerName="example.com/one"), []),
+    "named after a signer that it has not": (
+        bundle(_ANCHOR, "example.com:one:a"),
+        [
+            'metadata.name: Invalid value: "example.com:one:a": ClusterTrustBundle without signer name must not have '
+            '":" in its name'
+        ],
+    ),
+    "not named after its signer": (
+        bundle(_ANCHOR, signerName="example.com/one"),
+        [
+            'metadata.name: Invalid value: "a": ClusterTrustBundle for signerName example.com/one must be named with '
+            "prefix example.com:one:"
+        ],
+    ),
+    "the same twice, in other lines": (
+        bundle(_ANCHOR + _ANCHOR.replace("\n", "\n\t\n")),
+        ['spec.trustBundle: Invalid value: "<value omitted>": duplicate trust anchor (indices [0 1])'],
+    ),
     "nothing to trust": (
         bundle("hello"),
         ['spec.trustBundle: Invalid value: "<value omitted>": at least one trust anchor must be provided'],
@@ -192,3 +257,17 @@ BUNDLES: dict[str, tuple[Object, list[str]]] = {
 def test_bundles(name: str) -> None:
     value, expected = BUNDLES[name]
     assert problems(BUNDLE, value) == expected
+
+
+def test_a_bundle_keeps_its_signer_and_anchors_that_are_not_read_again() -> None:
+    old, new = (
+        prepared(BUNDLE, bundle("hello", "example.com:one:a", signerName=f"example.com/{signer}"))
+        for signer in ("one", "two")
+    )
+    for each in (old, new):
+        each["metadata"]["resourceVersion"] = "1"
+    assert [str(cause) for cause in validate_update(info(BUNDLE), new, old)] == [
+        'metadata.name: Invalid value: "example.com:one:a": ClusterTrustBundle for signerName example.com/two must be '
+        "named with prefix example.com:two:",
+        'spec.signerName: Invalid value: "example.com/two": field is immutable',
+    ]
