@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.errors import Cause
 from engine.api.types import Object
 from engine.api.validation import placement, pod_annotations, text
 from engine.api.validation.containers import PodContext, containers, trimmed_image
@@ -10,7 +11,7 @@ from engine.api.validation.go_values import internal
 from engine.api.validation.labels import annotation_map, label_map
 from engine.api.validation.pod_resources import pod_resources
 from engine.api.validation.problems import NO_FIELD, Problems
-from engine.api.validation.resources import requirements
+from engine.api.validation.resources import partial_pages, requirements
 from engine.api.validation.security import pod_security_context
 from engine.api.validation.volumes import VolumeOwner, volumes
 from engine.api.validation.windows import host_process, operating_system
@@ -55,7 +56,7 @@ def pod_as_before(new: Object, old: Object, problems: Problems) -> None:
     pod_as_such(new, found)
     if found:
         pod_as_such(old, before)
-    problems.extend(cause for cause in found if cause not in before)
+    problems.extend(_new_ones(found, before))
 
 
 def _no_tokens(spec: Object, problems: Problems) -> None:
@@ -86,7 +87,13 @@ def template_as_before(old: Object, path: str, problems: Problems) -> None:
         template = template.get(field) or {}
     before = Problems()
     pod_template(template, path, before)
-    problems[:] = [cause for cause in problems if cause not in before]
+    problems[:] = _new_ones(problems, before)
+
+
+def _new_ones(found: Problems, before: Problems) -> list[Cause]:
+    """Where huge pages once did not come whole, no others need to (AllowIndivisibleHugePagesValues)."""
+    partial = any(partial_pages(cause) for cause in before)
+    return [cause for cause in found if cause not in before and not (partial and partial_pages(cause))]
 
 
 def pod_spec(spec: Object, path: str, problems: Problems, *, owner: VolumeOwner | None = None) -> None:

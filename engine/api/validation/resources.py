@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engine.api.errors import Cause
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
 from engine.api.validation import text
@@ -47,6 +48,7 @@ _WHOLE = frozenset(
     }
 )
 _STANDARD = _QUOTA | {"storage"}
+_PARTIAL = "is not positive integer multiple of"
 _HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 _DOMAIN = "kubernetes.io/"
 _STANDARD_TEXT = "must be a standard resource type or fully qualified"
@@ -84,6 +86,11 @@ def requirements(
         _claims(resources["claims"], f"{path}.claims", problems, known=claims)
 
 
+def partial_pages(cause: Cause) -> bool:
+    """Whether it is told that huge pages do not come whole."""
+    return _PARTIAL in cause.message
+
+
 def _whole_pages(name: str, amount: str, path: str, problems: Problems) -> None:
     """Huge pages come whole (IsHugePageResourceValueDivisible)."""
     if not name.startswith("hugepages-"):
@@ -94,7 +101,7 @@ def _whole_pages(name: str, amount: str, path: str, problems: Problems) -> None:
         size = Quantity()
     divisible = size > Quantity() and not size.milli % 1000 and not Quantity.parse(amount).value % size.value
     if not divisible:
-        problems.invalid(path, amount, f"{amount} is not positive integer multiple of {name}")
+        problems.invalid(path, amount, f"{amount} {_PARTIAL} {name}")
 
 
 def _within(name: str, amount: str, limits: Mapping[str, str], *, path: str, problems: Problems) -> None:

@@ -255,3 +255,25 @@ def template_of(obj: Object) -> Object:
     spec: Object = obj["spec"]
     template: Object = (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
     return template
+
+
+PAGES = {
+    "what never came whole": ("hugepages-1Gi", "1.1Gi", []),
+    "whole pages": ("hugepages-1Gi", "2Gi", ["hugepages-2Mi"]),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_huge_pages_that_did_not_come_whole_may_become_others_that_do_not(name: str) -> None:
+    resource, amount, expected = PAGES[name]
+    old = prepared(DEPLOYMENT, workload())
+    old["metadata"]["resourceVersion"] = "1"
+    new = copy.deepcopy(old)
+    for obj, pages in ((old, {resource: amount}), (new, {"hugepages-2Mi": "3Mi"})):
+        amounts = {"cpu": "1", **pages}
+        template_of(obj)["spec"]["containers"][0]["resources"] = {"limits": amounts, "requests": amounts}
+    found = validate_update(info(DEPLOYMENT), new, old)
+    path = "spec.template.spec.containers[0].resources"
+    assert [cause.field for cause in found] == [
+        f"{path}.{side}[{each}]" for side in ("limits", "requests") for each in expected
+    ]
