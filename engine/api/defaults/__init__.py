@@ -18,6 +18,7 @@ from engine.api.defaults import (
     storage,
     workloads,
 )
+from engine.api.defaults.condition_times import CONDITION_TIMES, condition_times
 from engine.api.resource_table import (
     ADMISSION,
     APIEXTENSIONS,
@@ -109,6 +110,9 @@ def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     default = _DEFAULTS.get(kind)
     if default is not None:
         default(obj)
+    times = CONDITION_TIMES.get(kind)
+    if times is not None:
+        condition_times(obj, times)
     newer = _NEWER.get(kind)
     if newer is not None and info.release >= newer[0]:
         newer[1](obj["spec"])

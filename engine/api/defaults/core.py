@@ -52,6 +52,8 @@ def event(obj: Object) -> None:
     obj.setdefault("source", {})
     for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
         obj.setdefault(field, None)
+    if obj.get("series") is not None:
+        obj["series"].setdefault("lastObservedTime", None)
     obj.setdefault("reportingComponent", "")
     obj.setdefault("reportingInstance", "")
 

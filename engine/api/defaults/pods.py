@@ -73,13 +73,6 @@ def mirror_service_account(spec: Object) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"] = name
 
 
-def condition_times(obj: Object) -> None:
-    """Times of conditions that are no pointers in Go: they are written whatever they hold."""
-    for condition in (obj.get("status") or {}).get("conditions") or ():
-        for field in ("lastProbeTime", "lastTransitionTime"):
-            condition.setdefault(field, None)
-
-
 def _containers(spec: Object) -> Iterator[Object]:
     for field in ("containers", "initContainers", "ephemeralContainers"):
         yield from spec.get(field, ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api.defaults.fields import fill
-from engine.api.defaults.pods import condition_times, round_resource_list, volume_source
+from engine.api.defaults.pods import round_resource_list, volume_source
 from engine.api.types import Object
 
 
@@ -24,7 +24,6 @@ def persistent_volume_claim(obj: Object) -> None:
     fill(status, "phase", "Pending")
     for field in ("capacity", "allocatedResources"):
         round_resource_list(status.get(field, {}))
-    condition_times(obj)
     claim_spec(obj.setdefault("spec", {}))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.api.daemon_generation import fill_template_generation
 from engine.api.defaults.fields import fill
-from engine.api.defaults.pods import condition_times, pod_only, pod_spec, pod_status
+from engine.api.defaults.pods import pod_only, pod_spec, pod_status
 from engine.api.defaults.storage import claim_spec
 from engine.api.defaults.twins import drop_init_annotations, pod_addresses
 from engine.api.types import Object
@@ -17,7 +17,6 @@ def pod(obj: Object) -> None:
     status = obj.get("status", {})
     pod_addresses(status)
     pod_status(status)
-    condition_times(obj)
     spec = obj.setdefault("spec", {})
     pod_spec(spec)
     pod_only(spec)

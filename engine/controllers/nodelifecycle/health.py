@@ -37,7 +37,7 @@ def ready_status(node: Object) -> str:
 def observe(node: Object, lease: Object | None, health: Health | None, now: datetime) -> Health:
     """The health after a look at the Node and its Lease."""
     condition = find_condition(conditions_of(node.get("status") or {}), READY)
-    heartbeat = str(condition.get("lastHeartbeatTime", "")) if condition is not None else ""
+    heartbeat = str(condition.get("lastHeartbeatTime") or "") if condition is not None else ""
     renewed = str(((lease or {}).get("spec") or {}).get("renewTime", ""))
     if health is None:
         probed = now if condition is not None else parse_time(node["metadata"]["creationTimestamp"])

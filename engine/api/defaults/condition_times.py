@@ -1,0 +1,33 @@
+"""Times of conditions that are no pointers in Go: they are written whatever they hold, null where nobody has set them.
+
+Part of defaulting, hop 05. Source: the types.go of every group (a metav1.Time is a struct, which omitempty keeps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.api.types import Object
+
+_CHANGED = ("lastTransitionTime",)
+_PROBED = ("lastProbeTime", "lastTransitionTime")
+
+CONDITION_TIMES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("", "Namespace"): _CHANGED,
+    ("", "Node"): ("lastHeartbeatTime", "lastTransitionTime"),
+    ("", "PersistentVolumeClaim"): _PROBED,
+    ("", "Pod"): _PROBED,
+    ("", "ReplicationController"): _CHANGED,
+    ("apps", "DaemonSet"): _CHANGED,
+    ("apps", "Deployment"): ("lastUpdateTime", "lastTransitionTime"),
+    ("apps", "ReplicaSet"): _CHANGED,
+    ("apps", "StatefulSet"): _CHANGED,
+    ("autoscaling", "HorizontalPodAutoscaler"): _CHANGED,
+    ("batch", "Job"): _PROBED,
+}
+
+
+def condition_times(obj: Object, times: tuple[str, ...]) -> None:
+    for condition in (obj.get("status") or {}).get("conditions") or ():
+        for field in times:
+            condition.setdefault(field, None)
