@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, datetime
 
 from textual.pilot import Pilot
@@ -51,7 +52,7 @@ async def settle(pilot: Pilot[str], *, spans: bool = True) -> Driver:
     assert isinstance(app, KtuiApp)
     driver = Driver(app, pilot)
     await driver.until(lambda: "starting" in app.summary.state)
-    app.summary = SUMMARY
+    app.summary = deepcopy(SUMMARY)  # a test may change its own
     if spans:
         app.flow.add(recorded.spans())
     refresh(app)

@@ -65,7 +65,14 @@ async def controllers(pilot: Pilot[Any]) -> None:
     await driver.sees("Reconciles of deployment-controller", "5 workers")
 
 
-STATES = [pytest.param(state, id=state.__name__) for state in (scheduler, nodes, watches, controllers)]
+async def tree(pilot: Pilot[Any]) -> None:
+    driver = await settle(pilot)
+    await driver.press("9")
+    refresh(driver.app)
+    await driver.sees("web-7b78f5cdd", "CrashLoopBackOff")
+
+
+STATES = [pytest.param(state, id=state.__name__) for state in (scheduler, nodes, watches, controllers, tree)]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -14,6 +14,7 @@ SPANS = Path(__file__).parent / "web_apply.ndjson"
 ANSWERS = Path(__file__).parent / "answers.json"
 STORE = Path(__file__).parent / "store.json"  # what the Store screen is told
 INSIDE = Path(__file__).parent / "inside.json"  # what the screens are told that look inside components
+TREE = Path(__file__).parent / "tree.json"  # what the Tree screen is told
 
 
 def spans() -> list[dict[str, Any]]:
@@ -39,7 +40,10 @@ class RecordedTransport:
 
     def __init__(self) -> None:
         self._answers: dict[str, Any] = (
-            orjson.loads(ANSWERS.read_bytes()) | inside_answers() | orjson.loads(STORE.read_bytes())
+            orjson.loads(TREE.read_bytes())
+            | orjson.loads(ANSWERS.read_bytes())
+            | inside_answers()
+            | orjson.loads(STORE.read_bytes())
         )
 
     async def send(self, request: Request) -> Response:

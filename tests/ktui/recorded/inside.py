@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,8 @@ class Recorder:
         await self._inner.close()
 
 
-async def main(clock: VirtualClock) -> None:
+@asynccontextmanager
+async def busy_cluster(clock: VirtualClock) -> AsyncIterator[Client]:
     async with Cluster(ClusterConfig(seed=1, profile="realistic"), clock=clock) as cluster:
         await clock.sleep(3)
         client = cluster.client(user_agent="kubectl/v1.37.1")
@@ -61,6 +64,11 @@ async def main(clock: VirtualClock) -> None:
         await clock.sleep(SETTLED_SECONDS)
         await client.create(PODS, URGENT, namespace="default")
         await clock.sleep(AFTER_SECONDS)
+        yield client
+
+
+async def main(clock: VirtualClock) -> None:
+    async with busy_cluster(clock) as client:
         recorder = Recorder(client.transport)
         await ask(Client(recorder, user_agent="ktui"))
         INSIDE.write_bytes(orjson.dumps(recorder.answers))
