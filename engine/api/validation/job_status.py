@@ -36,6 +36,16 @@ class _Change:
         return any((kind in self.now) != (kind in self.then) for kind in kinds)
 
     @property
+    def may_start_anew(self) -> bool:
+        """Suspended, or going on after that."""
+        return bool(self.spec.get("suspend")) or ("Suspended" in self.then and "Suspended" not in self.now)
+
+    @property
+    def never_to_run(self) -> bool:
+        """Suspended, and complete all the same: it asks for nothing."""
+        return bool(self.spec.get("suspend")) and self.spec.get("completions") == 0
+
+    @property
     def finished(self) -> bool:
         return bool(self.now & _FINISHED)
 
@@ -124,7 +134,8 @@ def _finished(change: _Change, problems: Problems) -> None:
         _none_left(change, "active", problems)
     if not change.finished:
         return
-    if (change.of_finished or change.of("startTime")) and change.status.get("startTime") is None:
+    needed = (change.of_finished or change.of("startTime")) and not change.never_to_run
+    if needed and change.status.get("startTime") is None:
         problems.required("status.startTime", "startTime is required for finished job")
     uncounted: Object = change.status.get("uncountedTerminatedPods") or {}
     asked = change.of_finished or change.of("uncountedTerminatedPods")
@@ -188,8 +199,9 @@ def _progress(change: _Change, problems: Problems) -> None:
     completed = status.get("completionTime")
     if None not in (completed, before.get("completionTime")) and change.of("completionTime"):
         problems.invalid("status.completionTime", completed, IMMUTABLE)
-    if before.get("startTime") is not None and change.of("startTime") and not change.spec.get("suspend"):
-        problems.required("status.startTime", "startTime cannot be removed for unsuspended job")
+    if before.get("startTime") is not None and change.of("startTime") and not change.may_start_anew:
+        detail = "field is immutable for unsuspended job once set"
+        problems.invalid("status.startTime", status.get("startTime"), detail)
     met, was_met = "SuccessCriteriaMet" in now, "SuccessCriteriaMet" in then
     if was_met and not met:
         _wrong_conditions("cannot disable the SuccessCriteriaMet=True condition", problems)

@@ -12,7 +12,7 @@ from engine.api.validation.go_pods import pod_template as shown_template
 from engine.api.validation.go_values import go_map, internal
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.job_policies import failure_policy, success_policy
-from engine.api.validation.labels import label_selector
+from engine.api.validation.labels import has_invalid_value, label_selector
 from engine.api.validation.pods import pod_template
 from engine.api.validation.problems import IMMUTABLE, Problems
 
@@ -44,10 +44,10 @@ def job(obj: Object, problems: Problems) -> None:
     _whole(obj, _LABELS + _PREFIXED_LABELS, problems)
 
 
-def _whole(obj: Object, labels: tuple[tuple[str, str], ...], problems: Problems) -> None:
+def _whole(obj: Object, labels: tuple[tuple[str, str], ...], problems: Problems, *, any_values: bool = False) -> None:
     spec = obj.get("spec", {})
     _generated_selector(obj, spec, labels, problems)
-    _selected_spec(spec, problems)
+    _selected_spec(spec, problems, any_values=any_values)
     completions, name = spec.get("completions") or 0, obj.get("metadata", {}).get("name", "")
     if spec.get("completionMode") == "Indexed" and completions > 0:
         host = f"{name}-{completions - 1}"
@@ -56,13 +56,13 @@ def _whole(obj: Object, labels: tuple[tuple[str, str], ...], problems: Problems)
             problems.invalid("metadata.name", name, detail)
 
 
-def _selected_spec(spec: Object, problems: Problems) -> None:
+def _selected_spec(spec: Object, problems: Problems, *, any_values: bool = False) -> None:
     job_spec(spec, "spec", problems)
     selector = spec.get("selector")
     if selector is None:
         problems.required("spec.selector")
     else:
-        label_selector(selector, "spec.selector", problems)
+        label_selector(selector, "spec.selector", problems, any_values=any_values)
     labels = spec.get("template", {}).get("metadata", {}).get("labels")
     if not _selects(selector, labels or {}):
         problems.invalid("spec.template.metadata.labels", go_map(labels), _MISMATCH)
@@ -163,8 +163,9 @@ def job_update(new: Object, old: Object, problems: Problems) -> None:
     after, before = new.get("spec", {}), old.get("spec", {})
     labels = before.get("template", {}).get("metadata", {}).get("labels") or {}
     prefixed = all(label in labels for label, _ in _PREFIXED_LABELS)  # Jobs of old releases have none
-    _whole(new, _LABELS + _PREFIXED_LABELS if prefixed else _LABELS, problems)
-    _selected_spec(after, problems)
+    any_values = has_invalid_value(before.get("selector"))
+    _whole(new, _LABELS + _PREFIXED_LABELS if prefixed else _LABELS, problems, any_values=any_values)
+    _selected_spec(after, problems, any_values=any_values)
     _completions(after, before, problems)
     if after.get("selector") != before.get("selector"):
         problems.invalid("spec.selector", shown_selector(after.get("selector")), IMMUTABLE)
@@ -191,7 +192,8 @@ def _comparable_template(template: Object, old: Object) -> Object:
     suspended = any(
         each.get("type") == "Suspended" and each.get("status") == "True" for each in status.get("conditions", ())
     )
-    if not old.get("spec", {}).get("suspend") or ("startTime" in status and not suspended):
+    settled = not status.get("active") and ("startTime" not in status or suspended)
+    if not settled or not old.get("spec", {}).get("suspend"):
         return before
     metadata, spec = dict(before.get("metadata", {})), dict(before.get("spec", {}))
     new = template.get("spec", {})

@@ -40,15 +40,22 @@ def _byte_size(values: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in values.items())
 
 
-def label_selector(selector: Object | None, path: str, problems: Problems) -> None:
+def label_selector(selector: Object | None, path: str, problems: Problems, *, any_values: bool = False) -> None:
+    """With `any_values` those of its expressions need not be values of labels (AllowInvalidLabelValueInSelector)."""
     if not selector:
         return
     label_map(selector.get("matchLabels"), f"{path}.matchLabels", problems)
     for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        _requirement(requirement, f"{path}.matchExpressions[{index}]", problems)
+        _requirement(requirement, f"{path}.matchExpressions[{index}]", problems, any_values=any_values)
 
 
-def _requirement(requirement: Object, path: str, problems: Problems) -> None:
+def has_invalid_value(selector: Object | None) -> bool:
+    """Whether an older release let it through with a value that no label has (LabelSelectorHasInvalidLabelValue)."""
+    requirements = (selector or {}).get("matchExpressions", ())
+    return any(label_value(value) for requirement in requirements for value in requirement.get("values", ()))
+
+
+def _requirement(requirement: Object, path: str, problems: Problems, *, any_values: bool) -> None:
     operator, values = requirement.get("operator", ""), requirement.get("values", ())
     if operator in ("In", "NotIn"):
         if not values:
@@ -59,7 +66,8 @@ def _requirement(requirement: Object, path: str, problems: Problems) -> None:
     else:
         problems.invalid(f"{path}.operator", operator, "not a valid selector operator")
     label_key(requirement.get("key", ""), f"{path}.key", problems)
-    label_values(values, f"{path}.values", problems)
+    if not any_values:
+        label_values(values, f"{path}.values", problems)
 
 
 def label_values(values: Iterable[str], path: str, problems: Problems) -> None:

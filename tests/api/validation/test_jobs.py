@@ -311,6 +311,18 @@ UPDATES: dict[str, tuple[Object, Any, Object, bool]] = {
         {"startTime": "2026-01-01T00:00:00Z"},
         False,
     ),
+    "nor while a Pod of it is left": (
+        {"suspend": True},
+        _narrow,
+        {"active": 1, "conditions": [{"type": "Suspended", "status": "True"}]},
+        False,
+    ),
+    "but then": (
+        {"suspend": True},
+        _narrow,
+        {"startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Suspended", "status": "True"}]},
+        True,
+    ),
     "an indexed Job is elastic": (
         {"completionMode": "Indexed", "completions": 3, "parallelism": 3},
         lambda spec: spec.update(completions=4, parallelism=4),
@@ -389,7 +401,7 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
             "terminating: Invalid value: 1: terminating>0 is invalid for finished job",
             "ready: Invalid value: 2: cannot set more ready pods than active",
             'completionTime: Invalid value: "2026-01-01T00:00:00Z": field is immutable',
-            "startTime: Required value: startTime cannot be removed for unsuspended job",
+            "startTime: Invalid value: null: field is immutable for unsuspended job once set",
         ],
     ),
     "completed before it started": (
@@ -419,6 +431,16 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
         {"conditions": [{"type": "SuccessCriteriaMet", **TRUE}]},
         {},
         ["conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition"],
+    ),
+    "started anew after it was suspended": (
+        {"startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Suspended", **TRUE}]},
+        {"startTime": "2026-01-02T00:00:00Z", "conditions": [{"type": "Suspended", "status": "False"}]},
+        [],
+    ),
+    "started anew though it was not": (
+        {"startTime": "2026-01-01T00:00:00Z"},
+        {"startTime": "2026-01-02T00:00:00Z"},
+        ['startTime: Invalid value: "2026-01-02T00:00:00Z": field is immutable for unsuspended job once set'],
     ),
     "fewer have failed": (
         {"failed": 2},
@@ -522,3 +544,24 @@ def test_what_is_wrong_with_a_cron_job(name: str) -> None:
     metadata = {"name": "mycron", "namespace": "default"}
     obj = {"metadata": metadata, "spec": {"jobTemplate": {"spec": job()["spec"]}, **spec}}
     assert problems(CRON_JOB, obj) == expected
+
+
+def test_a_suspended_job_that_asks_for_nothing_is_complete_without_a_start() -> None:
+    old = prepared(JOB, job(completions=0, suspend=True))
+    old["metadata"]["resourceVersion"] = "1"
+    met = [{"type": kind, **TRUE} for kind in ("SuccessCriteriaMet", "Complete")]
+    new = {**old, "status": {"completionTime": "2026-01-01T00:00:00Z", "conditions": met}}
+    assert validate_status_update(info(JOB), new, old) == []
+    running = {"spec": {**old["spec"], "suspend": False}}
+    assert [cause.field for cause in validate_status_update(info(JOB), {**new, **running}, {**old, **running})] == [
+        "status.startTime"
+    ]
+
+
+def test_a_value_that_no_label_has_may_stay_in_the_selector() -> None:
+    bad = {"key": "a", "operator": "NotIn", "values": ["bad value"]}
+    old = prepared(JOB, job(manualSelector=True, selector={"matchExpressions": [bad]}))
+    old["metadata"]["resourceVersion"] = "1"
+    assert "spec.selector.matchExpressions[0].values[0]" in [cause.field for cause in validate_create(info(JOB), old)]
+    new = {**old, "metadata": {**old["metadata"], "labels": {"touched": "yes"}}}
+    assert validate_update(info(JOB), new, old) == []
