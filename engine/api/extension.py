@@ -6,6 +6,7 @@ through this protocol, so that the tables' modules need not know of them. `engin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from engine.api.errors import Cause
@@ -15,11 +16,13 @@ from engine.api.types import GVK, Object
 
 
 class ScalePaths(NamedTuple):
-    """Where the scale subresource finds its fields: the names of nested fields."""
+    """Where the scale subresource finds its fields: the names of nested fields. `replicas` has those of `spec` for
+    every API version of the resource, none for a version without scale."""
 
     spec: tuple[str, ...]
     status: tuple[str, ...]
-    selector: tuple[str, ...] = ()
+    selector: tuple[str, ...]
+    replicas: Mapping[str, tuple[str, ...]]
 
 
 class Extension(Protocol):

@@ -413,6 +413,48 @@ async def test_an_object_without_replicas_can_be_scaled(client: Client) -> None:
     assert (await client.get(CRON_TABS, "a", namespace="default"))["spec"] == {"size": 3}
 
 
+async def test_replicas_are_owned_where_each_version_has_them(client: Client) -> None:
+    """As in upstream's TestApplyScaleSubresource: a Scale takes the replicas from where each version has them, and
+    nothing of what is owned in a version without scale."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    made = _definition(
+        anything, subresources={"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.n"}}
+    )
+    (first,) = made["spec"]["versions"]
+    paths = {"specReplicasPath": ".spec.replicas[0]", "statusReplicasPath": ".status.n"}
+    second = {**first, "name": "v1beta1", "storage": False, "subresources": {"scale": paths}}
+    made["spec"]["versions"] += [second, {**second, "name": "v1alpha1", "subresources": {}}]
+    await _define(client, made)
+    owned: list[tuple[str, Object]] = [("v1beta1", {"replicas": 1, "replicas[0]": 3}), ("v1alpha1", {"replicas": 1})]
+    for version, spec in owned:
+        obj = {**_cron_tab(), "apiVersion": f"{GROUP}/{version}", "spec": spec}
+        await client.patch(
+            CRON_TABS._replace(version=version),
+            "a",
+            obj,
+            namespace="default",
+            content_type=APPLY_PATCH,
+            field_manager=version,
+        )
+    await _apply(client, _cron_tab(replicas=1), "applier")
+    scale = {"spec": {"replicas": 5}}
+    await client.patch(
+        CRON_TABS,
+        "a",
+        scale,
+        namespace="default",
+        subresource="scale",
+        content_type=MERGE_PATCH,
+        field_manager="scaler",
+    )
+    entries = (await client.get(CRON_TABS, "a", namespace="default"))["metadata"]["managedFields"]
+    assert {each["manager"]: each["fieldsV1"]["f:spec"] for each in entries} == {
+        "scaler": {"f:replicas": {}},
+        "v1beta1": {"f:replicas": {}},
+        "v1alpha1": {"f:replicas": {}},
+    }
+
+
 async def test_numbers_that_go_cannot_keep_are_no_server_errors(client: Client) -> None:
     schema: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     await _define(client, _definition(schema))

@@ -16,7 +16,7 @@ from engine.api.types import Object
 _SCALE_VERSION = "autoscaling/v1"
 _IN_SCALE: FieldSet = {"f:spec": {"f:replicas": MEMBER}}
 
-# Where an object has its replicas in a version; None for a version that is not known.
+# Where an object has its replicas in a version: nowhere if it has no scale there; None for a version that is not known.
 ReplicasPath = Callable[[str], tuple[str, ...] | None]
 
 
@@ -25,7 +25,7 @@ def scale_owners(entries: Any, path_in: ReplicasPath) -> list[Object]:
     found = []
     for identity, owned in (decode(entries) or {}).items():
         path = path_in(owned.api_version)
-        if path is not None and has(owned.fields, path):
+        if path and has(owned.fields, path):
             found.append((identity, Owned(_IN_SCALE, _SCALE_VERSION, owned.time)))
     return encode(found)
 
@@ -38,14 +38,14 @@ def owners_with_scale(entries: Any, scale_entries: Any, path_in: ReplicasPath, a
         path = path_in(owned.api_version)
         if path is None:
             continue
-        if has(owned.fields, path) and of_scale.pop(identity, None) is None:
+        if path and has(owned.fields, path) and of_scale.pop(identity, None) is None:
             left = difference(owned.fields, _set_of(path))
             if left:
                 kept.append((identity, Owned(left, owned.api_version, owned.time)))
         else:
             kept.append((identity, owned))
     own = path_in(api_version)
-    if own is not None:
+    if own:
         kept += [
             (identity, Owned(_set_of(own), api_version))
             for identity, owned in of_scale.items()

@@ -58,6 +58,7 @@ class CustomVersion:
         self.gvk = GVK(spec["group"], version["name"], self.names["kind"])
         self.raw: Object = _schema_of(version)
         self._schemas = {each["name"]: _schema_of(each) for each in spec["versions"]}
+        self._replicas = {f"{spec['group']}/{each['name']}": _replicas_of(each) for each in spec["versions"]}
         self._storage = next(each["name"] for each in spec["versions"] if each["storage"])
         self.structural = Structural(self.raw)
         self.subresources: Object = version.get("subresources") or {}
@@ -91,6 +92,7 @@ class CustomVersion:
             jsonpath.simple_fields(scale["specReplicasPath"]),
             jsonpath.simple_fields(scale["statusReplicasPath"]),
             jsonpath.simple_fields(scale.get("labelSelectorPath", "")),
+            self._replicas,
         )
 
     # -- the published schema
@@ -226,6 +228,11 @@ class CustomVersion:
 def _schema_of(version: Object) -> Object:
     schema: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def _replicas_of(version: Object) -> tuple[str, ...]:
+    scale = (version.get("subresources") or {}).get("scale")
+    return jsonpath.simple_fields(scale["specReplicasPath"]) if scale else ()
 
 
 def _content(obj: Object) -> Object:

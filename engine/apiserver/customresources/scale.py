@@ -23,11 +23,8 @@ def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
             raise internal(f'the spec replicas field "{path}" does not exist')
         return view(obj)
 
-    def path_in(api_version: str) -> tuple[str, ...] | None:
-        return paths.spec if api_version.rpartition("/")[0] == gvk.group else None
-
     def start(obj: Object) -> Object:
-        return with_scale_owners(view(obj), obj, path_in)
+        return with_scale_owners(view(obj), obj, paths.replicas.get)
 
     def view(obj: Object) -> Object:
         status: Object = {"replicas": _found(obj, paths.status) or 0}
@@ -48,7 +45,7 @@ def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
         if replicas < 0:
             raise bad_request(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
         _set(new, paths.spec, replicas)
-        take_scale_metadata(new, scale, path_in, gvk.api_version)
+        take_scale_metadata(new, scale, paths.replicas.get, gvk.api_version)
         if scale["metadata"].get("uid"):
             new["metadata"]["uid"] = scale["metadata"]["uid"]
         return new
