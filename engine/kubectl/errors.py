@@ -15,6 +15,10 @@ class CommandError(Exception):
     """A plain failure: printed after `error: `."""
 
 
+class BareError(CommandError):
+    """A kind that the server does not have, as the mapper itself says it: printed as it stands."""
+
+
 class UsageError(CommandError):
     """A failure of the arguments: followed by the hint to the command's help."""
 
@@ -90,7 +94,7 @@ def _standard(error: Exception) -> str:
         if error.reason:
             return f"Error from server ({error.reason}): {error.message}"
         return f"Error from server: {error.message}"
-    if isinstance(error, ConnectionError):
+    if isinstance(error, ConnectionError | BareError):
         return str(error)
     if isinstance(error, OverridesError):
         return ""

@@ -14,6 +14,17 @@ from engine.kubectl.session import Session
 REVISION = "deployment.kubernetes.io/revision"
 CHANGE_CAUSE = "kubernetes.io/change-cause"
 HASH_LABELS = ("pod-template-hash", "controller-revision-hash", "pod-template-generation")
+# The kinds that a visitor can be shown (kinds.go), whether it has something to say of them or not.
+VISITED = (
+    ("", "Pod"),
+    ("", "ReplicationController"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+)
 PROGRESS_DEADLINE = "ProgressDeadlineExceeded"
 
 
@@ -56,6 +67,23 @@ def _controls(owner: Object, obj: Object) -> bool:
     return any(ref.get("controller") and ref["uid"] == uid for ref in obj["metadata"].get("ownerReferences") or ())
 
 
+def group_of(obj: Object) -> str:
+    """The API group; "" for the core one."""
+    return str(obj.get("apiVersion", "")).rpartition("/")[0]
+
+
+def group_kind(obj: Object) -> str:
+    """As in `Job.batch`; `Pod` in the core group."""
+    group = group_of(obj)
+    return f"{obj['kind']}.{group}" if group else str(obj["kind"])
+
+
+def unvisited(obj: Object) -> str:
+    """What is said of a kind that no visitor knows; "" for one that is known but of no use to it."""
+    known = (group_of(obj), obj["kind"]) in VISITED
+    return "" if known else f"no visitor method exists for {{{group_of(obj)} {obj['kind']}}}"
+
+
 def progress(obj: Object, *, revision: int = 0) -> tuple[str, bool]:
     """The sentence on a rollout's progress, and whether it is done. Raises CommandError where it cannot be."""
     kind = obj["kind"]
@@ -65,7 +93,7 @@ def progress(obj: Object, *, revision: int = 0) -> tuple[str, bool]:
         return _daemon_set(obj)
     if kind == "StatefulSet":
         return _stateful_set(obj)
-    raise CommandError(f"no status viewer has been implemented for {kind}")
+    raise CommandError(f"no status viewer has been implemented for {group_kind(obj)}")
 
 
 def _observed(obj: Object) -> bool:
@@ -122,10 +150,10 @@ def _stateful_set(obj: Object) -> tuple[str, bool]:
     wanted = spec.get("replicas")
     if wanted is not None and (ready := status.get("readyReplicas", 0)) < wanted:
         return f"Waiting for {wanted - ready} pods to be ready...", False
-    partition = ((spec.get("updateStrategy") or {}).get("rollingUpdate") or {}).get("partition") or 0
-    updated = status.get("updatedReplicas", 0)
-    if wanted is not None and partition:
-        if updated < wanted - partition:
+    rolling, updated = spec["updateStrategy"].get("rollingUpdate"), status.get("updatedReplicas", 0)
+    if rolling is not None:
+        partition = rolling.get("partition")
+        if wanted is not None and partition is not None and updated < wanted - partition:
             return (
                 f"Waiting for partitioned roll out to finish: {updated} out of {wanted - partition} new pods have been "
                 "updated...",

@@ -51,7 +51,7 @@ REFUSED = {
         "See 'kubectl exec -h' for help and examples",
     ),
     "top in no order": ("top pods --sort-by=age", "error: --sort-by accepts only cpu or memory"),
-    "top by name and label": ("top node a -l b=c", "error: only one of NAME or selector can be provided"),
+    "top by name and label": ("top node a -l b=c", "error: only one of NAME or --selector can be provided"),
     "top of two": (
         "top node a b",
         "error: node [NAME | -l label]\nSee 'kubectl top node -h' for help and examples",

@@ -187,21 +187,11 @@ def _amount(container: Object, name: str, divisor: str) -> str:
 
 
 def _field_of(pod: Object | None, path: str) -> str:
-    """A field of the Pod as the downward API gives it; "" for a template."""
-    if pod is None:
+    """A field of the Pod; "" for a template, and for all that kubectl's scheme, which has no conversion of its own
+    for the field labels of Pods, does not know."""
+    if pod is None or path not in ("metadata.name", "metadata.namespace"):
         return ""
-    if path.endswith("']"):
-        path, _, key = path[:-2].partition("['")
-        value: object = pod
-        for part in (*path.split("."), key):
-            value = value.get(part, "") if isinstance(value, dict) else ""
-        return str(value)
-    value = pod
-    for part in path.split("."):
-        value = value.get(part, "") if isinstance(value, dict) else ""
-    if isinstance(value, dict):
-        return "\n".join(f'{key}="{value[key]}"' for key in sorted(value))
-    return str(value)
+    return str(pod["metadata"].get(path.removeprefix("metadata."), ""))
 
 
 def _mounts(page: Page, container: Object) -> None:

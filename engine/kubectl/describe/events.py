@@ -40,23 +40,11 @@ def write(page: Page, events: list[Object]) -> None:
     page.flush()
     page.line("Events:\n  Type\tReason\tAge\tFrom\tMessage")
     page.row("----", "------", "----", "----", "-------", level=1)
-    for event in sorted(events, key=sort_key):
+    for event in sorted(events, key=lambda event: str(event.get("lastTimestamp") or "")):
         message = str(event.get("message", "")).strip()
         if path := event.get("involvedObject", {}).get("fieldPath"):
             message = f"{path}: {message}"
         page.row(event.get("type", ""), event.get("reason", ""), interval(page, event), source(event), message, level=1)
-
-
-def sort_key(event: Object) -> str:
-    """Events in the order in which they were last seen."""
-    series = event.get("series") or {}
-    return str(
-        series.get("lastObservedTime")
-        or event.get("lastTimestamp")
-        or event.get("eventTime")
-        or event.get("firstTimestamp")
-        or event["metadata"].get("creationTimestamp", "")
-    )
 
 
 def interval(page: Page, event: Object) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from engine.api.types import Object
 from engine.kubectl.command import Command
-from engine.kubectl.describe.events import events_resource, interval, sort_key
+from engine.kubectl.describe.events import events_resource, interval
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.discovery import Resource
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import BareError, CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format, without_managed_fields
@@ -18,6 +18,7 @@ from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.watching import watch_objects
 
+CHUNK = 500
 HEADER = ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
 
 
@@ -32,11 +33,9 @@ async def run(session: Session) -> None:
         raise unknown_format(session.flags.text("output"))
     resource = await events_resource(session)
     namespace = "" if session.all_namespaces else session.namespace
-    query = {"fieldSelector": await _selector(session), "limit": flags.number("chunk-size") or None}
-    path = session.path_of(resource, namespace)
-    body = await session.request("GET", path, query=query)
-    found = [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
-    found = [event for event in found if _wanted(session, event)]
+    selector = await _selector(session)
+    listed, version = await _list(session, resource, namespace, selector)
+    found = sorted((event for event in listed if _wanted(session, event)), key=_last_seen)
     lines = _Lines(session)
     if by_name and found:
         return  # kubectl names nothing: what it has is one list
@@ -47,10 +46,29 @@ async def run(session: Session) -> None:
         where = "" if session.all_namespaces else f" in {session.namespace} namespace"
         session.err(f"No events found{where}.")
     elif found:
-        lines.show(sorted(found, key=sort_key))
+        lines.show(found)
     if flags.on("watch"):
-        version = body.get("metadata", {}).get("resourceVersion", "")
-        await _watch(session, resource, namespace, version, str(query["fieldSelector"]), lines)
+        await _watch(session, resource, namespace, version, selector, lines)
+
+
+async def _list(session: Session, resource: Resource, namespace: str, selector: str) -> tuple[list[Object], str]:
+    """All events, chunk by chunk, and the version that a watch goes on from."""
+    path, found, token = session.path_of(resource, namespace), [], ""
+    while True:
+        # what --chunk-size says counts for nothing, as in kubectl
+        query = {"fieldSelector": selector, "limit": CHUNK, "continue": token}
+        body = await session.request("GET", path, query=query)
+        found += [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
+        if not (token := body.get("metadata", {}).get("continue", "")):
+            return found, body.get("metadata", {}).get("resourceVersion", "")
+
+
+def _last_seen(event: Object) -> str:
+    """When an event was last seen, "" where nothing says so; in microseconds, so that it can be compared."""
+    series = event.get("series")
+    seen = series.get("lastObservedTime") if series else event.get("lastTimestamp") or event.get("eventTime")
+    text = str(seen or "")
+    return text if "." in text else text.replace("Z", ".000000Z")
 
 
 async def _watch(
@@ -69,9 +87,18 @@ async def _selector(session: Session) -> str:
     if not target:
         return ""
     word, slash, name = target.partition("/")
-    if not slash or not name:
+    if not slash:
         raise CommandError("--for must be in resource/name form")
-    resource = await session.resolve(word)
+    if "/" in name:
+        raise CommandError("arguments in resource/name form may not have more than one slash")
+    if not word:
+        raise CommandError("a resource must be present, got: /, Resource=")
+    try:
+        resource = await session.resolve(word)
+    except CommandError as error:
+        raise BareError(str(error)) from error
+    if not name:
+        return ""
     return (
         f"involvedObject.kind={resource.kind},involvedObject.apiVersion={resource.gvr.api_version},"
         f"involvedObject.name={name}"

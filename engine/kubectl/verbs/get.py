@@ -112,14 +112,16 @@ async def _tables(session: Session, *, wide: bool) -> None:
     several = several and len({target.resource.gvk for target, _ in tables}) > 1
     if several and (path := session.flags.text("sort-by")):  # kubectl cannot sort several tables
         raise CommandError(f'couldn\'t find any field with path "{relaxed(path)}" in the list of objects')
+    spaced = False  # stays on for all that follow: kubectl's copies of its print flags share the one setting
     for target, table in tables:
         _sort(session, table)
         version = table.get("metadata", {}).get("resourceVersion", "")
         new = target.resource not in printers
         if new:
-            printers[target.resource] = _printer(session, target.resource, wide=wide, several=several)
+            spaced = session.all_namespaces and (spaced or target.resource.namespaced)
+            printers[target.resource] = _printer(session, target.resource, wide=wide, several=several, spaced=spaced)
         if table.get("rows") and not session.flags.on("watch-only"):
-            if new and printed:
+            if new and printed and not session.flags.on("no-headers"):
                 pending.append("")
             pending += printers[target.resource].lines(table, event="ADDED")
             printed += len(table["rows"])
@@ -232,14 +234,14 @@ def list_error(error: ApiError, resource: Resource, query: dict[str, object]) ->
     return ApiError(error.code, error.reason, f"{where}: {error.message}", details=error.details)
 
 
-def _printer(session: Session, resource: Resource, *, wide: bool, several: bool) -> TablePrinter:
+def _printer(session: Session, resource: Resource, *, wide: bool, several: bool, spaced: bool) -> TablePrinter:
     kind = resource.kind.lower()
     prefix = f"{kind}.{resource.gvr.group}" if resource.gvr.group else kind
     return TablePrinter(
         TableOptions(
             wide=wide,
             headers=not session.flags.on("no-headers"),
-            namespace=session.all_namespaces and resource.namespaced,
+            namespace=spaced,
             labels=session.flags.on("show-labels"),
             label_columns=session.flags.many("label-columns"),
             kind=prefix if several or session.flags.on("show-kind") else "",

@@ -25,7 +25,8 @@ async def _metrics(session: Session, word: str) -> list[Object]:
     if session.flags.text("sort-by") not in ("", "cpu", "memory"):
         raise CommandError("--sort-by accepts only cpu or memory")
     if session.arguments and session.flags.text("selector"):
-        raise CommandError("only one of NAME or selector can be provided")
+        selector = "--selector" if word == "nodes" else "selector"
+        raise CommandError(f"only one of NAME or {selector} can be provided")
     resources = await session.discovery.resources(session.client)
     found = next((r for r in resources if (r.gvr.group, r.plural) == (GROUP, word)), None)
     if found is None:

@@ -5,11 +5,14 @@ Source of the behaviour: kubectl pkg/cmd/rollout/rollout_history.go and pkg/poly
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.api.types import Object
+from engine.kubectl import rollouts
 from engine.kubectl.describe import pods
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.errors import CommandError
-from engine.kubectl.printers.objects import structured_printer, without_managed_fields
+from engine.kubectl.printers.objects import structured_printer, unknown_format, without_managed_fields
 from engine.kubectl.printers.tabwriter import TabWriter
 from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
 from engine.kubectl.selection import Info, visit
@@ -22,13 +25,14 @@ async def run(session: Session) -> None:
     revision = session.flags.number("revision")
     if revision < 0:
         raise CommandError(f"revision must be a positive integer: {revision}")
-    printer = structured_printer(session, typed=True)
+    printer = _printer(session)
 
     async def show(info: Info) -> None:
         known = await revisions(session, info.object)
         if printer is not None:
-            shown = [known[revision]] if revision in known else list(known.values())
-            for obj in shown:
+            if revision and revision not in known:
+                raise CommandError("unable to find the specified revision")
+            for obj in [known[revision]] if revision else known.values():
                 printer(without_managed_fields(obj))
             return
         text = _template(session, known, revision) if revision else _table(known)
@@ -36,6 +40,17 @@ async def run(session: Session) -> None:
         session.out(text)
 
     nothing_found(session, await visit(session, selection, show))
+
+
+def _printer(session: Session) -> Callable[[Object], None] | None:
+    """What prints the objects that stand for the revisions; None without `-o`."""
+    output = session.flags.text("output")
+    if output == "name":
+        return lambda obj: session.out(f"{rollouts.group_kind(obj).lower()}/{obj['metadata']['name']}")
+    printer = structured_printer(session, typed=True)
+    if output and printer is None:
+        raise unknown_format(output)
+    return printer
 
 
 async def revisions(session: Session, obj: Object) -> dict[int, Object]:
@@ -46,7 +61,9 @@ async def revisions(session: Session, obj: Object) -> dict[int, Object]:
         return {revision_of(rs): rs for rs in owned}
     if kind in ("DaemonSet", "StatefulSet"):
         return {int(cr.get("revision", 0)): cr for cr in await controller_revisions(session, obj)}
-    raise CommandError(f'error retrieving history for "{kind}", no visitor method exists for {{ {kind}}}')
+    if unvisited := rollouts.unvisited(obj):
+        raise CommandError(f'error retrieving history for "{rollouts.group_kind(obj)}", {unvisited}')
+    raise CommandError(f'no history viewer has been implemented for "{rollouts.group_kind(obj)}"')
 
 
 def _table(known: dict[int, Object]) -> str:

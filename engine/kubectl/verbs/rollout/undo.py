@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.api.types import Object
 from engine.api.wire import JSON_PATCH, STRATEGIC_PATCH
-from engine.kubectl import last_applied
+from engine.kubectl import last_applied, rollouts
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.rollouts import HASH_LABELS, template_of
@@ -30,8 +30,6 @@ KEPT = (
 async def run(session: Session) -> None:
     selection = selected(session)
     wanted = session.flags.number("to-revision")
-    if wanted < 0:
-        raise CommandError("revision must be a positive integer")
     dry_run = session.dry_run()
 
     async def undo(info: Info) -> None:
@@ -39,12 +37,18 @@ async def run(session: Session) -> None:
             _warn(session, info)
         kind = info.object["kind"]
         if kind not in ("Deployment", "DaemonSet", "StatefulSet"):
-            raise CommandError(f'error retrieving rollbacker for "{kind}", no visitor method exists for {{ {kind}}}')
+            raise _no_rollbacker(info.object)
         target = _target(info, await revisions(session, info.object), wanted)
         operation = await _roll_back(session, info, target, dry_run)
         result_printer(session, operation, dry_run=dry_run)(info.object, info.resource)
 
     nothing_found(session, await visit(session, selection, undo))
+
+
+def _no_rollbacker(obj: Object) -> CommandError:
+    if unvisited := rollouts.unvisited(obj):
+        return CommandError(f'error retrieving rollbacker for "{rollouts.group_kind(obj)}", {unvisited}')
+    return CommandError(f'no rollbacker has been implemented for "{rollouts.group_kind(obj)}"')
 
 
 def _warn(session: Session, info: Info) -> None:
@@ -62,8 +66,9 @@ def _target(info: Info, known: dict[int, Object], wanted: int) -> Object:
             raise CommandError(f"unable to find specified revision {wanted} in history")
         return known[wanted]
     if len(known) < 2:
-        kind = info.object["kind"].lower()
-        raise CommandError(f'no rollout history found for {kind} "{info.name}"')
+        if info.object["kind"] != "Deployment":
+            raise CommandError("no last revision to roll back to")
+        raise CommandError(f'no rollout history found for deployment "{info.name}"')
     return list(known.values())[-2]
 
 
