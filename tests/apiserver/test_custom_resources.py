@@ -408,9 +408,26 @@ async def test_an_object_without_replicas_can_be_scaled(client: Client) -> None:
     await client.create(CRON_TABS, _cron_tab(), namespace="default")
     with pytest.raises(ApiError, match=r'the spec replicas field ".spec.size" does not exist'):
         await client.get(CRON_TABS, "a", namespace="default", subresource="scale")
+    scale: Object = {"metadata": {"labels": {"a": "b"}}}
+    with pytest.raises(ApiError, match=r'the spec replicas field ".spec.size" cannot be empty'):
+        await client.patch(CRON_TABS, "a", scale, namespace="default", subresource="scale", content_type=MERGE_PATCH)
     scale = {"spec": {"replicas": 3}}
     await client.patch(CRON_TABS, "a", scale, namespace="default", subresource="scale", content_type=MERGE_PATCH)
     assert (await client.get(CRON_TABS, "a", namespace="default"))["spec"] == {"size": 3}
+
+
+@pytest.mark.parametrize(("version", "code"), [(None, 200), ("1", 409)])
+async def test_a_scale_need_not_say_which_revision_it_is_of(client: Client, version: str | None, code: int) -> None:
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.n"}
+    await _define(client, _definition(subresources={"scale": paths}))
+    await client.create(CRON_TABS, _cron_tab(), namespace="default")
+    metadata = {"name": "a", "namespace": "default", "resourceVersion": version}
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata, "spec": {"replicas": 8}}
+    path, headers = f"{CRON_TABS.path('default')}/a/scale", {"content-type": "application/json"}
+    response = await client.send("PUT", path, body=orjson.dumps(scale), headers=headers)
+    assert response.status == code, response.body
+    replicas = (await client.get(CRON_TABS, "a", namespace="default"))["spec"]["replicas"]
+    assert replicas == (8 if code == 200 else 1)
 
 
 async def test_replicas_are_owned_where_each_version_has_them(client: Client) -> None:

@@ -13,18 +13,25 @@ from engine.api.types import GVK, Object, copy_object
 from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.scale import scale_metadata, take_scale_metadata, with_scale_owners
 
+# What a write starts from where there are no replicas: it has to say some.
+_NONE = -(2**31)
+
 
 def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
     assert paths is not None, "a resource without scale has no such subresource"
 
+    named = f'".{".".join(paths.spec)}"'
+
     def show(obj: Object) -> Object:
         if _found(obj, paths.spec) is None:
-            path = "." + ".".join(paths.spec)
-            raise internal(f'the spec replicas field "{path}" does not exist')
+            raise internal(f"the spec replicas field {named} does not exist")
         return view(obj)
 
     def start(obj: Object) -> Object:
-        return with_scale_owners(view(obj), obj, paths.replicas.get)
+        scale = view(obj)
+        if _found(obj, paths.spec) is None:
+            scale["spec"]["replicas"] = _NONE
+        return with_scale_owners(scale, obj, paths.replicas.get)
 
     def view(obj: Object) -> Object:
         status: Object = {"replicas": _found(obj, paths.status) or 0}
@@ -42,10 +49,14 @@ def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
     def take(old: Object, scale: Object) -> Object:
         new = copy_object(old)
         replicas = (scale.get("spec") or {}).get("replicas", 0)
+        if replicas == _NONE:
+            raise bad_request(f"the spec replicas field {named} cannot be empty")
         if replicas < 0:
             raise bad_request(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
         _set(new, paths.spec, replicas)
         take_scale_metadata(new, scale, paths.replicas.get, gvk.api_version)
+        if not scale["metadata"].get("resourceVersion"):  # a write that does not care what it changes
+            new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         if scale["metadata"].get("uid"):
             new["metadata"]["uid"] = scale["metadata"]["uid"]
         return new
