@@ -25,16 +25,18 @@ _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.
 _NO_BLOCKS: frozenset[str] = frozenset()
 
 
-def network_policy(obj: Object, problems: Problems, *, kept: frozenset[str] = _NO_BLOCKS) -> None:
+def network_policy(
+    obj: Object, problems: Problems, *, kept: frozenset[str] = _NO_BLOCKS, any_values: bool = False
+) -> None:
     spec = obj.get("spec", {})
-    label_selector(spec.get("podSelector"), "spec.podSelector", problems)
+    label_selector(spec.get("podSelector"), "spec.podSelector", problems, any_values=any_values)
     for direction, peers in (("ingress", "from"), ("egress", "to")):
         for index, rule in enumerate(spec.get(direction, ())):
             path = f"spec.{direction}[{index}]"
             for number, port in enumerate(rule.get("ports", ())):
                 _policy_port(port, f"{path}.ports[{number}]", problems)
             for number, peer in enumerate(rule.get(peers, ())):
-                _peer(peer, f"{path}.{peers}[{number}]", problems, kept=kept)
+                _peer(peer, f"{path}.{peers}[{number}]", problems, kept=kept, any_values=any_values)
     types = spec.get("policyTypes", [])
     if len(types) > len(_POLICY_TYPES):
         problems.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
@@ -45,13 +47,15 @@ def network_policy(obj: Object, problems: Problems, *, kept: frozenset[str] = _N
 
 
 def network_policy_update(new: Object, old: Object, problems: Problems) -> None:
-    """Blocks that a policy had before are let be, however they are written: older releases took more of them."""
+    """Older releases took more: blocks that were there stay, and a wrong selector of Pods makes all values right."""
     spec, kept = old.get("spec", {}), set[str]()
     for direction, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(direction, ()):
             for block in (peer.get("ipBlock", {}) for peer in rule.get(peers, ())):
                 kept |= {block.get("cidr", ""), *block.get("except", ())}
-    network_policy(new, problems, kept=frozenset(kept))
+    wrong = Problems()
+    label_selector(spec.get("podSelector"), "spec.podSelector", wrong)
+    network_policy(new, problems, kept=frozenset(kept), any_values=bool(wrong))
 
 
 def _policy_port(port: Object, path: str, problems: Problems) -> None:
@@ -71,13 +75,13 @@ def _policy_port(port: Object, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.endPort", end, text.port_number(end))
 
 
-def _peer(peer: Object, path: str, problems: Problems, *, kept: frozenset[str]) -> None:
+def _peer(peer: Object, path: str, problems: Problems, *, kept: frozenset[str], any_values: bool) -> None:
     found = [field for field in ("podSelector", "namespaceSelector", "ipBlock") if field in peer]
     for field in found:
         if field == "ipBlock":
             _ip_block(peer[field], f"{path}.ipBlock", problems, kept=kept)
         else:
-            label_selector(peer[field], f"{path}.{field}", problems)
+            label_selector(peer[field], f"{path}.{field}", problems, any_values=any_values)
     if not found:
         problems.required(path, "must specify a peer")
     elif len(found) > 1 and "ipBlock" in peer:

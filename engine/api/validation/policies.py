@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.api.types import Object
 from engine.api.validation.conditions import conditions
 from engine.api.validation.go_values import internal
-from engine.api.validation.labels import label_selector
+from engine.api.validation.labels import has_invalid_value, label_selector
 from engine.api.validation.problems import Problems
 from engine.api.validation.text import qualified_name
 from engine.api.validation.workloads import at_most_all, count_or_percent
@@ -20,7 +20,7 @@ def scale(obj: Object, problems: Problems) -> None:
     problems.not_negative("spec.replicas", obj.get("spec", {}).get("replicas", 0))
 
 
-def pod_disruption_budget(obj: Object, problems: Problems) -> None:
+def pod_disruption_budget(obj: Object, problems: Problems, *, any_values: bool = False) -> None:
     spec = obj.get("spec", {})
     if "minAvailable" in spec and "maxUnavailable" in spec:
         shown = internal("PodDisruptionBudgetSpec", spec)
@@ -29,10 +29,15 @@ def pod_disruption_budget(obj: Object, problems: Problems) -> None:
         if field in spec:
             count_or_percent(spec[field], f"spec.{field}", problems)
             at_most_all(spec[field], f"spec.{field}", problems)
-    label_selector(spec.get("selector"), "spec.selector", problems)
+    label_selector(spec.get("selector"), "spec.selector", problems, any_values=any_values)
     eviction = spec.get("unhealthyPodEvictionPolicy")
     if eviction is not None and eviction not in ("AlwaysAllow", "IfHealthyBudget"):
         problems.not_supported("spec.unhealthyPodEvictionPolicy", eviction, ("AlwaysAllow", "IfHealthyBudget"))
+
+
+def changed_disruption_budget(new: Object, old: Object, problems: Problems) -> None:
+    any_values = has_invalid_value(old.get("spec", {}).get("selector"))
+    pod_disruption_budget(new, problems, any_values=any_values)
 
 
 def pod_disruption_budget_status(new: Object, old: Object, problems: Problems) -> None:

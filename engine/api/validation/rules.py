@@ -161,7 +161,7 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
         policies.pod_disruption_budget,
         status=policies.pod_disruption_budget_status,
         name=text.path_segment,
-        steps=(_as_new(policies.pod_disruption_budget),),
+        steps=(policies.changed_disruption_budget,),
     ),
 }
 _CONFIGURATION: Mapping[tuple[str, str], Rules] = {

@@ -184,3 +184,29 @@ def test_what_no_strategy_asks_of_metadata(gvk: GVK) -> None:
 def test_a_new_revision_is_of_an_object(data: object) -> None:
     obj = {"metadata": {"name": "web", "namespace": "default"}, "data": data, "revision": 1}
     assert problems(REVISION, obj) == ['data: Invalid value: "<value omitted>": data must be a valid JSON object']
+
+
+_NO_VALUE: Object = {"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["bad value"]}]}
+SELECTORS: dict[str, tuple[GVK, Object, Object]] = {
+    "a budget": (
+        GVK("policy", "v1", "PodDisruptionBudget"),
+        {"minAvailable": 1, "selector": {}},
+        {"minAvailable": 1, "selector": _NO_VALUE},
+    ),
+    "a network policy, and in all its peers then": (
+        GVK("networking.k8s.io", "v1", "NetworkPolicy"),
+        {"podSelector": {}, "egress": [{"to": [{"podSelector": _NO_VALUE}]}]},
+        {"podSelector": _NO_VALUE, "egress": [{"to": [{"namespaceSelector": _NO_VALUE}]}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_value_that_no_label_has_may_stay_in_a_selector(name: str) -> None:
+    gvk, other, spec = SELECTORS[name]
+    before, wrong = (
+        defaulted(gvk, {"metadata": {"name": "a", "namespace": "default", "resourceVersion": "1"}, "spec": each})
+        for each in (other, spec)
+    )
+    assert {cause.field.rpartition(".")[2] for cause in validate_update(info(gvk), wrong, before)} == {"values[0]"}
+    assert validate_update(info(gvk), {**wrong, "metadata": {**wrong["metadata"], "labels": {"a": "b"}}}, wrong) == []
