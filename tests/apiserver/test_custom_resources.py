@@ -102,9 +102,9 @@ async def test_it_is_in_every_form_of_discovery_and_in_openapi(client: Client) -
     (group,) = [each for each in (await _path(client, "/apis"))["groups"] if each["name"] == GROUP]
     assert group["preferredVersion"] == {"groupVersion": f"{GROUP}/v1", "version": "v1"}
     resources = (await _path(client, f"/apis/{GROUP}/v1"))["resources"]
-    assert [each["name"] for each in resources] == ["crontabs", "crontabs/scale", "crontabs/status"]
+    assert [each["name"] for each in resources] == ["crontabs", "crontabs/status", "crontabs/scale"]
     assert (resources[0]["shortNames"], resources[0]["categories"]) == (["ct"], ["all"])
-    assert resources[1]["kind"] == "Scale"
+    assert resources[2]["kind"] == "Scale"
     after = await _path(client, "/openapi/v3")
     assert set(after["paths"]) - set(before["paths"]) == {f"apis/{GROUP}/v1"}
     schemas = (await _path(client, f"/openapi/v3/apis/{GROUP}/v1"))["components"]["schemas"]

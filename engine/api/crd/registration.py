@@ -29,10 +29,10 @@ def resources(definition: Object, versions: list[CustomVersion]) -> list[Resourc
 
 def _resource(spec: Object, version: CustomVersion, storage: GVK) -> ResourceInfo:
     names, gvk = version.names, version.gvk
-    facts = {**SCALE, **STATUS}
+    facts = {**STATUS, **SCALE}  # in the order of discovery (customresource_discovery_controller.go)
     subresources = {
         name: Subresource(name, facts[name].verbs, facts[name].kind or gvk)
-        for name in sorted(facts)
+        for name in facts
         if name in version.subresources
     }
     return ResourceInfo(
