@@ -124,7 +124,8 @@ class ClusterFolder:
             self._forget_running(descriptor)
             yield hold
         finally:
-            self.running_file.unlink(missing_ok=True)
+            if not self.running_file.is_dir():  # the start failed with what to do about it
+                self.running_file.unlink(missing_ok=True)
             self.lock.unlink(missing_ok=True)
             os.close(descriptor)
             if made and not hold.is_started:
@@ -134,8 +135,13 @@ class ClusterFolder:
                         folder.rmdir()
 
     def _forget_running(self, lock: int) -> None:
-        """What a killed process left names a process that may be anybody's by now."""
-        self.running_file.unlink(missing_ok=True)
+        """What a killed process left names a process that may be anybody's by now. Raises FolderError if it stays."""
+        try:
+            self.running_file.unlink(missing_ok=True)
+        except OSError as error:
+            raise FolderError(
+                f"cannot replace {self.running_file}: {error.strerror}. Move it away, then start the cluster again"
+            ) from error
         os.ftruncate(lock, 0)
 
     def _held_by_another(self) -> ClusterRunningError:

@@ -102,6 +102,19 @@ def test_a_running_cluster_is_found_where_its_file_is_damaged(tmp_path: Path, da
         assert folder.find_running() == RUNNING
 
 
+def test_a_folder_in_place_of_the_file_is_named_with_what_to_do(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    (folder.running_file / "kept").mkdir(parents=True)
+    assert folder.find_running() is None
+    with pytest.raises(FolderError) as raised, folder.hold():
+        pytest.fail("held")
+    assert str(raised.value) == (
+        f"cannot replace {folder.running_file}: Is a directory. Move it away, then start the cluster again"
+    )
+    assert (folder.running_file / "kept").is_dir()
+    assert not folder.lock.exists()
+
+
 def test_a_start_does_not_pass_for_the_process_that_was_killed_before(tmp_path: Path) -> None:
     folder = ClusterFolder(tmp_path / "demo")
     folder.path.mkdir()
