@@ -55,24 +55,29 @@ def _names(pod: Object) -> list[str]:
     return [container["name"] for kind in kinds for container in pod["spec"].get(kind) or ()]
 
 
+def _listed(pod: Object) -> str:
+    """All containers by name; what is none of the usual ones says so."""
+    spec = pod["spec"]
+    odd = {c["name"]: "init" for c in spec.get("initContainers") or ()}
+    odd |= {c["name"]: "ephem" for c in spec.get("ephemeralContainers") or ()}
+    return ", ".join(f"{name} ({odd[name]})" if name in odd else name for name in _names(pod))
+
+
 def require_container(pod: Object, name: str) -> None:
     """Raises CommandError for a container that the Pod does not have."""
-    if name not in (names := _names(pod)):
-        valid = f"{pod['metadata']['name']} out of: {', '.join(names)}"
+    if name not in _names(pod):
+        valid = f"{pod['metadata']['name']} out of: {_listed(pod)}"
         raise CommandError(f"container {name} is not valid for pod {valid}")
 
 
 def container_of(session: Session, pod: Object) -> str:
     """The container of `-c`, else the annotated one, else the first, of which it tells. Raises CommandError."""
-    spec, names = pod["spec"], _names(pod)
+    names = _names(pod)
     if chosen := session.flags.text("container"):
         require_container(pod, chosen)
         return chosen
     annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
     default: str = annotated if annotated in names else names[0]
     if len(names) > 1 and annotated != default and not ("quiet" in session.flags and session.flags.on("quiet")):
-        inits = {c["name"]: "init" for c in spec.get("initContainers") or ()}
-        inits |= {c["name"]: "ephem" for c in spec.get("ephemeralContainers") or ()}
-        listed = ", ".join(f"{n} ({inits[n]})" if n in inits else n for n in names)
-        session.err(f'Defaulted container "{default}" out of: {listed}')
+        session.err(f'Defaulted container "{default}" out of: {_listed(pod)}')
     return default

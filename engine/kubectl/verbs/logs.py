@@ -36,6 +36,10 @@ async def run(session: Session) -> None:
         raise UsageError("only a selector (-l) or a POD name is allowed")
     if len(session.arguments) > 2:
         raise UsageError(USAGE)
+    if len(session.arguments) == 2 and flags.text("container"):
+        raise CommandError("only one of -c or an inline [CONTAINER] arg is allowed")
+    if flags.seconds("pod-running-timeout") <= 0:
+        raise CommandError("--pod-running-timeout must be higher than zero")
     sources = [(pod, container) for pod in await _pods(session) for container in _containers(session, pod)]
     if flags.on("follow") and len(sources) > 1:
         await _follow_all(session, sources)
@@ -67,7 +71,7 @@ async def _tolerantly(session: Session, pod: Object, container: str) -> None:
     except (ApiError, ConnectionError) as error:
         if not session.flags.on("ignore-errors"):
             raise
-        session.err(f"error: {error.message if isinstance(error, ApiError) else error}")
+        session.out(f"error: {error.message if isinstance(error, ApiError) else error}")
 
 
 def _check(session: Session) -> None:
