@@ -31,7 +31,7 @@ NO_SELECTOR = "*v1.ConfigMap: selector for *v1.ConfigMap not implemented"
 REFUSED = {
     "logs of a container that is not there": (
         "logs lone -c nope",
-        "error: container nope is not valid for pod lone out of: c, d, i",
+        "error: container nope is not valid for pod lone out of: c, d, i (init)",
     ),
     "logs of all containers and of one": (
         "logs lone -c d --all-containers",
