@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import os
+import stat
 import sys
 import termios
 import tty
@@ -139,6 +140,9 @@ async def chunks(stdin: TextIO) -> AsyncIterator[bytes]:
     except (OSError, AttributeError, ValueError):
         if text := stdin.read():
             yield text.encode()
+        return
+    if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):  # /dev/null cannot be waited for
+        yield await asyncio.to_thread(stdin.buffer.read)
         return
     reader = asyncio.StreamReader()
     try:
