@@ -76,9 +76,14 @@ def test_how_paths_are_shown() -> None:
 
 def test_what_is_no_set() -> None:
     assert valid({"f:a": {".": {}, 'k:{"a":1}': MEMBER}})
-    wrong: list[Any] = [None, [], {"a": {}}, {"k:[1]": {}}, {"v:{": {}}, {"f:a": []}, {"f:a": {"b": {}}}]
+    wrong: list[Any] = [[], {"a": {}}, {"k:[1]": {}}, {"v:{": {}}, {"f:a": []}, {"f:a": {"b": {}}}]
     wrong += [{step: {}} for step in ("", "f", "i:", "i:1.2", "i: 0", "i:0 ", "v:", 'v:{"a":1} {"b":2}', "k:{a}")]
     assert not any(map(valid, wrong))
+
+
+def test_null_is_a_set_of_nothing() -> None:
+    assert valid(None)
+    assert valid({"f:a": None})
 
 
 def test_steps_of_a_kind_that_is_not_known_are_let_be() -> None:
