@@ -87,7 +87,7 @@ def text_of(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def places(obj: dict[str, Any], steps: list[str], *, create: Any = None) -> Iterator[Place]:
+def places(obj: dict[str, Any] | list[Any], steps: list[str], *, create: Any = None) -> Iterator[Place]:
     """All places that a path leads to. `create` is the kind of value to make where there is none: dict, list or str."""
     yield from _places(obj, steps, create)
 

@@ -34,7 +34,7 @@ def _put(obj: dict[str, Any], steps: list[str], length: int, text: str, *, value
         document = load(text, scalars=resolve_v3)
         if not isinstance(document, dict | list):
             return False
-        places = list(paths.places(document, steps[length:], create=create))  # type: ignore[arg-type]
+        places = list(paths.places(document, steps[length:], create=create))
     except (YamlError, BuildError):
         return False
     if not places:
