@@ -53,10 +53,9 @@ class InformerFactory:
         for informer in self._informers.values():
             informer.start()
 
-    async def wait_for_sync(self) -> None:
-        """Wait until all informers asked for so far have their first list."""
-        for informer in list(self._informers.values()):
-            await informer.wait_for_sync()
+    async def wait_for_sync(self) -> bool:
+        """Wait until all informers asked for so far have their first list; False if one is stopped before."""
+        return all([await informer.wait_for_sync() for informer in list(self._informers.values())])
 
     async def stop(self) -> None:
         self._world.views.withdraw(self._view)

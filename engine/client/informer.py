@@ -2,7 +2,9 @@
 (client-go tools/cache shared_informer.go).
 
 Handlers are called with `(old, new, origin)` in the order of the revisions: an addition has no old, a deletion no new.
-They must return at once; what takes time goes through a work queue.
+They must return at once; what takes time goes through a work queue. Where a list shows that an object was deleted and
+another made under its name, that is one change from the first to the second (processDeltas asks for keys alone); who
+must know them apart adds its handler through `each_object`.
 """
 
 from __future__ import annotations
@@ -32,6 +34,19 @@ Handler = Callable[[Object | None, Object | None, Origin], None]
 MINIMUM_RESYNC_PERIOD = 1.0
 
 
+def each_object(handler: Handler) -> Handler:
+    """A handler that is told of the end of one object and the beginning of another where both had one name, as
+    upstream's controllers each see to by themselves."""
+
+    def handle(old: Object | None, new: Object | None, origin: Origin) -> None:
+        if old is not None and new is not None and old["metadata"].get("uid") != new["metadata"].get("uid"):
+            handler(old, None, origin)
+            old = None
+        handler(old, new, origin)
+
+    return handle
+
+
 class StoppedInformerError(RuntimeError):
     """A handler was to be added to an informer that will tell nothing any more."""
 
@@ -57,7 +72,8 @@ class SharedInformer:
         self._clock: Clock = world.clock
         self._indexer = Indexer()
         self._handlers: list[_Registration] = []
-        self._synced = asyncio.Event()
+        self._synced = False
+        self._settled = asyncio.Event()  # synced, or never to be
         self._detector = MutationDetector() if detect_mutations else None
         self._tasks = Supervisor(f"informer {client.user_agent} {resource.group_resource}")
         self._reflector = Reflector(
@@ -115,16 +131,19 @@ class SharedInformer:
         for known in self._handlers:
             known.resync.stop()
         await self._tasks.close()
+        self._settled.set()
         if self._detector is not None:
             self._detector.check()
 
     @property
     def has_synced(self) -> bool:
         """Whether the first list has been handed to all handlers."""
-        return self._synced.is_set()
+        return self._synced
 
-    async def wait_for_sync(self) -> None:
-        await self._synced.wait()
+    async def wait_for_sync(self) -> bool:
+        """Wait for that; False if the informer is stopped before (cache.WaitForCacheSync)."""
+        await self._settled.wait()
+        return self._synced
 
     def status(self) -> Object:
         """For the view of informers."""
@@ -152,7 +171,8 @@ class SharedInformer:
                 self._set(key, obj, Origin.of_object(obj, causes.get(_version(obj), "")))
             else:
                 self._tell_again(old)
-        self._synced.set()
+        self._synced = True
+        self._settled.set()
 
     def apply(self, event: WatchEvent) -> None:
         key = object_key(event.object)
@@ -164,12 +184,7 @@ class SharedInformer:
     def _set(self, key: str, obj: Object, origin: Origin) -> None:
         if self._detector is not None:
             self._detector.remember(key, obj)
-        old = self._indexer.put(key, obj)
-        if old is not None and old["metadata"].get("uid") != obj["metadata"].get("uid"):
-            # One name, two objects: the first one's deletion was missed.
-            self._tell(old, None, origin)
-            old = None
-        self._tell(old, obj, origin)
+        self._tell(self._indexer.put(key, obj), obj, origin)
 
     def _delete(self, key: str, event: WatchEvent | None) -> None:
         """Handlers get the object as it last was; that of the event where there is one."""

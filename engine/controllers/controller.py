@@ -26,6 +26,7 @@ from engine.client import (
     QueueShutDownError,
     SharedInformer,
     WorkQueue,
+    each_object,
     first_cause,
     woken_by,
 )
@@ -142,7 +143,7 @@ class Controller:
                 else:
                     self.queue.add_after(key, delay(key, old, new), origin)
 
-        self._informer(resource).add_handler(handler)
+        self._informer(resource).add_handler(each_object(handler))
 
     def unwatch(self, resource: GVR) -> None:
         """Follow a resource no longer, which nobody serves any more."""
@@ -192,7 +193,8 @@ class Controller:
         await self.run()
 
     async def _synced(self) -> None:
-        for informer in self._watched:
+        """One that is given up before it has synced (`unwatch`) keeps nobody waiting."""
+        for informer in list(self._watched):
             await informer.wait_for_sync()
 
     async def _worker(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 
 import pytest
 
 from engine.api.types import CONFIGMAPS, Object
 from engine.api.wire import Request, Response
-from engine.client import InformerFactory, Origin, SharedInformer
+from engine.client import InformerFactory, Origin, SharedInformer, each_object
 from engine.client.informer import StoppedInformerError
 from engine.client.mutation_detector import MutatedObjectError
 from engine.trace import Hop
@@ -237,3 +238,40 @@ async def test_whoever_changes_an_object_of_the_cache_is_found_out(world: World)
         mine["metadata"]["annotations"] = {"touched": "yes"}
         with pytest.raises(MutatedObjectError):
             await factory.stop()
+
+
+async def test_another_object_of_the_same_name_in_a_relist_is_a_change_but_for_who_must_know_them_apart(
+    world: World,
+) -> None:
+    """processDeltas asks whether the key is there; upstream's controllers compare the UIDs themselves."""
+    async with serving(world, watch_cache_size=10) as server:
+        await create(server, "a")
+        informer, heard = informer_of(server)
+        apart = Heard()
+        informer.add_handler(each_object(apart))
+        informer.start()
+        await informer.wait_for_sync()
+        server.transport.fail = lambda request: ConnectionRefusedError("down") if request.query.get("watch") else None
+        await world.clock.sleep(5)
+        await server.transport.cut()
+        await server.admin.delete(CONFIGMAPS, "a", namespace="default")
+        await create(server, "a", *(f"new-{number}" for number in range(20)))
+        server.transport.fail = lambda request: None
+        await server.eventually("all is told", lambda: len(heard.said) == 22)
+        assert [said for said in heard.said if said.endswith(" a")] == ["added a", "changed a"]
+        assert [said for said in apart.said if said.endswith(" a")] == ["added a", "deleted a", "added a"]
+        await informer.stop()
+
+
+async def test_waiting_for_what_will_never_sync_ends_with_the_informer(world: World) -> None:
+    async with serving(world) as server:
+        server.transport.fail = lambda request: ConnectionRefusedError("down")
+        factory = InformerFactory(server.client, world)
+        informer = factory.informer(CONFIGMAPS)
+        factory.start()
+        waiting = [asyncio.ensure_future(informer.wait_for_sync()), asyncio.ensure_future(factory.wait_for_sync())]
+        await world.clock.sleep(5)
+        assert not any(each.done() for each in waiting)
+        await factory.stop()
+        assert await asyncio.gather(*waiting) == [False, False]
+        assert not informer.has_synced
