@@ -1,5 +1,5 @@
-"""JSON text as Go's encoding/json takes it: UTF-8 and nothing else, with U+FFFD for what is no Unicode (decode.go
-unquote, unicode/utf8)."""
+"""Texts as Go has them: JSON as encoding/json takes it, UTF-8 and nothing else, with U+FFFD for what is no Unicode
+(decode.go unquote, unicode/utf8); and quoted as %q shows them (strconv, quote.go)."""
 
 from __future__ import annotations
 
@@ -22,3 +22,22 @@ def json_text(body: bytes) -> str:
     if "\\ud" in text or "\\uD" in text:
         return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
     return text
+
+
+_MARKS = dict(zip('"\\\a\b\f\n\r\t\v', '"\\abfnrtv', strict=True))
+
+
+def quoted(text: str) -> str:
+    """A text as Go's %q writes it."""
+    return f'"{"".join(map(_shown, text))}"'
+
+
+def _shown(letter: str) -> str:
+    if letter in _MARKS:
+        return f"\\{_MARKS[letter]}"
+    if letter.isprintable():
+        return letter
+    number = ord(letter)
+    if number < 0x20 or number == 0x7F:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

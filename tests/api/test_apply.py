@@ -75,6 +75,20 @@ def test_several_conflicts() -> None:
     )
 
 
+def test_conflicts_stand_in_the_order_of_what_managers_are_known_by() -> None:
+    live = stored(updated(None, config_map(a="1", b="1", c="1"), "x"))
+    for key, manager in (("a", "a"), ("b", 'a "b"')):
+        live = updated(live, edited(live, {"data": {**live["data"], key: "2"}}), manager)
+    with pytest.raises(ApiError) as caught:
+        applied(live, config_map(a="3", b="3", c="3"), "me")
+    assert caught.value.message == (
+        "Apply failed with 3 conflicts: "
+        'conflicts with "a \\"b\\"" using v1:\n- .data.b\n'
+        'conflicts with "a" using v1:\n- .data.a\n'
+        'conflicts with "x" using v1:\n- .data.c'
+    )
+
+
 def test_the_same_value_is_shared() -> None:
     live = stored(applied(None, deployment(3), "a"))
     both = applied(live, deployment(3), "b")

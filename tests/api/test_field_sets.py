@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, difference, intersection, path_text, paths, union, valid
+from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, canonical, difference, intersection, paths, union, valid
+from engine.api.apply.steps import keys_step, path_text, value_step
 
 Path = tuple[str, ...]
 
@@ -72,6 +74,38 @@ def test_how_paths_are_shown() -> None:
         path_text(("f:metadata", "f:labels", "f:app.kubernetes.io/name")) == ".metadata.labels.app.kubernetes.io/name"
     )
     assert path_text(("f:l", "i:3")) == ".l[3]"
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        ('k:{"name":"\\"a\\" \\\\\\n\\u0007\u00e9\u200b"}', '[name="\\"a\\" \\\\\\n\\a\u00e9\\u200b"]'),
+        ('v:"\\u003ca\\u003e"', '[="<a>"]'),
+        ("v:2.5e6", "[=2.5e+06]"),
+        ('v:["a",null,true]', '[=["a",null,true]]'),
+        ('v:{"b":1,"a":"x"}', '[=a="x"b=1]'),
+    ],
+)
+def test_how_values_are_shown(step: str, text: str) -> None:
+    """value.ToString, which has texts as %q and numbers as %v."""
+    assert path_text((step,)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "step"),
+    [
+        ("https://a?b=<1>&c", 'v:"https://a?b=\\u003c1\\u003e\\u0026c"'),
+        ("\u2028\u2029\u2030", 'v:"\\u2028\\u2029\u2030"'),
+        ("\b\f\n\x01\x7f", 'v:"\\u0008\\u000c\\n\\u0001\x7f"'),
+        ("\\b\\<", 'v:"\\\\b\\\\\\u003c"'),
+        ({"<": "&"}, 'k:{"<":"\\u0026"}'),
+        ({"a": 1, "b": "\\"}, 'k:{"a":1,"b":"\\\\"}'),
+    ],
+)
+def test_values_are_escaped_as_json_iterator_does(value: Any, step: str) -> None:
+    """What HTML gives a meaning to in values, but not in the names of keys."""
+    assert (keys_step(value) if isinstance(value, dict) else value_step(value)) == step
+    assert list(canonical({step: {}})) == [step]
 
 
 def test_what_is_no_set() -> None:

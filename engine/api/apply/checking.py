@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
-from engine.api.apply.field_sets import path_text
 from engine.api.apply.field_types import FieldType, ListType, MapType, field_type
+from engine.api.apply.steps import path_text
 from engine.api.errors import ApiError
+from engine.api.go_text import quoted
 from engine.api.patch.strategic_common import go_text
 from engine.api.schema import Schema
 from engine.api.types import Object
@@ -157,19 +156,15 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
 def _go_syntax(value: Any) -> str:
     """A JSON value as Go's %#v prints it."""
     if isinstance(value, dict):
-        shown = (f"{_quoted(key)}:{_go_syntax_inside(value[key])}" for key in sorted(value))
+        shown = (f"{quoted(key)}:{_go_syntax_inside(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{', '.join(shown)}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(map(_go_syntax_inside, value))}}}"
-    return _quoted(value) if isinstance(value, str) else go_text(value)
+    return quoted(value) if isinstance(value, str) else go_text(value)
 
 
 def _go_syntax_inside(value: Any) -> str:
     return "interface {}(nil)" if value is None else _go_syntax(value)
-
-
-def _quoted(text: str) -> str:
-    return orjson.dumps(text).decode()
 
 
 def _go_type(value: Any) -> str:

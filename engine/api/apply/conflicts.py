@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.api.apply.field_sets import FieldSet, path_text, paths
+from engine.api.apply.field_sets import FieldSet, paths
 from engine.api.apply.managers import Identity
+from engine.api.apply.steps import path_text
 from engine.api.errors import ApiError
 from engine.api.types import Object
 
 
 def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> ApiError:
     """409 with a cause for every field of every manager."""
-    found = [(str(identity), path_text(path)) for identity in sorted(conflicts) for path in paths(conflicts[identity])]
+    found = [
+        (str(identity), path_text(path))
+        for identity in sorted(conflicts, key=Identity.json)
+        for path in paths(conflicts[identity])
+    ]
     causes: list[Object] = [
         {"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": field}
         for manager, field in found

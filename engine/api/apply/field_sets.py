@@ -1,8 +1,8 @@
 """Sets of field paths, kept in the form that managedFields has them in: FieldsV1 tries.
 
 `{"f:spec": {"f:replicas": {}}}` holds one path, `.spec.replicas`. An empty node is a member; a node with children is a
-member only if it holds `"."` too. Steps are `f:NAME` (a field or a key of a map), `k:{...}` (an element of a list by
-its keys) and `v:VALUE` (an element of a set). Source: structured-merge-diff fieldpath (Set, serialize.go).
+member only if it holds `"."` too. What steps look like is in `steps.py`. Source: structured-merge-diff fieldpath (Set,
+serialize.go).
 
 Sets are never changed once made: operations share what they do not touch, and give back an operand itself where the
 result is equal to it, so that `is` tells whether anything changed. Steps are in order.
@@ -10,12 +10,10 @@ result is equal to it, so that `is` tells whether anything changed. Steps are in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
-import orjson
+from engine.api.apply.steps import known, rank, valid_step, written
 
 FieldSet = dict[str, Any]
 
@@ -133,30 +131,7 @@ def in_order(fields: FieldSet) -> FieldSet:
     if len(fields) < 2:
         return fields
     plain = all(step[0] in ".f" for step in fields)
-    return {step: fields[step] for step in (sorted(fields) if plain else sorted(fields, key=_rank))}
-
-
-@lru_cache(maxsize=16384)
-def _rank(step: str) -> tuple[str, Any]:
-    """PathElement.Compare: fields before elements, of those a set's values after keys."""
-    kind, _, rest = step.partition(":")
-    if kind == "k":
-        keys = orjson.loads(rest)
-        return kind, [(key, _value_rank(keys[key])) for key in sorted(keys)]
-    if kind in "vi" and rest:
-        return ("v" if kind == "v" else "w"), _value_rank(orjson.loads(rest))
-    return kind, rest
-
-
-def _value_rank(value: Any) -> tuple[int, Any]:
-    """value.Compare: numbers, then texts, truths, lists, maps and null."""
-    if isinstance(value, bool):
-        return 2, value
-    if isinstance(value, int | float):
-        return 0, value
-    if isinstance(value, str):
-        return 1, value
-    return 5 if value is None else 3 if isinstance(value, list) else 4, orjson.dumps(value)
+    return {step: fields[step] for step in (sorted(fields) if plain else sorted(fields, key=rank))}
 
 
 def paths(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -169,51 +144,15 @@ def paths(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str,
         yield from paths(node, (*prefix, step))
 
 
-def path_text(path: tuple[str, ...]) -> str:
-    """A path as messages show it: `.spec.ports[port=80,protocol="TCP"].name`."""
-    return "".join(map(_step_text, path))
-
-
-def _step_text(step: str) -> str:
-    kind, _, rest = step.partition(":")
-    if kind == "k":
-        keys = orjson.loads(rest)
-        return f"[{','.join(f'{key}={orjson.dumps(keys[key]).decode()}' for key in sorted(keys))}]"
-    if kind == "v":
-        return f"[={rest}]"
-    return f"[{rest}]" if kind == "i" else f".{rest}"
-
-
 def canonical(fields: FieldSet) -> FieldSet:
     """A valid set as it is written here: steps in order, keys sorted, members that hold nothing empty, and without
     steps of kinds that nobody knows yet."""
-    return in_order({_written(step): _canonical_node(node) for step, node in fields.items() if step[:1] in "fkvi"})
+    return in_order({written(step): _canonical_node(node) for step, node in fields.items() if known(step)})
 
 
 def _canonical_node(node: FieldSet | None) -> FieldSet:
     children = canonical(node) if node else MEMBER
     return {SELF: MEMBER, **children} if node and children and SELF in node else children or MEMBER
-
-
-def _written(step: str) -> str:
-    kind, _, rest = step.partition(":")
-    if kind == "i":
-        return f"i:{int(rest)}"
-    if kind == "f":
-        return step
-    value = orjson.loads(rest)
-    if value is None and kind == "k":  # no keys at all
-        value = {}
-    return f"{kind}:{orjson.dumps(_as_go_writes(value), option=orjson.OPT_SORT_KEYS).decode()}"
-
-
-def _as_go_writes(value: Any) -> Any:
-    """A value without the floats that are whole numbers, which Go writes as such."""
-    if isinstance(value, dict):
-        return {key: _as_go_writes(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_as_go_writes(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value
 
 
 def valid(fields: Any) -> bool:
@@ -226,24 +165,8 @@ def valid(fields: Any) -> bool:
     for step, node in fields.items():
         if step == SELF:
             continue
-        if not _valid_step(step):
+        if not valid_step(step):
             return False
-        if node != {} and step[0] in "fkvi" and not valid(node):
+        if node != {} and known(step) and not valid(node):
             return False
     return True
-
-
-def _valid_step(step: str) -> bool:
-    """Steps of kinds that nobody knows yet are let be (DeserializePathElement)."""
-    kind, colon, rest = step[:1], step[1:2], step[2:]
-    if colon != ":":
-        return False
-    if kind not in "kvi":
-        return True
-    if kind == "i":
-        return re.fullmatch(r"[-+]?[0-9]+", rest) is not None and -(2**63) <= int(rest) < 2**63
-    try:
-        value = orjson.loads(rest)
-    except orjson.JSONDecodeError:
-        return False
-    return value is None or isinstance(value, dict) if kind == "k" else True

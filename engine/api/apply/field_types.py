@@ -15,9 +15,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
 from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, in_order
+from engine.api.apply.steps import keys_step, value_step
 from engine.api.patch.merge_patch import same
 from engine.api.schema import Schema
 
@@ -224,14 +223,14 @@ class ListType(FieldType):
     def step(self, item: Any) -> str:
         """The step of an element. Keys that it lacks and that have no default are left out."""
         if not self.keys or not isinstance(item, dict):
-            return f"v:{orjson.dumps(item).decode()}"
+            return value_step(item)
         found: dict[str, Any] = {}
         for key in self.keys:
             if key in item:
                 found[key] = item[key]
             elif (default := self._defaults[key]) is not None:
                 found[key] = default
-        return f"k:{orjson.dumps(found).decode()}"
+        return keys_step(found)
 
     def missing_key(self, item: dict[str, Any]) -> str | None:
         """The first key that an element lacks, if it has no default."""

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import orjson
+
 from engine.api.apply.field_sets import FieldSet, union, valid
+from engine.api.go_text import quoted
 from engine.api.types import Object
 
 APPLY = "Apply"
@@ -36,10 +39,15 @@ class Identity(NamedTuple):
 
     def __str__(self) -> str:
         """As conflict messages name a manager."""
-        text = f'"{self.manager}"'
+        text = quoted(self.manager)
         if self.subresource:
-            text += f' with subresource "{self.subresource}"'
+            text += f" with subresource {quoted(self.subresource)}"
         return f"{text} using {self.api_version}" if self.operation == UPDATE else text
+
+    def json(self) -> str:
+        """What upstream knows a manager by, and puts managers into order by: an entry of these fields alone."""
+        said = zip(("manager", "operation", "apiVersion", "subresource"), self, strict=True)
+        return orjson.dumps({name: value for name, value in said if value}).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ def _entry_error(entry: Object, index: int) -> str:
     kind = entry.get("fieldsType", "")
     if not kind:
         return f"missing fieldsType in managed fields entry {index}"
-    return "" if kind == "FieldsV1" else f'invalid fieldsType "{kind}" in managed fields entry {index}'
+    return "" if kind == "FieldsV1" else f"invalid fieldsType {quoted(kind)} in managed fields entry {index}"
 
 
 def well_formed(entries: Any) -> bool:
@@ -136,7 +144,7 @@ def capped(managers: Managers) -> Managers:
         return managers
     kept = dict(managers)
     first: dict[str, Identity] = {}
-    for identity in sorted(updaters, key=lambda each: (kept[each].time, each)):
+    for identity in sorted(updaters, key=lambda each: (kept[each].time, each.json())):
         if surplus <= 0:
             break
         version = kept[identity].api_version

@@ -28,9 +28,3 @@ def within(prefix: str) -> Iterator[None]:
         raise MalformedYamlError(f"{prefix}: {error}") from error
     except BuildError as error:
         raise BuildError(f"{prefix}: {error}") from error
-
-
-def quoted(text: str) -> str:
-    """A text as Go's %q writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{escaped}"'

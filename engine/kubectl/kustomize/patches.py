@@ -10,10 +10,11 @@ import json
 from typing import Any
 
 from engine.api.errors import ApiError
+from engine.api.go_text import quoted
 from engine.api.patch import json_patch
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import manifests
-from engine.kubectl.kustomize.errors import BuildError, quoted, within
+from engine.kubectl.kustomize.errors import BuildError, within
 from engine.kubectl.kustomize.loader import Loader
 from engine.kubectl.kustomize.merging import merge
 from engine.kubectl.kustomize.resource import Resource, copied

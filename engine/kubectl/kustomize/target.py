@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engine.api.go_json import written
+from engine.api.go_text import quoted
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import generators, manifests, origins, transforming, variables
 from engine.kubectl.kustomize.configuration import Configuration
-from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError, quoted, within
+from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError, within
 from engine.kubectl.kustomize.kustomization import COMPONENT, Kustomization, read
 from engine.kubectl.kustomize.loader import Loader
 from engine.kubectl.kustomize.resource import Resource, copied
