@@ -321,6 +321,10 @@ class WatchCache:
         """The oldest revision that a watch may start after."""
         return self._ring[0].revision - 1 if self._forgot else self._listed_at
 
+    def remembers(self, revision: int) -> bool:
+        """Whether the state at a revision (0 for the newest) follows from the ring, where upstream keeps snapshots."""
+        return not revision or revision > self.oldest or (revision == self.oldest and not self._forgot)
+
     async def reach_back(self, after: int) -> None:
         """Let the ring begin earlier, where the store still has what came after a revision and the ring has room."""
         async with self._reaching:

@@ -90,6 +90,7 @@ LIST_ROWS: list[tuple[str, dict[str, str], Any]] = [
     ("next page", {"limit": "2", "continue": "token"}, OLD[2:]),
     ("all that is left", {"continue": "token"}, OLD[2:]),
     ("next page of any", {"limit": "2", "continue": "token", "version": "0"}, OLD[2:]),
+    ("next page of any: its limit counts for nothing", {"limit": "1", "continue": "token", "version": "0"}, OLD[2:]),
     ("next page of a version", {"limit": "2", "continue": "token", "version": "old"}, (400, VERSION_AND_CONTINUE)),
     (
         "next page of no version",

@@ -179,9 +179,13 @@ async def test_a_cursor_that_the_ring_has_passed_is_gone(world: World) -> None:
     server = ApiServer(world, store, config=ClusterConfig(watch_cache_size=10))
     await server.start()
     client = in_process(server)
-    listed = await client.list(CONFIGMAPS)
+    for number in range(4):
+        await client.create(CONFIGMAPS, config_map(f"a{number}"), namespace="default")
+    listed = await client.list(CONFIGMAPS, limit=1)
     for number in range(20):
         await client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default")
+    past = await client.list(CONFIGMAPS, limit=1, continue_=listed.continue_, resource_version="0")
+    assert len(past.items) == 1, "the limit counts, for that is the store's to answer"
     newest = (await client.list(CONFIGMAPS)).items[-1]["metadata"]["resourceVersion"]
     async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
         event = await next_event(watch)

@@ -2,12 +2,14 @@
 
 What a resourceVersion means is as the API concepts page defines it. The newest state, or one not older than a revision,
 comes from the watch cache once that has seen it (KEP-2340); a revision of the past, and the pages of one, come from the
-store. For "0" the cache is as good as it is, and a limit does not count (computeListLimit).
+store. For "0" the cache is as good as it is, and a limit does not count (computeListLimit), nor for a page after it as
+far as upstream's cache keeps snapshots (KEP-4988).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
@@ -37,6 +39,8 @@ class Lister:
         cache = await self._backend.caches.started(selection.info)
         if options.continue_ or (options.exact and options.resource_version):
             await self._wait_for_future(cache, options)
+            if options.resource_version == 0 and cache.remembers(_start(options)[0]):
+                options = replace(options, limit=0)
             return await self._from_store(selection, options)
         if cache.unreadable and options.limit and not selection.selective:
             return await self._from_store(selection, options)
