@@ -30,7 +30,7 @@ from engine.apiserver.health import Health
 from engine.apiserver.metrics import metrics
 from engine.apiserver.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.request_metrics import RequestMetrics
-from engine.apiserver.routing import PAGE_NOT_FOUND, away, unknown_path
+from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 Make = Callable[[], Any]
@@ -89,6 +89,8 @@ class NonResource:
         make = self._discovery(path, call)
         if make is None:
             raise unknown_path(self._backend.resources, path)
+        if path.startswith("/api"):
+            check_discovery_accept(self._backend.resources, path, request.headers.get("accept", ""))
         return self._document(call, path, make)
 
     def _dump(self, request: Request, path: str) -> Response:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from engine.api.errors import (
     ApiError,
     PlainTextError,
+    bad_request,
     generic_server_response,
     method_not_allowed,
     method_not_supported,
@@ -19,6 +20,7 @@ from engine.api.errors import (
 )
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.wire import PROTOBUF
+from engine.apiserver.registry.representation import negotiate
 from engine.apiserver.request_info import RequestInfo
 
 PAGE_NOT_FOUND = "404 page not found"
@@ -67,6 +69,8 @@ def _check_custom(info: ResourceInfo, request: RequestInfo) -> None:
     verbs = info.subresources[request.subresource].verbs if request.subresource else info.verbs
     if request.verb not in verbs:
         raise method_not_supported(info.gvr, request.verb)
+    if request.verb in ("update", "patch") and not request.name:
+        raise bad_request("name must be provided")
 
 
 def _check_built_in(info: ResourceInfo, request: RequestInfo, method: str) -> None:
@@ -119,7 +123,22 @@ def check_accept(info: ResourceInfo, request: RequestInfo, accept: str) -> None:
     media types do not matter to the router."""
     if info.custom or not accept or request.subresource in ("log", *_CONNECTED):
         return
-    produced = (*_PRODUCED, *_STREAMED) if request.verb in ("list", "watch") else _PRODUCED
+    _check_produced(accept, (*_PRODUCED, *_STREAMED) if request.verb in ("list", "watch") else _PRODUCED)
+
+
+def check_discovery_accept(resources: ResourceRegistry, path: str, accept: str) -> None:
+    """Raises ApiError 406 where discovery is in no form that the header takes. The routes of the server's own versions
+    produce it; of custom ones, and of what groups there are, a handler and the aggregator make it, who negotiate."""
+    if not accept:
+        return
+    parts = path.strip("/").split("/")
+    if parts[0] == "api" or (len(parts) == 3 and _built_in(resources, parts[1])):
+        _check_produced(accept, _PRODUCED)
+    else:
+        negotiate(accept)
+
+
+def _check_produced(accept: str, produced: tuple[str, ...]) -> None:
     for clause in accept.split(","):
         kind = clause.partition(";")[0].strip()
         if kind in ("*/*", "application/*", "", *produced):

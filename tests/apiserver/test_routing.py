@@ -119,6 +119,9 @@ async def test_custom_resources_are_refused_by_their_own_handler(server: ApiServ
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
     answer = await ask(server, "GET", f"{CUSTOM}/namespaces/x/tabs/one/status")
     assert (answer.status, answer.body["message"]) == (404, 'tabs.example.com "one" not found')
+    for method in ("PUT", "PATCH"):
+        answer = await ask(server, method, f"{CUSTOM}/namespaces/x/tabs")
+        assert (answer.status, answer.body["message"]) == (400, "name must be provided")
     headers = {"content-type": "application/strategic-merge-patch+json"}
     answer = await ask(server, "PATCH", f"{CUSTOM}/namespaces/x/tabs/one", headers)
     assert answer.status == 415
@@ -141,6 +144,20 @@ async def test_media_types_that_a_route_neither_takes_nor_gives(server: ApiServe
     answer = await ask(server, "GET", "/api/v1/namespaces/default", {"accept": "application/json;as=Table;g=x;v=v1"})
     assert answer.status == 406
     assert answer.body["message"].startswith("only the following media types are accepted: application/json")
+
+
+async def test_discovery_is_in_the_forms_that_there_are(server: ApiServer, client: Client) -> None:
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
+    html, kinds = {"accept": "text/html"}, "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    routed = f"406: Not Acceptable\n\nAvailable representations: {kinds}"
+    negotiated = f"only the following media types are accepted: {kinds}"
+    for path in ("/api", "/api/v1", "/apis/apps/v1"):
+        assert (await ask(server, "GET", path, html)).body == status(406, "NotAcceptable", routed)
+    for path in ("/apis", "/apis/apps", "/apis/example.com", CUSTOM):
+        answer = await ask(server, "GET", path, html)
+        assert (answer.status, answer.body["reason"], answer.body["message"]) == (406, "NotAcceptable", negotiated)
+    for path in ("/api", "/apis", "/apis/apps/v1", CUSTOM):
+        assert (await ask(server, "GET", path, {"accept": "text/html, */*"})).status == 200
 
 
 NO_NAMES = {

@@ -71,10 +71,12 @@ async def test_what_is_not_there_cannot_be_updated_but_for_some_kinds(client: Cl
     assert (await client.update(LEASES, lease))["metadata"]["uid"]
 
 
-async def test_an_update_for_another_object_of_that_name(client: Client) -> None:
+@pytest.mark.parametrize("version", ["", "1"])
+async def test_an_update_for_another_object_of_that_name(client: Client, version: str) -> None:
+    """The uid is asked before the revision is, stale or not."""
     made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     other = copy_object(made)
-    other["metadata"] |= {"uid": "other", "resourceVersion": ""}
+    other["metadata"] |= {"uid": "other", "resourceVersion": version}
     with pytest.raises(ApiError) as caught:
         await client.update(CONFIGMAPS, other)
     assert caught.value.message == (

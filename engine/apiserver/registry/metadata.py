@@ -77,12 +77,17 @@ def name_taken(info: ResourceInfo, obj: Object, present: Object | None) -> ApiEr
     return error
 
 
-def carry_over(info: ResourceInfo, new: Object, old: Object) -> None:
-    """Keep what an update cannot change. Raises ApiError 409 where the request is for another object of that name."""
+def check_same_object(info: ResourceInfo, new: Object, old: Object) -> None:
+    """Raises ApiError 409 where an update is for another object of that name, whatever else is wrong with it: to name
+    a uid is a precondition, of which the storage is asked before the strategy is (store.go Update)."""
+    uid = new["metadata"].get("uid")
+    if uid and uid != old["metadata"].get("uid"):
+        raise conflict(info.gvr, old["metadata"]["name"], uid_mismatch(info, old["metadata"], uid))
+
+
+def carry_over(new: Object, old: Object) -> None:
+    """Keep what an update cannot change."""
     kept, metadata = old["metadata"], new["metadata"]
-    uid = metadata.get("uid")
-    if uid and uid != kept.get("uid"):
-        raise conflict(info.gvr, kept["name"], uid_mismatch(info, kept, uid))
     for field in _KEPT:
         if field in kept:
             metadata[field] = kept[field]

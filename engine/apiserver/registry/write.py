@@ -36,6 +36,7 @@ from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import (
     carry_over,
     check_namespace,
+    check_same_object,
     fill_for_create,
     generated_name,
     name_taken,
@@ -203,6 +204,8 @@ class Writer:
         admitted: bool,
     ) -> Object | None:
         info, old = call.gvr_resource, stored.object
+        if call.info.verb != "patch":
+            check_same_object(info, new, old)
         asked = _asked_version(new)
         if asked and asked != stored.revision:
             raise conflict(info.gvr, call.info.name)
@@ -213,7 +216,7 @@ class Writer:
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         if call.info.verb == "patch":
             _check_uid(info, new, old)
-        carry_over(info, new, old)
+        carry_over(new, old)
         drop_twins(call, new, admitted=False)
         if not call.info.subresource:
             default_taint_times(info, new, now=self._world.clock.timestamp())
