@@ -198,7 +198,13 @@ def version_priority(version: str) -> tuple[int, int, int]:
     return (_MATURITY[match[2]], int(match[1]), int(match[3] or 0))
 
 
-def _discovery_order(info: ResourceInfo) -> tuple[int, str, tuple[int, ...], str]:
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """Smaller for what Kubernetes prefers; names that are no such versions come last, by the alphabet."""
+    maturity, major, minor = version_priority(version)
+    return (-maturity, -major, -minor, version)
+
+
+def _discovery_order(info: ResourceInfo) -> tuple[int, str, tuple[int, int, int, str], str]:
     group = info.gvr.group
     place = GROUP_ORDER.index(group) if group in GROUP_ORDER else len(GROUP_ORDER)
-    return (place, group, tuple(-part for part in version_priority(info.gvr.version)), info.gvr.resource)
+    return (place, group, version_order(info.gvr.version), info.gvr.resource)

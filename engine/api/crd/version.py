@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause, field_invalid
 from engine.api.extension import ScalePaths
+from engine.api.resources import version_order
 from engine.api.schema import Definitions, Schema
 from engine.api.tables.columns import KindTable, Row
 from engine.api.turns import Work
@@ -59,6 +61,7 @@ class CustomVersion:
         self.raw: Object = _schema_of(version)
         self._schemas = {each["name"]: _schema_of(each) for each in spec["versions"]}
         self._replicas = {f"{spec['group']}/{each['name']}": _replicas_of(each) for each in spec["versions"]}
+        self._instead = _newer(spec["versions"], version["name"])
         self._storage = next(each["name"] for each in spec["versions"] if each["storage"])
         self.structural = Structural(self.raw)
         self.subresources: Object = version.get("subresources") or {}
@@ -73,7 +76,10 @@ class CustomVersion:
     def warning(self) -> str:
         if not self._spec.get("deprecated"):
             return ""
-        return str(self._spec.get("deprecationWarning") or f"{self.gvk.api_version} {self.gvk.kind} is deprecated")
+        if (said := self._spec.get("deprecationWarning")) is not None:
+            return str(said)
+        text = f"{self.gvk.api_version} {self.gvk.kind} is deprecated"
+        return f"{text}; use {self.gvk.group}/{self._instead} {self.gvk.kind}" if self._instead else text
 
     @cached_property
     def digest(self) -> str:
@@ -223,6 +229,12 @@ class CustomVersion:
         if len(self._read) > _CACHE:
             self._read.popitem(last=False)
         return shown
+
+
+def _newer(versions: Sequence[Object], than: str) -> str:
+    """The best served version that is preferred to one and not deprecated; "" for none."""
+    fit = [each["name"] for each in versions if each.get("served") and not each.get("deprecated")]
+    return min((each for each in fit if version_order(each) < version_order(than)), key=version_order, default="")
 
 
 def _schema_of(version: Object) -> Object:
