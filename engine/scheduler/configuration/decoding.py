@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from engine.api.go_forms import UnmarshalError, type_meta
 from engine.api.go_yaml import YamlError, load
 from engine.api.types import Object
 from engine.api.yaml_text import CONVERTING, twice_in_yaml, unmarshal_errors
@@ -37,7 +38,6 @@ GROUP = "kubescheduler.config.k8s.io"
 API_VERSION = f"{GROUP}/v1"
 KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:30"
-_TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 _PLUGIN = Struct("Plugin", {"name": STRING, "weight": INT32})
 _PLUGIN_SET = Struct("PluginSet", {"enabled": [_PLUGIN], "disabled": [_PLUGIN]})
@@ -114,19 +114,12 @@ def _read(text: str) -> Object:
 
 def _object(value: Any) -> Object:
     """What may have a kind. Raises ConfigurationError for anything else."""
-    if isinstance(value, dict):
-        for name in ("apiVersion", "kind"):
-            if not isinstance(value.get(name, ""), str | None):
-                raise _no_meta(value[name], f"struct field .{name} of type string")
-        return value
-    raise _no_meta(value, f"value of type {_TYPE_META}")
-
-
-def _no_meta(value: Any, into: str) -> ConfigurationError:
-    kinds = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
-    return ConfigurationError(
-        f"couldn't get version/kind; json parse error: json: cannot unmarshal {kinds[type(value)]} into Go {into}"
-    )
+    try:
+        type_meta(value)
+    except UnmarshalError as error:
+        raise ConfigurationError(str(error)) from error
+    found: Object = value
+    return found
 
 
 def _check_kind(value: Object, text: str) -> None:
