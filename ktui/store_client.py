@@ -15,6 +15,7 @@ from ktui import store_printers as printers
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import find
 from ktui.interruptible import run
+from ktui.store_protobuf import message
 
 PREFIX = "/debug/ktui/store"
 
@@ -40,11 +41,10 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     FIELDS = "fields"
+    PROTOBUF = "protobuf"
 
 
 def _format(text: str) -> Format:
-    if text == "protobuf":  # which etcdctl has, and says this of where it has it not
-        raise EtcdctlError("protobuf not supported as output format", BAD_FEATURE)
     try:
         return Format(text)
     except ValueError:
@@ -53,7 +53,9 @@ def _format(text: str) -> Format:
 
 WriteOut = Annotated[
     Format,
-    typer.Option("--write-out", "-w", parser=_format, metavar="FORMAT", help="simple, table, json or fields."),
+    typer.Option(
+        "--write-out", "-w", parser=_format, metavar="FORMAT", help="simple, table, json, fields or protobuf."
+    ),
 ]
 
 
@@ -74,9 +76,15 @@ def show(
     simple: Callable[[Any], Iterable[str]],
     fields: Callable[[Any], Iterable[str]],
     table: Callable[[Any], Iterable[str]] | None = None,
+    protobuf: str = "",
 ) -> None:
-    """Print a document in the format that is asked for. Raises EtcdctlError where it has no table."""
-    if write_out == Format.JSON:
+    """Print a document in the format that is asked for; `protobuf` names the message that it is.
+
+    Raises EtcdctlError for what has no table, or is no message.
+    """
+    if write_out == Format.PROTOBUF:
+        print_message(protobuf, found)
+    elif write_out == Format.JSON:
         print_lines([printers.encoded(found)])
     elif write_out == Format.FIELDS:
         print_lines(fields(found))
@@ -85,6 +93,13 @@ def show(
     else:
         no_table(write_out)
         print_lines(simple(found))
+
+
+def print_message(kind: str, found: Any) -> None:
+    if not kind:
+        raise EtcdctlError("protobuf not supported as output format", BAD_FEATURE)
+    sys.stdout.buffer.write(message(kind, found))
+    sys.stdout.buffer.flush()
 
 
 def ask(name: str, work: Callable[[Any], Awaitable[Any]]) -> Any:

@@ -21,7 +21,7 @@ from ktui.store_client import (
     Format,
     WriteOut,
     ask,
-    print_lines,
+    show,
     stream,
 )
 
@@ -70,15 +70,13 @@ def snapshot_status(words: File = None, write_out: WriteOut = Format.SIMPLE) -> 
     except StoreError as error:
         raise EtcdctlError(str(error)) from error
     document = {"hash": found.hash, "revision": found.revision, "totalKey": found.keys, "totalSize": found.size}
-    match write_out:
-        case Format.JSON:
-            print_lines([printers.encoded(document)])
-        case Format.FIELDS:
-            print_lines(printers.fields_snapshot(document))
-        case Format.TABLE:
-            print_lines(printers.table(printers.SNAPSHOT_HEADERS, [printers.snapshot_row(document)]))
-        case _:
-            print(", ".join(printers.snapshot_row(document)))
+    show(
+        document,
+        write_out,
+        simple=lambda found: [", ".join(printers.snapshot_row(found))],
+        fields=printers.fields_snapshot,
+        table=lambda found: printers.table(printers.SNAPSHOT_HEADERS, [printers.snapshot_row(found)]),
+    )
 
 
 @snapshot.command("restore")

@@ -134,6 +134,7 @@ def get(
             printers.simple_kv(kv, value_only=print_value_only, as_hex=as_hex) for kv in found.get("kvs", ())
         ),
         fields=printers.fields_range,
+        protobuf="RangeResponse",
     )
 
 

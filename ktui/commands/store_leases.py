@@ -29,6 +29,9 @@ from ktui.store_keys import lease_id
 
 Json = dict[str, Any]
 
+# All that etcdctl writes of the answers about leases, which are no messages of their own there.
+HEADER_ALONE = "ResponseHeader"
+
 lease = typer.Typer(no_args_is_help=True, help="Look at leases, and make, keep and end them.")
 
 LeaseId = Annotated[
@@ -56,6 +59,7 @@ def grant(
         write_out,
         simple=lambda found: [f"lease {found['ID']:016x} granted with TTL({found['TTL']}s)"],
         fields=printers.fields_lease_answer,
+        protobuf=HEADER_ALONE,
     )
 
 
@@ -103,7 +107,7 @@ def keep_alive(
     async def work(client: Any) -> None:
         while True:
             found = await client.request("POST", f"{PREFIX}/leasekeepalive", body={"id": id})
-            show(found, write_out, simple=_kept_alive, fields=printers.fields_lease_answer)
+            show(found, write_out, simple=_kept_alive, fields=printers.fields_lease_answer, protobuf=HEADER_ALONE)
             if once:
                 return
             await asyncio.sleep(max(found["TTL"] / 3, 0.5))
@@ -129,7 +133,7 @@ def leases(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
     """Print the ids of all leases."""
     no_table(write_out)
     found = ask(name, lambda client: client.request("GET", f"{PREFIX}/leases"))
-    show(found, write_out, simple=_simple_leases, fields=printers.fields_leases)
+    show(found, write_out, simple=_simple_leases, fields=printers.fields_leases, protobuf=HEADER_ALONE)
 
 
 def _simple_leases(found: dict[str, Any]) -> Iterator[str]:
@@ -157,4 +161,5 @@ def time_to_live(
         write_out,
         simple=lambda found: [printers.simple_lease(found, keys=keys)],
         fields=printers.fields_lease,
+        protobuf=HEADER_ALONE,
     )

@@ -132,6 +132,7 @@ def members(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name
         table=lambda found: printers.table(
             printers.MEMBER_HEADERS, [printers.member_row(each) for each in found["members"]]
         ),
+        protobuf="MemberListResponse",
     )
 
 
@@ -177,4 +178,4 @@ def disarm(words: Words = None, write_out: WriteOut = Format.SIMPLE, name: Name 
 
 
 def _print_alarms(found: dict[str, Any], write_out: Format) -> None:
-    show(found, write_out, simple=printers.simple_alarms, fields=printers.fields_alarms)
+    show(found, write_out, simple=printers.simple_alarms, fields=printers.fields_alarms, protobuf="AlarmResponse")

@@ -44,7 +44,13 @@ def put(
     )
     no_table(write_out)
     found = ask(name, lambda client: send(client, {"success": [{"request_put": request}]}))
-    show(_single(found), write_out, simple=printers.simple_put, fields=printers.fields_put)
+    show(
+        _single(found),
+        write_out,
+        simple=printers.simple_put,
+        fields=printers.fields_put,
+        protobuf="PutResponse",
+    )
 
 
 def put_request(words: list[str], *, lease: str, prev_kv: bool, ignore_value: bool, ignore_lease: bool) -> Json:
@@ -98,7 +104,13 @@ def delete(
     request = delete_request(words or [], prefix=prefix, from_key=from_key, prev_kv=prev_kv)
     no_table(write_out)
     found = ask(name, lambda client: send(client, {"success": [{"request_delete_range": request}]}))
-    show(_single(found), write_out, simple=printers.simple_delete, fields=printers.fields_delete)
+    show(
+        _single(found),
+        write_out,
+        simple=printers.simple_delete,
+        fields=printers.fields_delete,
+        protobuf="DeleteRangeResponse",
+    )
 
 
 def delete_request(words: list[str], *, prefix: bool, from_key: bool, prev_kv: bool) -> Json:

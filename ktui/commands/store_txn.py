@@ -71,7 +71,7 @@ def txn(
         "failure": list(_read("failure requests (get, put, del):", request_of, interactive)),
     }
     found = ask(name, lambda client: send(client, request))
-    show(found, write_out, simple=printers.simple_txn, fields=printers.fields_txn)
+    show(found, write_out, simple=printers.simple_txn, fields=printers.fields_txn, protobuf="TxnResponse")
 
 
 def _read(prompt: str, parsed: Callable[[str], T], interactive: bool) -> Iterator[T]:

@@ -25,6 +25,7 @@ from ktui.store_client import (
     ask,
     no_table,
     print_lines,
+    print_message,
     query_of,
     stream,
 )
@@ -105,7 +106,10 @@ async def follow(chunks: AsyncIterator[bytes], shown: Shown) -> None:
             print(_COMPACTED if response["CompactRevision"] else _NO_RANGE, file=sys.stderr)
         elif not response["Events"]:
             print(f"progress notify: {response['Header']['revision']}", flush=True)
-        print_lines(_lines(response, shown))
+        if shown.write_out == Format.PROTOBUF:
+            print_message("WatchResponse", response)
+        else:
+            print_lines(_lines(response, shown))
         if shown.command:
             await run_for_each(shown.command, response)
     raise EtcdctlError("watch is canceled by the server", INTERRUPTED)

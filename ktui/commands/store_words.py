@@ -108,9 +108,10 @@ def _front_to_back(args: list[str]) -> list[str]:
 
 
 def _tell(error: Any) -> NoReturn:
-    """Raises EtcdctlError, or what it was given where that only shows the help."""
+    """Raises EtcdctlError; of a word that only stands before others the help is printed, as etcdctl does."""
     if type(error).__name__ == "NoArgsIsHelpError":
-        raise error
+        typer.echo(error.ctx.get_help())
+        raise typer.Exit
     path = "ktui " + _path(error.ctx)
     option = getattr(error, "option_name", None)
     command = error.message.partition("No such command '")[2].partition("'")[0]

@@ -217,13 +217,27 @@ FUTURE = "etcdserver: mvcc: required revision is a future revision"
             id="no switch",
         ),
         pytest.param("snapshot restore a", 1, 'required flag(s) "name" not set', id="a flag that must be"),
-        pytest.param("get /a -w protobuf", 4, "protobuf not supported as output format", id="no protobuf"),
+        pytest.param("endpoint status -w protobuf", 4, "protobuf not supported as output format", id="no protobuf"),
         pytest.param("alarm list a", 128, "alarm list command accepts no arguments", id="alarms of what"),
     ],
 )
 def test_what_cannot_be_done_is_said_as_etcdctl_does(here: Here, words: str, code: int, message: str) -> None:
     ran = here(*words.split())
     assert (ran.code, ran.out, ran.err) == (code, "", f"Error: {message}\n")
+
+
+@pytest.mark.parametrize("group", ["", "member", "endpoint", "lease", "alarm", "snapshot"])
+def test_a_word_that_stands_before_others_alone_prints_its_help(here: Here, group: str) -> None:
+    ran = here(*group.split())
+    assert (ran.code, ran.err) == (0, "")
+    assert "Usage: ktui store" in ran.out
+
+
+def test_protobuf_goes_out_as_it_is(here: Here) -> None:
+    ran = here("get", f"{MAPS}one", "--keys-only", "-w", "protobuf")
+    assert (ran.code, ran.err) == (0, "")
+    assert f"{MAPS}one" in ran.out
+    assert not ran.out.endswith("\n")
 
 
 def test_a_watch_of_no_range_is_canceled(here: Here) -> None:
