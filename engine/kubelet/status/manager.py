@@ -12,6 +12,7 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from engine.api.errors import ApiError
+from engine.api.tables.formats import condition_true
 from engine.api.types import PODS, Object
 from engine.client import Client
 from engine.clock import Clock
@@ -149,7 +150,11 @@ class StatusManager:
             verb="status",
             object=pods.trace_object(pod),
             cause=causes[0] if causes else None,
-            detail={"phase": known.status.get("phase", ""), "version": known.version},
+            detail={
+                "phase": known.status.get("phase", ""),
+                "ready": condition_true(known.status, "Ready"),
+                "version": known.version,
+            },
         ):
             try:
                 await self._write(uid, known, pod)
