@@ -15,6 +15,16 @@ def size_text(size: int) -> str:
     return f"{size / 1024:.1f} K" if size >= 1000 else str(size)
 
 
+def bytes_text(size: int) -> str:
+    """As `size_text`, where no column's title tells that these are bytes."""
+    return f"{size_text(size)}{'iB' if size >= 1000 else ' B'}"
+
+
+def folder_of(key: Mapping[str, Any]) -> str:
+    """What a key has in common with those beside it, such as `/registry/pods/default/`."""
+    return str(key["key"]).rpartition("/")[0] + "/"
+
+
 def key_rows(keys: Iterable[Mapping[str, Any]], newest: int) -> list[GridRow]:
     """One row a key; what changed with the newest revision is lit."""
     return [
@@ -39,7 +49,7 @@ def key_tree(keys: Iterable[Mapping[str, Any]], newest: int, folded: Collection[
     rows: list[GridRow] = []
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for key in keys:
-        groups.setdefault(key["key"].rpartition("/")[0] + "/", []).append(key)
+        groups.setdefault(folder_of(key), []).append(key)
     for group, members in groups.items():
         is_folded = group in folded
         name = f"{'▸' if is_folded else '▾'} {group.removeprefix(ROOT).rstrip('/') or '/'}  {len(members)}"
@@ -51,6 +61,26 @@ def key_tree(keys: Iterable[Mapping[str, Any]], newest: int, folded: Collection[
                 leaf = f"    {row.key.rpartition('/')[2]}"
                 rows.append(GridRow(row.key, (leaf, *row.cells[1:]), row.tone))
     return rows
+
+
+def folder_lines(folder: str, keys: Iterable[Mapping[str, Any]], *, is_folded: bool) -> list[str]:
+    """What the keys below a folder come to: how many, how large, the newest and the oldest of them."""
+    members = [key for key in keys if folder_of(key) == folder]
+    if not members:
+        return []
+    newest = max(members, key=lambda key: key["modRevision"])
+    oldest = min(members, key=lambda key: key["createRevision"])
+    largest = max(members, key=lambda key: key["size"])
+    leased = sum(bool(key["lease"]) for key in members)
+    count = f"{len(members)} key{'' if len(members) == 1 else 's'}"
+    whole = bytes_text(sum(key["size"] for key in members))
+    return [
+        " · ".join((count, whole, *([f"{leased} with a lease"] if leased else []))),
+        f"newest   rev {newest['modRevision']}  {newest['key'].removeprefix(folder)}",
+        f"oldest   rev {oldest['createRevision']}  {oldest['key'].removeprefix(folder)}",
+        f"largest  {bytes_text(largest['size'])}  {largest['key'].removeprefix(folder)}",
+        f"Enter {'unfolds' if is_folded else 'folds'} these keys, z all",
+    ]
 
 
 def key_line(key: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.api.quantity import Quantity
 from ktui.models.grid_row import GridRow
-from ktui.models.signs import CLOCK, DONE, PAST, WAITING, WRONG, bar, short_pod
+from ktui.models.signs import CLOCK, DONE, PAST, WAITING, WRONG, bar, is_failing, short_pod
 from ktui.models.tiles import Tiles
 
 Json = Mapping[str, Any]
@@ -135,8 +135,7 @@ def worker_state(worker: Json, pod: Json | None) -> tuple[str, str]:
     if worker["working"] or worker["pending"]:
         return f"{WAITING} syncing", "warning"
     if (reason := waiting_reason(pod)) is not None:
-        is_failing = "BackOff" in reason or reason.startswith("Err")
-        return (f"{WRONG} back-off", "error") if is_failing else (f"{WAITING} waits", "warning")
+        return (f"{WRONG} back-off", "error") if is_failing(reason) else (f"{WAITING} waits", "warning")
     return f"{DONE} idle", "foreground"
 
 
@@ -201,10 +200,11 @@ def _last_exit(pod: Json | None) -> str:
 
 
 def _at_rest(key: str, pod: Json | None, kubelet: Json) -> str:
+    """So short that a countdown is seen whole beside a long name: a column that is cut loses its middle."""
     found = [status for status in statuses(pod) if not (status.get("state") or {}).get("terminated")]
-    words = [f"ready {sum(bool(status.get('ready')) for status in found)}/{len(found)}"] if found else []
+    ready = f"{sum(bool(status.get('ready')) for status in found)}/{len(found)}" if found else ""
     due = [probe for probe in kubelet["probes"] if probe["pod"] == key and probe["nextSeconds"] is not None]
-    if due:
-        first = min(due, key=lambda probe: probe["nextSeconds"])
-        words.append(f"{first['probe']} {CLOCK} {first['nextSeconds']:.0f} s")
-    return " · ".join(words)
+    if not due:
+        return f"{ready} ready" if ready else ""
+    first = min(due, key=lambda probe: probe["nextSeconds"])
+    return " · ".join(filter(None, (ready, f"{first['probe']} {CLOCK} {first['nextSeconds']:.0f} s")))

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from engine.api.duration import human_duration
+from engine.api.tables.pods import pod_summary
 from engine.api.types import Object
 from ktui.models.grid_row import NO_LABELS, GridRow
 from ktui.models.link import Link
-from ktui.models.signs import DONE, WAITING, WRONG
+from ktui.models.signs import DONE, WAITING, WRONG, is_failing
 
 TITLES = ("OBJECT", "READY", "STATUS", "AGE")
 KINDS = (
@@ -123,7 +124,7 @@ def _container_state(status: Mapping[str, Any]) -> tuple[str, str]:
         ended = state["terminated"]
         return ended.get("reason", "Terminated"), DONE if ended.get("exitCode") == 0 else WRONG
     reason = (state.get("waiting") or {}).get("reason", "Waiting")
-    return reason, WRONG if "BackOff" in reason or reason.startswith("Err") else WAITING
+    return reason, WRONG if is_failing(reason) else WAITING
 
 
 def state_of(kind: str, obj: Object) -> tuple[str, str, str]:
@@ -151,13 +152,11 @@ def _job_state(job: Object) -> tuple[str, str, str]:
 
 
 def _pod_state(pod: Object) -> tuple[str, str, str]:
-    status = pod.get("status", {})
-    containers = status.get("containerStatuses") or ()
-    ready = sum(bool(container.get("ready")) for container in containers)
-    count = len(pod["spec"].get("containers") or ())
-    phase = "Terminating" if pod["metadata"].get("deletionTimestamp") else status.get("phase", "Pending")
-    waiting = [(container.get("state") or {}).get("waiting", {}).get("reason", "") for container in containers]
-    word = next((reason for reason in waiting if reason and reason != "ContainerCreating"), phase)
-    if phase == "Failed" or "BackOff" in word or word.startswith("Err"):
-        return f"{ready}/{count}", word, WRONG
-    return f"{ready}/{count}", word, DONE if phase == "Succeeded" or ready == count else WAITING
+    """As kubectl's table has it."""
+    summary = pod_summary(pod)
+    ready = f"{summary.ready}/{summary.total}"
+    is_done = pod.get("status", {}).get("phase") == "Succeeded"
+    if not is_done and (pod.get("status", {}).get("phase") == "Failed" or is_failing(summary.reason)):
+        return ready, summary.reason, WRONG
+    is_well = is_done or (summary.ready == summary.total and summary.reason == "Running")
+    return ready, summary.reason, DONE if is_well else WAITING

@@ -5,6 +5,12 @@ from __future__ import annotations
 from ktui.models.words import plural
 
 DONE, WAITING, WRONG, PAST, CLOCK = "✓", "◐", "✖", "·", "◷"
+_FAILING = frozenset({"Failed", "Evicted", "OOMKilled", "InvalidImageName", "DeadlineExceeded", "ContainerCannotRun"})
+
+
+def is_failing(reason: str) -> bool:
+    """Whether a Pod or a container of that STATUS needs somebody: CrashLoopBackOff, ErrImagePull, Init:Error."""
+    return any(sign in reason for sign in ("BackOff", "Err", "ExitCode:", "Signal:")) or reason in _FAILING
 
 
 def short_pod(pod: str) -> str:

@@ -19,11 +19,18 @@ HOP_LATENCIES = (
 )  # fmt: skip
 DONE, WAITING, AHEAD, FAILED, SKIPPED = "●", "◐", "○", "✖", "·"
 LAST_LINK, WATCH = 7, 8
-KUBELET = 11
+SCHEDULER, KUBELET = 10, 11
 EARLY_MOST = 200
 QUIET_SECONDS = 30.0  # of the model: nothing happens for so long once Pods run
 SLOW_FACTOR = 1.5  # above the range by so much
 COMES_WITH_AUTHENTICATION = 3  # for system:masters hop 2 decides hop 3 as well
+UNSERVED = "no Service selects it"
+AT_REST = frozenset(  # what nobody acts upon when it is written: who uses it reads it
+    (
+        "configmap", "secret", "role", "rolebinding", "clusterrole", "clusterrolebinding", "priorityclass",
+        "storageclass", "ingressclass", "runtimeclass", "networkpolicy", "limitrange", "event", "lease",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class Story:
     lamps: tuple[Lamp, ...]
     milliseconds: float = 0.0  # from the keystroke to the end of what came last
     is_model_time: bool = False
+    note: str = ""  # why it ends before the last hop
 
 
 def usual(hop: int) -> tuple[float, float] | None:
@@ -71,6 +79,30 @@ class _Seen:
         self.wall_ms = max(self.wall_ms, span["wall_ms"])
 
 
+class _Pods:
+    """Those that a write has led to: whether each has become what it can become, and whether a Service minds them."""
+
+    def __init__(self) -> None:
+        self._are_there: dict[str, bool] = {}
+        self._is_served = False
+
+    def take(self, span: Span) -> None:
+        if span["component"].startswith("endpoint"):
+            self._is_served = True  # a Service selects them: its slices are looked at when they change
+        if kind_of(span["object"]) != "pod" or span["hop"] not in (SCHEDULER, KUBELET):
+            return
+        detail = span["detail"]
+        if span["verb"] == "status" and span["outcome"] == "ok":
+            self._are_there[span["object"]] = bool(detail.get("ready")) or detail.get("phase") == "Succeeded"
+        else:
+            self._are_there.setdefault(span["object"], False)
+
+    @property
+    def are_unserved(self) -> bool:
+        """Whether there is nothing left to wait for: all are Ready, or done, and no Service sends them anything."""
+        return bool(self._are_there) and all(self._are_there.values()) and not self._is_served
+
+
 class Tally:
     """A story as it grows: each span is looked at once, however long the trace gets."""
 
@@ -81,6 +113,7 @@ class Tally:
         self._stores: set[str] = set()
         self._user = ""
         self._seen: dict[int, _Seen] = {}
+        self._pods = _Pods()
         self._links_took = {"model_ms": 0.0, "wall_ms": 0.0}
         self._is_refused = False
         self._is_dry_run = False
@@ -127,6 +160,12 @@ class Tally:
         elif hop == WATCH and span["parent"] not in self._stores:
             return
         self._seen.setdefault(hop, _Seen()).take(span)
+        if hop > WATCH:
+            self._pods.take(span)
+
+    @property
+    def _ends_unserved(self) -> bool:
+        return max(self._seen, default=1) == KUBELET and self._pods.are_unserved
 
     def story(self) -> Story | None:
         root = self._root
@@ -137,7 +176,8 @@ class Tally:
             what += " (dry run)"
         title = f"{what} · by {self._user}" if self._user else what
         took = (self._end - started(root)) * 1000
-        return Story(title, tuple(self._lamps(root)), took, self._has_model_time)
+        note = UNSERVED if self._ends_unserved else ""
+        return Story(title, tuple(self._lamps(root)), took, self._has_model_time, note)
 
     def _lamps(self, root: Span) -> Iterator[Lamp]:
         field = "model_ms" if self._has_model_time else "wall_ms"
@@ -150,12 +190,20 @@ class Tally:
                 yield self._lit(hop, seen, took)
             elif hop == COMES_WITH_AUTHENTICATION and reached > hop:
                 yield Lamp(hop, DONE)
-            elif reached < LAST_LINK and root["outcome"] and not self._is_refused:
-                yield Lamp(hop, SKIPPED)  # it was answered, and there was nothing to write
+            elif hop > reached and self._has_ended(root, reached):
+                yield Lamp(hop, SKIPPED)
             elif hop == reached + 1 and not self._is_refused:
                 yield Lamp(hop, WAITING)
             else:
                 yield Lamp(hop, SKIPPED if hop < reached else AHEAD)
+
+    def _has_ended(self, root: Span, reached: int) -> bool:
+        """Whether nothing is waited for any more: the hops that were not reached are not needed."""
+        if self._is_refused:
+            return False  # the lamp that failed says it
+        if reached < LAST_LINK:
+            return bool(root["outcome"])  # it was answered, and there was nothing to write
+        return kind_of(root["object"]) in AT_REST or self._ends_unserved
 
     def _lit(self, hop: int, seen: _Seen, took: float) -> Lamp:
         if seen.is_failed:

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from engine.api.errors import ApiError
 from ktui.feeds import store as store_feed
 from ktui.feeds.poll import Poll
-from ktui.models.keys import ROOT, TITLES, key_rows, key_tree
+from ktui.models.keys import ROOT, TITLES, folder_lines, folder_of, key_rows, key_tree
 from ktui.models.link import Link
 from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import TITLES as STREAM_TITLES
@@ -191,10 +191,10 @@ class StoreScreen(FrameScreen):
         if key and not key.endswith("/"):
             self.value.show_newest(key)
         else:
-            self.value.say("Enter folds these keys, z all" if key else "")
+            self.value.say(key, folder_lines(key, self._keys, is_folded=key in self._folded))
 
     def action_fold_all(self) -> None:
-        groups = {key["key"].rpartition("/")[0] + "/" for key in self._keys}
+        groups = {folder_of(key) for key in self._keys}
         self._folded = set() if self._folded >= groups else groups
         self._show_keys()
 
@@ -280,6 +280,7 @@ class StoreScreen(FrameScreen):
         if message.grid is self.keys and message.key.endswith("/"):
             self._folded ^= {message.key}
             self._show_keys()
+            self._show_value(message.key)
             return
         if message.grid is not self.keys:
             self.stream.hold()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -60,11 +60,11 @@ class KeyValue(Guarded, VerticalScroll):
         if self.shown is not None:
             self._show(self.shown)
 
-    def say(self, words: str) -> None:
-        """Show no key but a sentence."""
+    def say(self, title: str, lines: Sequence[str]) -> None:
+        """Show no key but words."""
         self._key, self.shown = "", None
         self.workers.cancel_group(self, "value")
-        self.query_one(Static).update(Text(words, "dim"))
+        self.query_one(Static).update(Text("\n").join([Text(title, "bold"), *(Text(line, "dim") for line in lines)]))
 
     # -- which revision
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.widgets import Static
 
@@ -29,18 +30,7 @@ class StoryLine(Static):
             return Text("no client began this trace: the lamps are those of a client's write", "dim")
         if story is None:
             return Text("no write yet: the lamps show how far the newest one has come", "dim")
-        took = f"{milliseconds(story.milliseconds)}{'~' if story.is_model_time else ''}"
-        head = Text.assemble(
-            ("pinned " if is_pinned else "newest ", f"bold {colours.get('accent', '')}" if is_pinned else "dim"),
-            (story.title, "bold"),
-            f" · {took}",
-        )
-        slowest = max(story.lamps, key=lambda lamp: lamp.milliseconds)
-        if slowest.milliseconds >= 0.05:
-            name = HOP_NAMES[slowest.hop - 1]
-            tail = f" · slowest {LAMPS[slowest.hop - 1]} {name} {milliseconds(slowest.milliseconds)}"
-            if head.cell_len + len(tail) <= width:
-                head.append(tail, colours.get("warning", ""))
+        head = _head(story, is_pinned=is_pinned, width=width, colours=colours)
         head.truncate(width, overflow="ellipsis")
         with_times = [_lamp(lamp, colours, time=True) for lamp in story.lamps]
         lamps = Text("  ").join(with_times)
@@ -49,6 +39,24 @@ class StoryLine(Static):
         if lamps.cell_len > width:
             lamps = Text("  ").join(_lamp(lamp, colours, time=False) for lamp in story.lamps)
         return Text("\n").join([head, lamps])
+
+
+def _head(story: Story, *, is_pinned: bool, width: int, colours: Mapping[str, str]) -> Text:
+    """What was written, by whom, and what it took; as much of it as there is room for, why it ended first."""
+    took = f" · {milliseconds(story.milliseconds)}{'~' if story.is_model_time else ''}"
+    note = f" · {story.note}" if story.note else ""
+    word, tone = ("pinned ", f"bold {colours.get('accent', '')}") if is_pinned else ("newest ", "dim")
+    title = story.title
+    if note and cell_len(word + title + took + note) > width:
+        title = title.partition(" · by ")[0]
+    head = Text.assemble((word, tone), (title, "bold"), took, note)
+    slowest = max(story.lamps, key=lambda lamp: lamp.milliseconds)
+    if slowest.milliseconds >= 0.05:
+        name = HOP_NAMES[slowest.hop - 1]
+        tail = f" · slowest {LAMPS[slowest.hop - 1]} {name} {milliseconds(slowest.milliseconds)}"
+        if head.cell_len + len(tail) <= width:
+            head.append(tail, colours.get("warning", ""))
+    return head
 
 
 def _lamp(lamp: Lamp, colours: Mapping[str, str], *, time: bool) -> Text:

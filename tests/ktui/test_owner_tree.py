@@ -38,7 +38,7 @@ POD = obj(
 FOUND = {
     "deployments.apps": [obj("web", spec={"replicas": 2}, status={"readyReplicas": 1})],
     "replicasets.apps": [obj("web-1", "web", spec={"replicas": 0}), obj("web-0", "web", spec={"replicas": 0})],
-    "pods": [POD, obj("alone", "gone", spec={"containers": [{"name": "main"}]})],
+    "pods": [POD, obj("alone", "gone", spec={"containers": [{"name": "main"}]}, status={"phase": "Pending"})],
 }
 
 
@@ -68,3 +68,36 @@ def test_owners_come_before_what_they_own_down_to_the_containers() -> None:
 )
 def test_how_many_are_ready(kind: str, given: dict[str, Any], expected: str) -> None:
     assert state_of(kind, obj("a", **given))[0] == expected
+
+
+def ended(reason: str, code: int) -> dict[str, Any]:
+    return {"name": "main", "state": {"terminated": {"reason": reason, "exitCode": code}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param(
+            {"phase": "Succeeded", "containerStatuses": [ended("Completed", 0)]}, ("0/1", "Completed", "✓"), id="done"
+        ),
+        pytest.param({"phase": "Failed", "containerStatuses": [ended("Error", 1)]}, ("0/1", "Error", "✖"), id="failed"),
+        pytest.param({"phase": "Failed", "reason": "Evicted"}, ("0/1", "Evicted", "✖"), id="evicted"),
+        pytest.param(
+            {
+                "phase": "Pending",
+                "initContainerStatuses": [
+                    {"name": "i", "state": {"waiting": {"reason": "CreateContainerConfigError"}}}
+                ],
+            },
+            ("0/1", "Init:CreateContainerConfigError", "✖"),
+            id="an init container that cannot be made",
+        ),
+        pytest.param(
+            {"phase": "Running", "containerStatuses": [ended("OOMKilled", 137)]}, ("0/1", "OOMKilled", "✖"), id="killed"
+        ),
+        pytest.param({"phase": "Pending"}, ("0/1", "Pending", "◐"), id="waits"),
+    ],
+)
+def test_a_pod_is_told_as_kubectl_tells_it(status: dict[str, Any], expected: tuple[str, str, str]) -> None:
+    spec = {"containers": [{"name": "main"}], "initContainers": [{"name": "i"}]}
+    assert state_of("pods", obj("a", spec=spec, status=status)) == expected

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.models.key_history import KeyAt, written_by
+from ktui.models.keys import folder_lines
 from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import StoreStream
 
@@ -220,3 +221,27 @@ def test_who_wrote_an_object_last() -> None:
     assert written_by(value(1, 1)["value"]) == "kubelet status"
     assert not written_by({"metadata": {}})
     assert not written_by("no object")
+
+
+def listed(key: str, created: int, changed: int, size: int, lease: int = 0) -> dict[str, Any]:
+    return {
+        "key": f"/registry/{key}", "createRevision": created, "modRevision": changed, "version": 1, "size": size,
+        "lease": lease,
+    }  # fmt: skip
+
+
+def test_a_folder_is_told_by_the_keys_right_below_it() -> None:
+    keys = [
+        listed("pods/default/web", 5, 9, 700),
+        listed("pods/default/db", 3, 12, 1348, lease=0xABC),
+        listed("pods/kube-system/dns", 1, 20, 9000),
+    ]
+    assert folder_lines("/registry/pods/default/", keys, is_folded=False) == [
+        "2 keys · 2.0 KiB · 1 with a lease",
+        "newest   rev 12  db",
+        "oldest   rev 3  db",
+        "largest  1.3 KiB  db",
+        "Enter folds these keys, z all",
+    ]
+    assert folder_lines("/registry/pods/default/", keys[:1], is_folded=True)[0] == "1 key · 700 B"
+    assert folder_lines("/registry/gone/", keys, is_folded=True) == []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ktui.models.exchange import Span
-from ktui.models.story import AHEAD, DONE, FAILED, SKIPPED, WAITING, Story, tell
+from ktui.models.story import AHEAD, DONE, FAILED, SKIPPED, UNSERVED, WAITING, Story, tell
+from ktui.widgets.story_line import StoryLine
 from tests.ktui import recorded
 from tests.ktui.spans import request, span
 
@@ -67,6 +70,60 @@ def test_a_hop_that_takes_longer_than_is_usual_is_the_slow_one() -> None:
         link["model_ms"] = 400.0 if link["hop"] == 7 else 1.0
     slow = [lamp.hop for lamp in story_of(*links, span("root", 1)).lamps if lamp.is_slow]
     assert slow == [7]
+
+
+def status(name: str, *, ready: bool = False, phase: str = "Running", start: float = 2.0) -> Span:
+    detail = {"phase": phase, "ready": ready, "version": 1}
+    where = f"pod/default/{name}"
+    return span(f"{name}{ready}", 11, verb="status", object=where, component="kubelet a", start=start, detail=detail)
+
+
+def bind(name: str) -> Span:
+    return span(f"bind {name}", 10, verb="bind", object=f"pod/default/{name}", component="scheduler", start=1)
+
+
+APPLY = [*request("a", parent="root"), span("root", 1), span("r", 9, component="replicaset-controller")]
+SLICES = span("e", 9, verb="reconcile", object="service/default/web", component="endpointslice-controller", start=1)
+
+
+@pytest.mark.parametrize(
+    ("spans", "last", "note"),
+    [
+        pytest.param([bind("a"), status("a")], WAITING, "", id="a Pod that is not Ready yet"),
+        pytest.param([bind("a"), status("a"), status("a", ready=True)], SKIPPED, UNSERVED, id="Ready, and no Service"),
+        pytest.param([bind("a"), bind("b"), status("a", ready=True)], WAITING, "", id="one of two"),
+        pytest.param([bind("a"), status("a", phase="Succeeded")], SKIPPED, UNSERVED, id="done"),
+        pytest.param([SLICES, bind("a"), status("a", ready=True)], WAITING, "", id="a Service that will be told"),
+        pytest.param(
+            [SLICES, bind("a"), status("a", ready=True), span("n", 12, start=3)], DONE, "", id="a Service that was told"
+        ),
+        pytest.param([bind("a"), status("a", ready=True), status("a", start=9)], WAITING, "", id="no longer Ready"),
+    ],
+)
+def test_the_last_lamp_waits_only_where_a_service_selects_the_pods(spans: list[Span], last: str, note: str) -> None:
+    story = story_of(*APPLY, *spans)
+    assert (story.lamps[-1].sign, story.note) == (last, note)
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (80, f"newest kubectl apply deployment/web · 2.00 s~ · {UNSERVED}"),
+        (96, f"newest kubectl apply deployment/web · by kubernetes-admin · 2.00 s~ · {UNSERVED}"),
+    ],
+)
+def test_why_it_ends_there_is_said_before_who_began_it(width: int, line: str) -> None:
+    root = span("root", 1, verb="apply", object="deployment/default/web")
+    links = request("a", parent="root")
+    story = story_of(*links, root, *APPLY[-1:], bind("a"), status("a", ready=True))
+    lines = StoryLine.lines(story, is_pinned=False, width=width, colours={})
+    assert lines.plain.splitlines()[0] == line
+
+
+def test_what_nobody_acts_upon_ends_with_those_who_watch_it() -> None:
+    root = span("root", 1, verb="create", object="configmap/default/mine")
+    links = request("a", parent="root", object="configmap/default/mine")
+    assert signs(story_of(*links, root, span("w", 8, parent="a7"))) == DONE * 8 + SKIPPED * 4
 
 
 def test_the_story_of_the_recorded_apply() -> None:

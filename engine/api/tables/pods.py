@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ _POD_STATUS = "api.core.v1.PodStatus"
 _SCHEDULING_GATED = "SchedulingGated"
 _NODE_LOST = "NodeLost"
 _TERMINAL = ("Succeeded", "Failed")
+_NO_AGE = datetime.fromtimestamp(0, UTC)  # for what does not depend on the time
 
 
 class Summary(NamedTuple):
@@ -159,6 +160,11 @@ class PodRow(Row):
 
 def _completed(reason: str, message: str) -> Object:
     return {"type": "Completed", "status": "True", "reason": reason, "message": message}
+
+
+def pod_summary(pod: Object) -> Summary:
+    """READY, STATUS and RESTARTS of a Pod, for those who show them without a table."""
+    return PodRow(pod, _NO_AGE).summary
 
 
 def pod_status(pod: Object, now: datetime) -> str:

@@ -14,7 +14,7 @@ async def test_a_pod_appears_on_its_node_and_in_its_kubelet(show: Show) -> None:
         await driver.sees("node-1", "0/110", "SyncLoop", "heartbeat", "No Pod runs here", "~ simulated")
         spec = {"nodeName": "node-1", "containers": [{"name": "c", "image": "nginx:1.27"}]}
         await driver.client.create(PODS, {"metadata": {"name": "p"}, "spec": spec}, namespace="default")
-        await driver.sees("1/110", "■", "ready 1/1", "StartContainer", "nginx:1.27")
+        await driver.sees("1/110", "■", "1/1 ready", "StartContainer", "nginx:1.27")
         await driver.press("tab")
         await driver.sees("containers~", "sandbox", "listens on 80")
         await driver.press("n")

@@ -61,7 +61,7 @@ async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
         await driver.press("enter")
         assert driver.app.focused is keys_of(driver)
         await driver.press("escape")
-        await driver.misses("/registry/minions/  ")
+        await driver.misses("/registry/minions/  3 keys at rev")
         assert not driver.find(Input, "#prefix").display
 
 
@@ -106,7 +106,7 @@ async def test_keys_fold_under_what_they_have_in_common(show: Show) -> None:
         await driver.press("enter")
         await driver.sees("▾ minions  3", "    node-2")
         await driver.press("home", "enter")
-        await driver.sees("▸ minions  3", "Enter folds these keys")
+        await driver.sees("▸ minions  3", "Enter unfolds these keys", "3 keys · ", "newest   rev", "largest")
         await driver.until(lambda: "/registry/minions/node-2" not in {row.key for row in keys_of(driver).rows})
         await driver.press("z")
         await driver.sees("    node-2")
