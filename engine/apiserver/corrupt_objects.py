@@ -55,7 +55,7 @@ def unreadable(info: ResourceInfo, found: Iterable[tuple[str, CorruptObject]]) -
         {"reason": "UnexpectedServerResponse", "message": corrupt.at(key), "field": shown_key(key)}
         for key, corrupt in found
     ]
-    if len(causes) > _MOST_CAUSES:
+    if len(causes) >= _MOST_CAUSES:  # where upstream stops, without looking whether there are more
         causes = [*causes[:_MOST_CAUSES], _TOO_MANY]
     details: Object = {"name": info.storage_prefix.removeprefix("/registry")}
     if info.gvr.group:

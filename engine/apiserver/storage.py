@@ -91,10 +91,8 @@ class Storage:
         return Stored(from_storage(info, obj), kv.mod_revision)
 
     async def named(self, info: ResourceInfo, namespace: str, name: str) -> Stored:
-        """The object that a request names. Raises ApiError 400 for what is no part of a key (registry/generic/registry
-        store.go NamespaceKeyFunc), 404, 500."""
-        if causes := path_segment(name):
-            raise bad_request(f"Name parameter invalid: {json.dumps(name, ensure_ascii=False)}: {';'.join(causes)}")
+        """The object that a request names. Raises ApiError 400 for what is no part of a key, 404, 500."""
+        check_name(name)
         stored = await self.get(info, namespace, name)
         if stored is None:
             raise not_found(info.gvr, name)
@@ -265,6 +263,12 @@ class StorageLookup:
             return None
         stored = await self._storage.get(info, namespace, name)
         return stored.object if stored is not None else None
+
+
+def check_name(name: str) -> None:
+    """Raises ApiError 400 for what is no part of a key (registry/generic/registry store.go NamespaceKeyFunc)."""
+    if causes := path_segment(name):
+        raise bad_request(f"Name parameter invalid: {json.dumps(name, ensure_ascii=False)}: {';'.join(causes)}")
 
 
 def _at(obj: Object, revision: int) -> Object:

@@ -81,6 +81,19 @@ async def test_a_list_tells_of_all_that_it_met(client: Client, store: SqliteStor
     assert names(other.items) == ["fine"]
 
 
+@pytest.mark.parametrize(("count", "causes"), [(99, 99), (100, 101), (101, 101)])
+async def test_a_list_tells_of_a_hundred_at_the_most(
+    client: Client, store: SqliteStore, count: int, causes: int
+) -> None:
+    """At the hundredth upstream stops, whether there are more or not (store_tests.go)."""
+    puts = [Put(f"/registry/configmaps/default/c{number:03}".encode(), b"{") for number in range(count)]
+    await store.txn([], puts)
+    found = (await client.send("GET", PATH, query={"limit": ["500"]})).body["details"]["causes"]
+    assert len(found) == causes
+    truncated = {"reason": "FieldValueTooMany", "message": "too many errors, the list is truncated"}
+    assert (found[-1] == truncated) is (count >= 100)
+
+
 @pytest.mark.parametrize(
     "query",
     [{}, {"resourceVersion": "0"}, {"resourceVersion": "1"}, {"labelSelector": "x", "limit": "5"}],

@@ -167,13 +167,19 @@ NO_NAMES = {
 }
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "APPLY", "DELETE"])
 @pytest.mark.parametrize("name", NO_NAMES)
 async def test_what_is_no_part_of_a_key_names_nothing(client: Client, method: str, name: str) -> None:
     """Refused before anything is looked up (registry/generic/registry store.go NamespaceKeyFunc)."""
     shown, why = NO_NAMES[name]
-    body = {"metadata": {"name": shown.strip('"')}} if method in ("PUT", "PATCH") else None
-    headers = {"content-type": "application/merge-patch+json"} if method == "PATCH" else {}
-    for path in ("/api/v1/namespaces/default/configmaps", "/api/v1/nodes"):
-        answer = await client.send(method, f"{path}/{name}", body=body, headers=headers)
+    body = {"metadata": {"name": shown.strip('"')}} if method in ("PUT", "PATCH", "APPLY") else None
+    kind = {"PATCH": "application/merge-patch+json", "APPLY": "application/apply-patch+yaml"}.get(method)
+    for path, of in (("/api/v1/namespaces/default/configmaps", "ConfigMap"), ("/api/v1/nodes", "Node")):
+        answer = await client.send(
+            "PATCH" if kind else method,
+            f"{path}/{name}",
+            query={"fieldManager": ["test"]} if kind else None,
+            body={"apiVersion": "v1", "kind": of, **body} if body else None,
+            headers={"content-type": kind} if kind else {},
+        )
         assert (answer.status, answer.body["message"]) == (400, f"Name parameter invalid: {shown}: {why}")

@@ -29,6 +29,7 @@ from engine.apiserver.registry.refused_patch import refused_apply, refused_patch
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
+from engine.apiserver.storage import check_name
 
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
@@ -81,7 +82,7 @@ class Patcher:
 
     def _decoded(self, call: Call, gvk: GVK, value: Any, options: WriteOptions, found: Iterable[str] = ()) -> Object:
         definitions = self._backend.definitions
-        obj = decode_value(call, definitions, gvk, value=value, validation=options.validation, found=found)
+        obj = decode_value(call, definitions, gvk, value=value, validation=options.validation, found=found, by_key=True)
         if gvk == call.gvr_resource.gvk:
             apply_defaults(call.gvr_resource, obj)
         return obj
@@ -91,6 +92,7 @@ class Patcher:
     async def _apply(self, call: Call, facet: Facet, options: WriteOptions) -> tuple[int, Object]:
         applied = _applied(call, facet.gvk)
         info, request = call.gvr_resource, call.info
+        check_name(request.name)
         for _ in range(UPDATE_ATTEMPTS):
             if await self._backend.storage.get(info, request.namespace, request.name) is not None:
                 break
