@@ -7,7 +7,7 @@ of strict errors. A value of the wrong type stops it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -16,12 +16,11 @@ import orjson
 from engine.api import go_base64, go_time
 from engine.api.go_fields import omits_zero
 from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
+from engine.api.json_objects import Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
 
-# The way to a value, innermost last: (the way to its parent, its key or index); () is the object itself.
-Path = tuple[Any, ...]
 # Returns the decoded value, or None for one that is to be left out.
 Decode = Callable[[Any, Path, list[str]], Any]
 
@@ -30,12 +29,6 @@ _ZERO = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 FLOAT_OVERFLOW = "json: cannot unmarshal number into Go value of type float64"
-
-
-class DuplicatesDict(dict[str, Any]):
-    """A JSON object in which fields came twice; the last of each counts, as in Go."""
-
-    duplicates: tuple[str, ...] = ()
 
 
 class Mismatch(Exception):
@@ -51,22 +44,6 @@ class Mismatch(Exception):
 
 class Refused(Exception):
     """A value whose own UnmarshalJSON refuses it; the message stands alone, without a path."""
-
-
-def path_text(path: Path) -> str:
-    """The way to a field, as strict-decoding errors show it: `spec.containers[0].foo`."""
-    text = ""
-    for step in path_steps(path):
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
-
-
-def path_steps(path: Path) -> list[str | int]:
-    steps: list[str | int] = []
-    while path:
-        path, step = path
-        steps.append(step)
-    return steps[::-1]
 
 
 def json_type(value: Any, wanted: str) -> str:
@@ -142,12 +119,12 @@ class _Compiler:
             fields[name] = self._field(schema.definition, name, node=node, required=name in schema.required)
         type_name = go_type(schema)
         open_ended = bool(schema.raw.get("x-kubernetes-preserve-unknown-fields"))
+        known = None if open_ended else fields
 
         def struct(value: Any, path: Path, strict: list[str]) -> Object:
-            if type(value) is not dict:
-                _check_object(value, path, strict, type_name=type_name)
+            items = value.items() if type(value) is dict else _items(value, path, strict, type_name, known)
             decoded: Object = {}
-            for key, item in value.items():
+            for key, item in items:
                 field = fields.get(key)
                 if field is None:
                     if open_ended:
@@ -208,10 +185,9 @@ class _Compiler:
         zero = _zero(values)
 
         def mapping(value: Any, path: Path, strict: list[str]) -> Object:
-            if type(value) is not dict:
-                _check_object(value, path, strict, type_name=type_name)
+            items = value.items() if type(value) is dict else _items(value, path, strict, type_name)
             decoded: Object = {}
-            for key, item in value.items():
+            for key, item in items:
                 if type(item) is exact:
                     decoded[key] = item
                 elif item is None:
@@ -234,11 +210,13 @@ def compiler(definitions: Definitions) -> _Compiler:
     return found
 
 
-def _check_object(value: Any, path: Path, strict: list[str], *, type_name: str) -> None:
-    if isinstance(value, DuplicatesDict):
-        strict.extend(f'duplicate field "{path_text((path, key))}"' for key in value.duplicates)
-    elif not isinstance(value, dict):
+def _items(
+    value: Any, path: Path, strict: list[str], type_name: str, known: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """The fields of what may be an object. Raises Mismatch."""
+    if not isinstance(value, dict):
         raise Mismatch(value, path, type_name)
+    return read_in_turn(value, path, strict, known)
 
 
 def _zero(schema: Schema) -> Any:

@@ -12,11 +12,12 @@ import json
 from math import isinf
 from typing import Any, NamedTuple, NoReturn
 
-from engine.api.decoders import DuplicatesDict, Mismatch, Refused, compiler, json_type, path_steps
+from engine.api.decoders import Mismatch, Refused, compiler, json_type
 from engine.api.errors import ApiError, bad_request
 from engine.api.go_fields import embedding, field_type
 from engine.api.go_text import json_text
 from engine.api.go_types import short_name
+from engine.api.json_objects import DuplicatesDict, path_steps
 from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
@@ -79,14 +80,8 @@ def _from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
-    seen: set[str] = set()
-    twice: dict[str, None] = {}
-    for key, _ in pairs:
-        if key in seen:
-            twice[key] = None
-        seen.add(key)
     found = DuplicatesDict(plain)
-    found.duplicates = tuple(twice)
+    found.keys_read = tuple(key for key, _ in pairs)
     return found
 
 
@@ -128,8 +123,10 @@ def unmarshalled(definitions: Definitions, schema: Schema, value: Any, *, gvk: G
         raise Unfit(mismatch_text(schema, mismatch)) from mismatch
     except Refused as refused:
         raise Unfit(str(refused)) from None
+    if strict:
+        strict = [*dict.fromkeys(strict)][:_MAX_STRICT_ERRORS]
     # Not of this schema's order: the type is written first, as all printers show it.
-    return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict[:_MAX_STRICT_ERRORS])
+    return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict)
 
 
 def type_error(definitions: Definitions, schema: Schema, value: Any) -> str:

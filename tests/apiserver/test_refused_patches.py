@@ -263,7 +263,7 @@ TWICE: dict[str, tuple[str, bytes, list[str]]] = {
     "JSON": (
         JSON_PATCH,
         b'[{"op":"add","op":"add","foo":1,"path":"/data","value":{"a":"y"}},{"op":"add","path":"/wat","value":1}]',
-        ['json patch unknown field "[0].foo"', 'json patch duplicate field "[0].op"', 'unknown field "wat"'],
+        ['json patch duplicate field "[0].op"', 'json patch unknown field "[0].foo"', 'unknown field "wat"'],
     ),
 }
 

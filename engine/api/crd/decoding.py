@@ -15,8 +15,9 @@ from engine.api.crd.defaulting import completed
 from engine.api.crd.object_meta import MalformedError, NotCoercedError, coerced, object_meta_of
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
-from engine.api.decoders import FLOAT_OVERFLOW, DuplicatesDict, json_type, path_text
+from engine.api.decoders import FLOAT_OVERFLOW, json_type
 from engine.api.errors import ApiError, KindMissing, bad_request, field_invalid, invalid
+from engine.api.json_objects import duplicates
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 
@@ -33,7 +34,8 @@ def decode_custom(
         )
     _check_kind(value, gvk, versions)
     strict: list[str] = []
-    _duplicates(value, (), strict)
+    duplicates(value, (), strict)
+    strict = [*dict.fromkeys(strict)]
     try:
         copied: Object = _plain(value)
     except OverflowError:
@@ -99,19 +101,6 @@ def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
         metadata = value.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else ""
         raise invalid(gvk._replace(kind=kind), str(name or ""), [field_invalid("kind", kind, f"must be {gvk.kind}")])
-
-
-def _duplicates(value: Any, path: Any, strict: list[str]) -> None:
-    if isinstance(value, dict):
-        if isinstance(value, DuplicatesDict):
-            strict.extend(f'duplicate field "{path_text((path, key))}"' for key in value.duplicates)
-        for key, item in value.items():
-            if isinstance(item, dict | list):
-                _duplicates(item, (path, key), strict)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            if isinstance(item, dict | list):
-                _duplicates(item, (path, index), strict)
 
 
 def _plain(value: Any) -> Any:

@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 
-from engine.api.decoders import Mismatch, path_steps
+from engine.api.decoders import Mismatch
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_media_type
 from engine.api.go_json import syntax_error
 from engine.api.go_text import json_text
+from engine.api.json_objects import in_key_order, path_steps
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 from engine.api.wire import JSON, PROTOBUF, YAML, Request
@@ -68,15 +69,23 @@ def read_value(definitions: Definitions, request: Request, *, strict: bool = Tru
 
 
 def decode_value(
-    call: Call, definitions: Definitions, gvk: GVK, *, value: Any, validation: str, found: Iterable[str] = ()
+    call: Call,
+    definitions: Definitions,
+    gvk: GVK,
+    *,
+    value: Any,
+    validation: str,
+    found: Iterable[str] = (),
+    by_key: bool = False,
 ) -> Object:
     """The object of a value; fields that its kind does not have are errors, warnings or nothing, as asked.
 
     `found` are such errors that were met before. A value that is no such object is refused in the hop of the schema,
-    before any admission.
+    before any admission. `by_key` says that upstream decodes what it has written from maps: not the document's order
+    is that of what is wrong, but that of keys.
     """
     try:
-        decoded: Decoded = decode(definitions, gvk, value)
+        decoded = _decoded(definitions, gvk, value, by_key=by_key or media_type(call.request) == YAML)
         strict = [*found, *_twice_in_body(call.request, validation), *decoded.unknown]
         if strict and validation == "Strict":
             raise strict_error(gvk, strict)
@@ -88,6 +97,17 @@ def decode_value(
     if _forgets_owners(value):  # no other list tells an empty one from none
         decoded.object["metadata"]["managedFields"] = []
     return decoded.object
+
+
+def _decoded(definitions: Definitions, gvk: GVK, value: Any, *, by_key: bool) -> Decoded:
+    """Only where more than one thing may be wrong does their order matter."""
+    try:
+        decoded = decode(definitions, gvk, value)
+    except ApiError:
+        if by_key:
+            decode(definitions, gvk, in_key_order(value))
+        raise
+    return decode(definitions, gvk, in_key_order(value)) if by_key and len(decoded.unknown) > 1 else decoded
 
 
 def _as_written(error: ApiError, request: Request) -> ApiError:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine.api.decoders import DuplicatesDict
 from engine.api.errors import ApiError, bad_request
+from engine.api.json_objects import duplicates, read_in_turn
 from engine.api.patch.merge_patch import json_kind
 from engine.api.wire import JSON_PATCH, MERGE_PATCH
 from engine.apiserver.registry.body import read_json
 
-_OPERATION = {"op": str, "path": str, "from": str}
+_OPERATION = dict.fromkeys(("op", "path", "from", "value"))
 
 
 class PatchBody(NamedTuple):
@@ -35,7 +35,9 @@ def read_patch(kind: str, body: Any, *, validation: str) -> PatchBody:
         return PatchBody(value, [])
     if kind == JSON_PATCH:
         return PatchBody(value, [f"json patch {text}" for text in _checked_operations(value)])
-    return PatchBody(value, _duplicates(value))
+    twice: list[str] = []
+    duplicates(value, (), twice)
+    return PatchBody(value, [*dict.fromkeys(twice)])
 
 
 def _named(kind: str, message: str, *, lenient: bool) -> str:
@@ -55,31 +57,15 @@ def _checked_operations(operations: Any) -> list[str]:
     for index, operation in enumerate(operations):
         if not isinstance(operation, dict | None):
             raise _mismatch(operation, "value of type handlers.jsonPatchOp")
-        for name, value in (operation or {}).items():
-            if name in _OPERATION and value is not None and not isinstance(value, str):
-                raise _mismatch(value, f"struct field jsonPatchOp.{name} of type string")
-            if name not in _OPERATION and name != "value":
+        for name, value in read_in_turn(operation or {}, ((), index), found, _OPERATION):
+            if name not in _OPERATION:
                 found.append(f'unknown field "[{index}].{name}"')
-        found += _duplicates(operation, (index,))
-    return found
+            elif name != "value" and value is not None and not isinstance(value, str):
+                raise _mismatch(value, f"struct field jsonPatchOp.{name} of type string")
+            if name == "value":
+                duplicates(value, (((), index), name), found)
+    return [*dict.fromkeys(found)]
 
 
 def _mismatch(value: Any, where: str) -> ApiError:
     return bad_request(f"error decoding patch: json: cannot unmarshal {json_kind(value)} into Go {where}")
-
-
-def _duplicates(value: Any, path: tuple[str | int, ...] = ()) -> list[str]:
-    if isinstance(value, list):
-        return [text for index, item in enumerate(value) for text in _duplicates(item, (*path, index))]
-    if not isinstance(value, dict):
-        return []
-    twice = value.duplicates if isinstance(value, DuplicatesDict) else ()
-    own = [f'duplicate field "{_shown((*path, key))}"' for key in twice]
-    return own + [text for key, item in value.items() for text in _duplicates(item, (*path, key))]
-
-
-def _shown(path: tuple[str | int, ...]) -> str:
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text

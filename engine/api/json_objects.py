@@ -1,0 +1,79 @@
+"""JSON objects as they were read: the way to a field, and fields that are there twice.
+
+Source of the behaviour: sigs.k8s.io/json (decode.go), whose strict errors stand in the order of the document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.api.types import Object
+
+# The way to a value, innermost last: (the way to its parent, its key or index); () is the object itself.
+Path = tuple[Any, ...]
+
+
+class DuplicatesDict(dict[str, Any]):
+    """A JSON object in which fields came twice; the last of each counts, as in Go. `keys_read` are all that there are,
+    in the order of the document."""
+
+    keys_read: tuple[str, ...] = ()
+
+
+def path_text(path: Path) -> str:
+    """The way to a field, as strict-decoding errors show it: `spec.containers[0].foo`."""
+    text = ""
+    for step in path_steps(path):
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def path_steps(path: Path) -> list[str | int]:
+    steps: list[str | int] = []
+    while path:
+        path, step = path
+        steps.append(step)
+    return steps[::-1]
+
+
+def read_in_turn(
+    value: Object, path: Path, strict: list[str], known: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """The fields where the one that counts stands. What is there again is told of where it is, but not of fields that
+    are not known, which are no fields at all (sigs.k8s.io/json, decode.go)."""
+    if not isinstance(value, DuplicatesDict):
+        yield from value.items()
+        return
+    left, seen = Counter(value.keys_read), set[str]()
+    for key in value.keys_read:
+        left[key] -= 1
+        if known is not None and key not in known:
+            if key not in seen:
+                yield key, value[key]
+        else:
+            if key in seen:
+                strict.append(f'duplicate field "{path_text((path, key))}"')
+            if not left[key]:
+                yield key, value[key]
+        seen.add(key)
+
+
+def duplicates(value: Any, path: Path, strict: list[str]) -> None:
+    """What is there twice in a value of any form."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                duplicates(item, (path, index), strict)
+    elif isinstance(value, dict):
+        for key, item in read_in_turn(value, path, strict):
+            if isinstance(item, dict | list):
+                duplicates(item, (path, key), strict)
+
+
+def in_key_order(value: Any) -> Any:
+    """A value as Go writes it from maps, each object by its keys."""
+    if isinstance(value, dict):
+        return {key: in_key_order(value[key]) for key in sorted(value)}
+    return [in_key_order(item) for item in value] if isinstance(value, list) else value
