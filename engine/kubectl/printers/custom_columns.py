@@ -5,19 +5,20 @@ Source of the behaviour: kubectl pkg/cmd/get/customcolumn.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from engine.api.jsonpath.evaluation import go_value
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
-from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
+from engine.kubectl.printers.jsonpath import JsonPath, relaxed
 from engine.kubectl.printers.tabwriter import ColumnWriter
 
 FORMAT = "expected <header>:<json-path-expr>"
 
 
 class CustomColumns:
-    def __init__(self, columns: list[tuple[str, JsonPath]], *, headers: bool = True) -> None:
+    def __init__(self, columns: list[tuple[str, str]], *, headers: bool = True) -> None:
         self._columns = columns
         self._headers = headers
         self._writer = ColumnWriter()
@@ -32,7 +33,7 @@ class CustomColumns:
             header, colon, path = part.partition(":")
             if not colon or (":" in path and path.count(":") > 1):
                 raise CommandError(f"unexpected custom-columns spec: {part}, {FORMAT}")
-            columns.append((header, JsonPath(relaxed(path))))
+            columns.append((header, relaxed(path)))
         return cls(columns, headers=headers)
 
     @classmethod
@@ -49,29 +50,24 @@ class CustomColumns:
         names, paths = lines[0].split(), lines[1].split()
         if len(names) != len(paths):
             raise CommandError(f"number of headers ({len(names)}) and field specifications ({len(paths)}) don't match")
-        columns = [(name, JsonPath(relaxed(path))) for name, path in zip(names, paths, strict=True)]
+        columns = [(name, relaxed(path)) for name, path in zip(names, paths, strict=True)]
         return cls(columns, headers=headers)
 
-    def lines(self, objects: Iterable[Object]) -> list[str]:
-        """The table's lines; the headers come before the first."""
-        rows = [[self._cell(path, obj) for _, path in self._columns] for obj in objects]
-        if self._headers:
-            rows.insert(0, [header for header, _ in self._columns])
-            self._headers = False
-        return self._writer.lines(rows)
+    def lines(self, objects: Iterable[Object]) -> Iterator[str]:
+        """The table's lines, headers first; where a path cannot be followed, those above come before the failure."""
+        rows = [[header for header, _ in self._columns]] if self._headers else []
+        self._headers = False
+        try:
+            paths = [JsonPath(template) for _, template in self._columns]
+            rows.extend([self._cell(path, obj) for path in paths] for obj in objects)
+        except CommandError:
+            yield from self._writer.lines(rows)
+            raise
+        yield from self._writer.lines(rows)
 
     @staticmethod
     def _cell(path: JsonPath, obj: Object) -> str:
         found = [value for values in path.find(obj) for value in values]
         if not found:
             return "<none>"
-        return ",".join("<nil>" if value is None else _go(value) for value in found)
-
-
-def _go(value: object) -> str:
-    """A value as Go's `%v` prints it."""
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go(value[key])}" for key in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(_go(item) for item in value) + "]"
-    return text_of(value)
+        return ",".join(go_value(value) for value in found)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engine.api.go_text import quoted
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.discovery import Resource
@@ -101,10 +102,9 @@ def structured_printer(session: Session, *, typed: bool = False) -> Callable[[Ob
     if name == "jsonpath-file":
         name, template = "jsonpath", _read(template)
     if name in ("jsonpath", "jsonpath-as-json"):
-        path = JsonPath(template, allow_missing=session.flags.on("allow-missing-template-keys"))
-        if name == "jsonpath":
-            return lambda obj: _write(session, path, obj, template)
-        return lambda obj: session.out(json_text([found for one in path.find(obj) for found in one]))
+        path = _parsed(template, allow_missing=session.flags.on("allow-missing-template-keys"))
+        shown = path.render if name == "jsonpath" else lambda obj: _each_as_json(path, obj)
+        return lambda obj: _write(session, shown, obj, template)
     return None
 
 
@@ -143,12 +143,23 @@ def _template_printer(session: Session, text: str) -> Callable[[Object], None]:
     return show
 
 
-def _write(session: Session, path: JsonPath, obj: Object, template: str) -> None:
+def _parsed(template: str, *, allow_missing: bool) -> JsonPath:
     try:
-        session.stdout.write(path.render(obj))
+        return JsonPath(template, allow_missing=allow_missing)
+    except CommandError as error:
+        raise CommandError(f"error parsing jsonpath {template}, {error}") from error
+
+
+def _each_as_json(path: JsonPath, obj: Object) -> str:
+    return "".join(f"{json_text(found)}\n" for found in path.find(obj))
+
+
+def _write(session: Session, shown: Callable[[Object], str], obj: Object, template: str) -> None:
+    try:
+        session.stdout.write(shown(obj))
     except CommandError as error:
         raise CommandError(
-            f'error executing jsonpath "{template}": Error executing template: {error}. '
+            f"error executing jsonpath {quoted(template)}: Error executing template: {error}. "
             "Printing more information for debugging the template:\n"
             f"\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{go_syntax(obj)}\n\n"
         ) from error

@@ -5,17 +5,17 @@ Source of the behaviour: kubectl pkg/cmd/wait (wait.go, condition.go, json.go, c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, not_found
+from engine.api.jsonpath.evaluation import go_value
 from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import FOREVER, wait_gone
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
-from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
+from engine.kubectl.printers.jsonpath import JsonPath, relaxed
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, infos
 from engine.kubectl.session import Session
@@ -23,6 +23,7 @@ from engine.kubectl.verbs.watching import follow
 
 Test = Callable[[Object], bool]
 POLL_SECONDS = 0.5
+_EXAMPLE = "--for=jsonpath='{.status.readyReplicas}'"
 
 
 async def run(session: Session) -> None:
@@ -55,17 +56,20 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
         if isinstance(item, Exception):
             if kind == "delete" and isinstance(item, ApiError) and item.reason == "NotFound":
                 visited += 1
-                continue
-            raise item
+            else:
+                errors.append(item)
+            continue
         visited += 1
         left = max(0.001, deadline - session.clock.monotonic()) if timeout else 0.0
         try:
-            if kind == "delete":
+            if kind == "delete" and not timeout:
+                await _check_gone(session, item)
+            elif kind == "delete":
                 uid = item.object["metadata"].get("uid", "")
                 await wait_gone(session, item, uid, timeout=left)
             elif test is not None:
                 await _wait_until(session, item, test, left)
-        except CommandError as error:
+        except (ApiError, CommandError) as error:
             errors.append(error)
             continue
         printer(item.object, item.resource)
@@ -92,6 +96,16 @@ async def _wait_created(session: Session, timeout: float) -> None:
         raise CommandError("timed out waiting for the condition") from error
 
 
+async def _check_gone(session: Session, info: Info) -> None:
+    try:
+        await session.get(info.resource, info.name, info.namespace)
+    except ApiError as error:
+        if error.reason == "NotFound":
+            return
+        raise
+    raise CommandError(f"condition not met for {info.resource.plural}/{info.name}")
+
+
 async def _wait_until(session: Session, info: Info, test: Test, timeout: float) -> None:
     name = f"{info.resource.plural}/{info.name}"
     if not timeout:
@@ -103,6 +117,8 @@ async def _wait_until(session: Session, info: Info, test: Test, timeout: float) 
     try:
         async with session.clock.timeout(timeout):
             async for kind, obj in follow(session, info.resource, info.namespace, info.name):
+                if kind == "DELETED" and not obj:  # gone before the wait began; what goes later may come again
+                    raise not_found(info.resource.gvr, info.name)
                 if kind != "DELETED" and test(obj):
                     info.refresh(obj)
                     return
@@ -142,27 +158,30 @@ def _condition(text: str) -> Test:
 
 
 def _json_path(text: str) -> Test:
-    match = re.fullmatch(r"(\{.*?\}|[^=]+)(=(.*))?", text, re.DOTALL)
-    if match is None:
-        raise CommandError("jsonpath wait format must be --for=jsonpath='{.status.readyReplicas}'=3")
-    if match[2] is not None and not match[3]:
-        raise CommandError(
-            "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3"
-        )
-    path = JsonPath(relaxed(match[1].strip("'\"")))
-    value = match[3].strip("'\"") if match[3] else None
+    parts = [part.replace("\0", "==") for part in text.replace("==", "\0").split("=")]  # two belong to a filter
+    if len(parts) > 2:
+        raise CommandError(f"jsonpath wait format must be {_EXAMPLE}=3 or {_EXAMPLE}")
+    template = relaxed(parts[0])
+    value = parts[1].strip("'\"") if len(parts) == 2 else None
+    if value == "":
+        raise CommandError(f"jsonpath wait has to have a value after equal sign, like {_EXAMPLE}=3")
+    if not template:
+        raise CommandError("jsonpath expression cannot be empty")
+    path = JsonPath(template)
 
     def test(obj: Object) -> bool:
-        found = [item for items in path.find(obj) for item in items]
-        if not found:
+        found = path.find(obj)
+        if not found[0]:
             return False
         if len(found) > 1:
+            raise CommandError("given jsonpath expression matches more than one list")
+        if len(found[0]) > 1:
             raise CommandError("given jsonpath expression matches more than one value")
         if value is None:
             return True
-        if isinstance(found[0], dict | list):
+        if isinstance(found[0][0], dict | list):
             raise CommandError("jsonpath leads to a nested object or list which is not supported")
-        return text_of(found[0]) == value
+        return go_value(found[0][0]).strip() == value.strip()
 
     return test
 
