@@ -3,6 +3,7 @@ TestGracefulStoreHandleFinalizers and its like, the storages of namespaces and d
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, PODS, Object
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
+from engine.world import World
 from tests.apiserver.conftest import config_map, make_namespace, pod
 from tests.apiserver.test_delete import bound_pod, is_there
 
@@ -55,6 +57,28 @@ async def test_a_pod_whose_time_is_up_goes_without_a_further_grace(client: Clien
     assert orphaning["metadata"]["finalizers"] == ["orphan"]
     await client.delete(PODS, "web", namespace="default", propagation_policy="Background")
     assert not await is_there(client)
+
+
+# kind of shortening of 60 s, of which 30 have passed -> the grace asked for, seconds until the end, the grace said
+SHORTENED: dict[str, tuple[int, int, int]] = {
+    "some time is left": (40, 10, 40),
+    "that time has run out": (20, 0, 1),
+    "none": (0, 0, 0),
+    "below zero": (-5, 0, 1),
+}
+
+
+@pytest.mark.parametrize("row", SHORTENED.values(), ids=SHORTENED.keys())
+async def test_a_grace_cannot_be_made_to_end_before_now(
+    world: World, client: Client, default_account: Object, row: tuple[int, int, int]
+) -> None:
+    asked, left, said = row
+    await held_pod(client)
+    await client.delete(PODS, "web", namespace="default", grace_period_seconds=60)
+    await world.clock.sleep(30)
+    found = (await client.delete(PODS, "web", namespace="default", grace_period_seconds=asked))["metadata"]
+    end = datetime.fromisoformat(found["deletionTimestamp"])
+    assert (round((end - world.clock.now()).total_seconds()), found["deletionGracePeriodSeconds"]) == (left, said)
 
 
 async def test_while_a_grace_runs_its_finalizers_stay(client: Client, default_account: Object) -> None:

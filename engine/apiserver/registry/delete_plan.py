@@ -64,7 +64,9 @@ def _plan_pod(info: ResourceInfo, old: Object, options: DeleteOptions, *, now: d
         if options.grace is None or options.grace >= before:
             return Plan(wait=True)
         grace = options.grace
-        _mark(marked, _parse(kept["deletionTimestamp"]) - timedelta(seconds=before - grace), grace)
+        end = _parse(kept["deletionTimestamp"]) - timedelta(seconds=before - grace)
+        # What has run out already ends now, and yet not by force where time was asked for.
+        _mark(marked, max(end, now), grace if end >= now else min(grace, 1))
     finalizers = _finalizers(info, old, options)
     _set_finalizers(marked, finalizers)
     return Plan(marked=marked, remove=not finalizers and not grace, graceful=True)
