@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict
 
 HOME_VARIABLE = "KTUI_HOME"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+LOOKERS_PASSED = 10_000  # tries to get a lock that is only looked at, each a few microseconds
 
 
 class FolderError(Exception):
@@ -114,11 +115,9 @@ class ClusterFolder:
                 f"cannot use the data folder {self.path}: {error.strerror}. "
                 f"Choose another with {HOME_VARIABLE}=FOLDER, or run with --ephemeral to keep nothing"
             ) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _lock(descriptor):
             os.close(descriptor)
-            raise self._held_by_another() from None
+            raise self._held_by_another()
         hold = Hold()
         try:
             self._forget_running(descriptor)
@@ -172,18 +171,39 @@ class ClusterFolder:
 
     def find_running(self) -> Running | None:
         """What serves this folder's cluster now; None if nothing does (a file that a crash left counts as nothing)."""
+        return self.read_running() if self.is_held() else None
+
+    def is_held(self) -> bool:
+        """Whether a process runs the cluster, or starts it: one that starts says only later where it is."""
         try:
             descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
-            return None
+            return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return self.read_running()
+            return not _flock(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
-        return None
 
     def remove(self) -> None:
         """Delete the cluster for good."""
         shutil.rmtree(self.path, ignore_errors=False)
+
+
+def _lock(descriptor: int) -> bool:
+    """Hold a lock file for this process alone. Who only looks whether it is held has it for a moment (`is_held`)."""
+    for _ in range(LOOKERS_PASSED):
+        if _flock(descriptor, fcntl.LOCK_EX):
+            return True
+        if not _flock(descriptor, fcntl.LOCK_SH):
+            return False  # held by a process that runs the cluster
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
+
+
+def _flock(descriptor: int, kind: int) -> bool:
+    """Whether the lock could be had at once."""
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,36 @@ def test_a_cluster_that_was_there_survives_a_start_that_fails(tmp_path: Path) ->
     with folder.hold():
         pass
     assert folder.store.exists()
+
+
+def test_who_looks_whether_a_cluster_runs_keeps_none_from_starting(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.is_set():
+            folder.find_running()
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(300):
+            with folder.hold():
+                assert folder.is_held()
+    finally:
+        is_over.set()
+        for looker in lookers:
+            looker.join()
+    assert not folder.is_held()
+
+
+def test_a_cluster_that_starts_is_held_and_says_nothing_yet(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    with folder.hold():
+        assert (folder.is_held(), folder.find_running()) == (True, None)
+        with pytest.raises(ClusterRunningError, match="still starting"), folder.hold():
+            pass
 
 
 def test_a_folder_with_a_store_stays_without_its_lock(tmp_path: Path) -> None:
