@@ -49,6 +49,7 @@ from ktui.palette import Commands
 from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
 from ktui.screens.help import Help
 from ktui.screens.output import Output
+from ktui.screens.too_small import cover
 from ktui.screens.window import Window
 from ktui.session import Session
 from ktui.settings import Settings
@@ -180,6 +181,9 @@ class KtuiApp(Guarded, Steered, Forwards):
                 return  # the screens are gone, the app is about to be
             self._last_input = self.session.world.clock.monotonic()
         await super().on_event(event)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(cover, self)
 
     def _use_settings(self) -> None:
         """The theme, what was wrong with the settings, and the tour for who has not had it."""

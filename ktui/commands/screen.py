@@ -25,6 +25,7 @@ from ktui.session import LateTransport, Session
 from ktui.settings import Settings
 
 WRITER_WAITS_SECONDS = 0.0005  # Textual's thread that writes to the terminal waits that long for the one that draws
+LOOK_SECONDS = 0.1  # between looks for an engine that is starting
 
 
 def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: str = "") -> int:
@@ -82,8 +83,9 @@ def attached(url: str, name: str) -> Session:
 
     Raises UsageError.
     """
+    from engine.client.connection import KubeConfigError, Overrides
     from engine.client.https import HttpsTransport
-    from engine.client.kubeconfig import KubeConfig, KubeConfigError, Overrides
+    from engine.client.kubeconfig import KubeConfig
 
     file = "" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig)
     try:
@@ -118,18 +120,13 @@ class _Engine:
 
     async def begin(self) -> None:
         """Find the engine or start it, and reach it. Raises ConnectionError."""
-        running = self._folder.find_running()
-        if running is None:
-            try:
-                running = await asyncio.to_thread(spawn, self._asked())
-            except StartError as error:
-                self._transport.fail(str(error))
-                raise ConnectionError(str(error)) from error
+        running = await self._find() or await self._start()
         if running == self._running:
             return
         # Loading what speaks HTTPS takes a while: the first frame does not wait for it.
+        from engine.client.connection import KubeConfigError
         from engine.client.https import HttpsTransport
-        from engine.client.kubeconfig import KubeConfig, KubeConfigError
+        from engine.client.kubeconfig import KubeConfig
 
         try:
             connection = KubeConfig.load(Path(running.kubeconfig)).connection()
@@ -137,6 +134,24 @@ class _Engine:
             raise ConnectionError(str(error)) from error
         await self._transport.attach(HttpsTransport(connection))
         self._running = running
+
+    async def _start(self) -> Running:
+        """Start it, unless somebody is quicker: another visitor of `ktui web`, another terminal. Raises
+        ConnectionError."""
+        try:
+            return await asyncio.to_thread(spawn, self._asked())
+        except StartError as error:
+            running = await self._find()
+            if running is None:
+                self._transport.fail(str(error))
+                raise ConnectionError(str(error)) from error
+            return running
+
+    async def _find(self) -> Running | None:
+        """The engine that runs; one that another process has begun to start is waited for."""
+        while (running := self._folder.find_running()) is None and self._folder.is_held():
+            await self.session.world.clock.sleep(LOOK_SECONDS)
+        return running
 
     def _asked(self) -> Sequence[str]:
         """One that has ended is started again as it was started before."""

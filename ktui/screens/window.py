@@ -14,7 +14,6 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import Widget
-from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.models.halves import Layout, layout_for
@@ -29,8 +28,6 @@ from ktui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
-
-SMALLEST = (80, 24)
 
 
 class Window(Guarded, Screen[None], Ground):
@@ -56,7 +53,6 @@ class Window(Guarded, Screen[None], Ground):
         yield TabLine(id="tabs")
         with Stack(id="body"):
             yield from self._halves
-        yield Static("", id="too-small")
         yield CommandLine(self.ktui.history, self.ktui.complete)
         yield KeyLine()
 
@@ -188,14 +184,6 @@ class Window(Guarded, Screen[None], Ground):
                 screen.redraw()
 
     def on_resize(self) -> None:
-        width, height = self.app.size
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        self.set_class(small, "small")
-        if small:
-            self.query_one("#too-small", Static).update(
-                f"This terminal is {width}×{height}; ktui needs {SMALLEST[0]}×{SMALLEST[1]}.\n"
-                "Make it larger, or press q."
-            )
         self._arrange()
         self.show_summary(self.ktui.summary)
 

@@ -52,7 +52,7 @@ def fit(text: str, width: int) -> str:
     """The text in at most `width` cells, its end replaced by an ellipsis where it is longer."""
     if cell_len(text) <= width:
         return text
-    return set_cell_size(text, width - 1).rstrip() + "…" if width > 1 else "…"[:width]
+    return set_cell_size(text, width - 1).rstrip(" …") + "…" if width > 1 else "…"[:width]
 
 
 def fit_middle(text: str, width: int) -> str:

@@ -200,6 +200,25 @@ async def test_a_terminal_that_is_too_small_says_so_and_recovers(show: Show) -> 
         await driver.sees("client", "nodes")
 
 
+async def test_no_key_acts_unseen_while_the_terminal_is_too_small(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("2")
+        theme = driver.app.theme
+        await driver.pilot.resize_terminal(60, 20)
+        await driver.sees("This terminal is 60×20")
+        await driver.press("3", "colon", "n", "enter", "question_mark", "space", "enter", "T", "escape")
+        await driver.pilot.resize_terminal(100, 30)
+        await driver.misses("This terminal is")
+        assert driver.app.screen is driver.app.window
+        assert (driver.app.shown.mode, driver.app.theme) == ("objects", theme)
+        await driver.sees("▶")  # the clock runs
+        await driver.press("colon")
+        await driver.pilot.resize_terminal(60, 20)
+        await driver.sees("This terminal is 60×20")
+        await driver.press("q")
+        await driver.until(lambda: not driver.app.is_running)
+
+
 # -- leaving
 
 

@@ -1,0 +1,63 @@
+"""What covers all there is while the terminal is too small for it: no key acts unseen, but for those that leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ktui.guard import Guarded
+from ktui.widgets.key_line import KeyLine
+
+if TYPE_CHECKING:
+    from ktui.app import KtuiApp
+
+SMALLEST = Size(80, 24)
+
+
+class TooSmall(Guarded, ModalScreen[None]):
+    """Comes with `cover` and goes by itself when there is room again."""
+
+    DEFAULT_CSS = """
+    TooSmall { background: $background; }
+    TooSmall #too-small { width: 1fr; height: 1fr; content-align: center middle; text-align: center; color: $warning; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "app.leave", "Leave", id="frame.leave"),
+        Binding("ctrl+z", "app.suspend_process", "To the shell", show=False, id="frame.suspend"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="too-small")
+        yield KeyLine()
+
+    def on_resize(self) -> None:
+        self._look()
+
+    def on_screen_resume(self) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        width, height = self.app.size
+        if not is_too_small(self.app.size):
+            if self.is_current:
+                self.dismiss()
+            return
+        self.query_one("#too-small", Static).update(
+            f"This terminal is {width}×{height}; ktui needs {SMALLEST.width}×{SMALLEST.height}.\n"
+            "Make it larger, or press q."
+        )
+
+
+def is_too_small(size: Size) -> bool:
+    return size.width < SMALLEST.width or size.height < SMALLEST.height
+
+
+def cover(app: KtuiApp) -> None:
+    """Show it where the terminal is too small, once."""
+    if is_too_small(app.size) and not any(isinstance(screen, TooSmall) for screen in app.screen_stack):
+        app.push_screen(TooSmall())
