@@ -134,6 +134,19 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
         "[ALPHA] Watch event size distribution in bytes",
     )
     yield from metric(
+        "apiserver_watch_list_duration_seconds",
+        "histogram",
+        [
+            sample
+            for resource, cache in known
+            for scope, seconds in sorted(cache.watch_lists.items())
+            if seconds.seen
+            for sample in seconds.samples(dict(sorted({**_of_version(resource), "scope": scope}.items())))
+        ],
+        "[BETA] Response latency distribution in seconds for watch list requests broken by group, version, resource "
+        "and scope.",
+    )
+    yield from metric(
         "apiserver_longrunning_requests",
         "gauge",
         [sample for resource, cache in known for sample in _open_watches(resource, cache)],
@@ -153,8 +166,7 @@ def _of_version(resource: GVR) -> dict[str, str]:
 def _open_watches(resource: GVR, cache: WatchCache) -> Iterator[Sample]:
     scopes: dict[str, int] = {}
     for watcher in cache.watchers:
-        interest = watcher.interest
-        scope = "resource" if interest.name else "namespace" if interest.namespace else "cluster"
+        scope = watcher.interest.scope
         scopes[scope] = scopes.get(scope, 0) + 1
     for scope, count in sorted(scopes.items()):
         labels = {

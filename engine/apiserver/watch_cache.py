@@ -69,6 +69,7 @@ class WatchCache:
         self.initial_events = 0  # what had to be looked at when watches were opened
         self.cut_off = 0  # watchers that were too slow
         self.event_sizes = Distribution(SIZES)  # as they went over the wire
+        self.watch_lists: dict[str, Distribution] = {}  # by scope: the seconds until the initial events were told
         self.expired = 0  # watches that were to begin before the ring: 410, and their clients list
         self._world = world
         self._store = store

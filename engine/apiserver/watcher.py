@@ -41,6 +41,11 @@ class Interest:
     user_agent: str = ""
     selector: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def scope(self) -> str:
+        """As requests are counted (CleanScope)."""
+        return "resource" if self.name else "namespace" if self.namespace else "cluster"
+
     def wants(self, obj: Object) -> bool:
         if self.namespace and obj["metadata"].get("namespace") != self.namespace:
             return False
@@ -73,6 +78,7 @@ class Watcher:
         self._clock = clock
         self._opened = clock.monotonic()
         self._initial = deque(initial)
+        self._on_state_told: Callable[[], None] | None = None
         self._buffer: deque[WatchEvent] = deque()
         self._sizes = sizes
         self._on_end = on_end
@@ -173,13 +179,20 @@ class Watcher:
 
     # -- the client's side
 
+    def when_state_is_told(self, call: Callable[[], None]) -> None:
+        """Call when the bookmark that ends the initial events goes out."""
+        self._on_state_told = call
+
     def __aiter__(self) -> AsyncIterator[WatchEvent]:
         return self
 
     async def __anext__(self) -> WatchEvent:
         while True:
             if self._initial:
-                return self._deliver(self._initial.popleft())
+                event = self._initial.popleft()
+                if self._on_state_told is not None and event.type == "BOOKMARK":
+                    self._on_state_told()
+                return self._deliver(event)
             if self._buffer:
                 return self._deliver(self._buffer.popleft())
             if self._ended:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from engine.api.types import GVR
 from engine.client.client import Client
 from engine.client.informer import SharedInformer
+from engine.client.informer_metrics import families
 from engine.client.lister import Lister
 from engine.world import World
 
@@ -29,6 +30,7 @@ class InformerFactory:
         self._detect_mutations = detect_mutations
         self._informers: dict[_Scope, SharedInformer] = {}
         self._view = f"informers/{client.user_agent}"
+        self._metrics_view = f"fifo/{client.user_agent}/metrics"
 
     def informer(
         self, resource: GVR, *, namespace: str | None = None, label_selector: str = "", field_selector: str = ""
@@ -50,6 +52,7 @@ class InformerFactory:
 
     def start(self) -> None:
         self._world.views.offer(self._view, self._look)
+        self._world.views.offer(self._metrics_view, self._measure)
         for informer in self._informers.values():
             informer.start()
 
@@ -59,6 +62,7 @@ class InformerFactory:
 
     async def stop(self) -> None:
         self._world.views.withdraw(self._view)
+        self._world.views.withdraw(self._metrics_view)
         stopped = (informer.stop() for informer in self._informers.values())
         for result in await asyncio.gather(*stopped, return_exceptions=True):
             if isinstance(result, BaseException):
@@ -66,3 +70,6 @@ class InformerFactory:
 
     def _look(self, parameters: Mapping[str, str]) -> Any:
         return [informer.status() for informer in self._informers.values()]
+
+    def _measure(self, parameters: Mapping[str, str]) -> Any:
+        return families(self._client.user_agent.split("/")[0], self._informers.values())

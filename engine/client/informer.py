@@ -145,6 +145,11 @@ class SharedInformer:
         await self._settled.wait()
         return self._synced
 
+    @property
+    def version(self) -> str:
+        """The resourceVersion up to which the cache has seen everything; "" before the first list."""
+        return self._reflector.last_version
+
     def status(self) -> Object:
         """For the view of informers."""
         return {
@@ -152,7 +157,7 @@ class SharedInformer:
             "objects": len(self._indexer),
             "handlers": len(self._handlers),
             "synced": self.has_synced,
-            "resourceVersion": self._reflector.last_version,
+            "resourceVersion": self.version,
             "lists": self._reflector.lists,
             "watches": self._reflector.watches,
         }

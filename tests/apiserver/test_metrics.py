@@ -329,3 +329,18 @@ async def test_a_pod_that_has_ended_holds_nothing(client: Client) -> None:
     assert told == {f"{phase.lower()}-nowhere" for phase in ENDED} | {
         f"{phase.lower()}-there" for phase, counts in ENDED.items() if counts
     }
+
+
+async def test_how_long_it_takes_to_tell_a_state_by_a_watch(client: Client) -> None:
+    """Once for each watch that asks for it, when the bookmark that ends it goes out (handlers/watch.go)."""
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    name = 'apiserver_watch_list_duration_seconds_count{group="",resource="configmaps",scope="namespace",version="v1"}'
+    for bookmarks in (False, True):
+        async with await client.watch(
+            CONFIGMAPS, namespace="default", send_initial_events=True, allow_bookmarks=bookmarks
+        ) as watch:
+            assert (await anext(aiter(watch))).type == "ADDED"
+            assert name not in await page(client)
+            if bookmarks:
+                assert (await anext(aiter(watch))).type == "BOOKMARK"
+        assert (await page(client)).get(name, 0) == int(bookmarks)

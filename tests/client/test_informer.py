@@ -275,3 +275,22 @@ async def test_waiting_for_what_will_never_sync_ends_with_the_informer(world: Wo
         await factory.stop()
         assert await asyncio.gather(*waiting) == [False, False]
         assert not informer.has_synced
+
+
+async def test_informers_are_measured_by_resource_and_the_first_of_each_alone(world: World) -> None:
+    async with serving(world) as server:
+        made = await server.admin.create(CONFIGMAPS, config_map("a"), namespace="default")
+        factory = InformerFactory(server.client, world)
+        factory.informer(CONFIGMAPS)
+        factory.informer(CONFIGMAPS, namespace="kube-system")
+        factory.start()
+        await factory.wait_for_sync()
+        queued, version = world.views.look("fifo/informer/metrics", {})
+        labels = {"group": "", "name": "informer", "resource": "configmaps", "version": "v1"}
+        assert queued["name"] == "informer_queued_items"
+        assert [(each["labels"], each["value"]) for each in queued["samples"]] == [(labels, 0)]
+        assert version["name"] == "informer_store_resource_version"
+        assert [each["labels"] for each in version["samples"]] == [labels]
+        assert version["samples"][0]["value"] >= int(made["metadata"]["resourceVersion"])
+        await factory.stop()
+        assert "fifo/informer/metrics" not in list(world.views)

@@ -27,11 +27,14 @@ from engine.apiserver.registry.selection import Selection, select
 from engine.apiserver.streams import FixedEvents, MappedEvents
 from engine.apiserver.watch_cache import WatchCache
 from engine.apiserver.watcher import Interest
+from engine.clock import wall
+from engine.metrics import Distribution
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 LIST_BLUEPRINT = "kubernetes.io/initial-events-list-blueprint"
 # --min-request-timeout: a watch that names no time ends after one to two times so many seconds.
 MIN_REQUEST_TIMEOUT = 1800.0
+WATCH_LIST_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 
 
 class WatchOpener:
@@ -41,6 +44,7 @@ class WatchOpener:
 
     async def open(self, call: Call) -> EventStream:
         """Raises ApiError 400, 422, 500, and 429 while there are objects that cannot be read."""
+        began = wall()
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=True)
         selection = select(info, call.info.namespace, call.request, name=call.info.name)
@@ -58,6 +62,9 @@ class WatchOpener:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         if call.request.in_process and initial:
             await name_causes(self._backend.storage.store, initial)
+        if options.initial_events and options.bookmarks:
+            lists = cache.watch_lists.setdefault(interest.scope, Distribution(WATCH_LIST_BUCKETS))
+            watcher.when_state_is_told(lambda: lists.observe(wall() - began))
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, cache.bookmark)
         if not info.converts:
