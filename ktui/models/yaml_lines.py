@@ -7,6 +7,7 @@ import re
 import yaml
 
 _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+_LINE = re.compile(r"\bline (\d+)\b")
 _UNKNOWN = re.compile(r'(?:unknown|duplicate) field "([^"]+)"')
 
 
@@ -14,6 +15,12 @@ def field_in(message: str) -> str:
     """The field that a strict-decoding message names; "" for none."""
     found = _UNKNOWN.search(message)
     return found.group(1) if found else ""
+
+
+def line_in(message: str) -> int | None:
+    """The line (from 0) that a YAML library's message names; None for none."""
+    found = _LINE.search(message)
+    return int(found.group(1)) - 1 if found else None
 
 
 def line_of(text: str, field: str) -> int | None:

@@ -15,10 +15,11 @@ from textual.widgets import Static, TextArea
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
+from engine.api.yaml_text import twice_in_yaml, unmarshal_errors
 from engine.client import Client
 from engine.kubectl.yaml import YamlError, dump, load
 from ktui.guard import Guarded
-from ktui.models.yaml_lines import field_in, line_of
+from ktui.models.yaml_lines import field_in, line_in, line_of
 from ktui.widgets import hop_details
 from ktui.widgets.dialogs import Question
 from ktui.widgets.ink import inks
@@ -100,7 +101,15 @@ class Editor(Guarded, ModalScreen[bool]):
         if not isinstance(edited, dict) or not isinstance(edited.get("metadata"), dict):
             self._say("✖ this is not an object: it has no metadata")
             return None
-        return edited
+        return edited if self._has_each_key_once() else None
+
+    def _has_each_key_once(self) -> bool:
+        """A key that comes again would silently win: refused as kubectl's strict decoding refuses it."""
+        again = twice_in_yaml(self.text_area.text)
+        if again:
+            self._say(f"✖ strict decoding error: {unmarshal_errors(again)}")
+            self._point_at(line_in(again[0]))
+        return not again
 
     @work(exclusive=True, exit_on_error=False)
     async def action_save(self) -> None:

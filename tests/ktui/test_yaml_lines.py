@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.models.yaml_lines import field_in, line_of
+from ktui.models.yaml_lines import field_in, line_in, line_of
 
 TEXT = """\
 metadata:
@@ -32,6 +32,11 @@ spec:
 )
 def test_line_of(field: str, line: int | None) -> None:
     assert line_of(TEXT, field) == line
+
+
+def test_the_line_that_a_message_names() -> None:
+    assert line_in('line 7: key "a" already set in map') == 6
+    assert line_in("an error of no place") is None
 
 
 def test_a_text_that_is_not_yaml_has_no_lines() -> None:

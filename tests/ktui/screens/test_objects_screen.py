@@ -141,6 +141,18 @@ async def test_what_is_not_yaml_is_told_with_its_line(show: Show) -> None:
         await driver.sees("not an object")
 
 
+async def test_a_key_that_comes_twice_is_refused_with_its_line(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.load_text('kind: ConfigMap\nmetadata:\n  name: mine\ndata:\n  a: "1"\n  b: "2"\n  a: "3"\n')
+        for key in ("ctrl+s", "ctrl+t", "ctrl+o"):
+            await driver.press(key)
+            await driver.sees("strict decoding error: yaml: unmarshal errors:", 'line 7: key "a" already set in map')
+            assert text.cursor_location[0] == 6
+        found = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        assert found["data"] == {"a": "1"}
+
+
 async def test_an_unknown_field_is_refused_and_pointed_at(show: Show) -> None:
     async with show() as driver:
         text = await edit_map(driver)
