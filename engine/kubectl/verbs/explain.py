@@ -1,23 +1,27 @@
 """`explain`: the documentation of a resource's fields, from the OpenAPI that the server publishes.
 
-Source of the behaviour: kubectl pkg/explain/v2 (its plaintext template).
+Source of the behaviour: kubectl pkg/cmd/explain and pkg/explain (explain.go).
 """
 
 from __future__ import annotations
 
-import textwrap
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from engine.api.errors import ApiError
+from engine.api.types import GVK
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import Aggregate, CommandError
-from engine.kubectl.explaining import Explainer, Raw
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
-from engine.kubectl.verbs import explain_plain
+from engine.kubectl.verbs.explain_plain import FieldError, PlainText
+from engine.kubectl.verbs.explain_template import Template
 
-WIDTH = 80
-INDENT = 4
+Raw = Mapping[str, Any]
+# Of a JSONPath none but fields may be there.
+_NO_FIELDS = re.compile(r"^\.|\.\.|[\[* ]")
 
 
 async def run(session: Session) -> None:
@@ -29,114 +33,104 @@ async def run(session: Session) -> None:
         )
     if len(session.arguments) > 1:
         raise CommandError("We accept only this format: explain RESOURCE")
+    depth = _depth(session)
     if flags.text("output") not in ("plaintext", "plaintext-openapiv2"):
         raise CommandError(f"unrecognized format: {flags.text('output')}")
-    word, *fields = session.arguments[0].split(".")
-    resource, fields = await _resource(session, word, fields)
-    explainer = Explainer(await _schemas(session, resource))
-    plain = flags.text("output") == "plaintext-openapiv2"
-    if not plain:  # its head stands even over a field that is not there
-        _head(session, resource)
-    schema = explainer.of_kind(resource)
-    if schema is None:
-        raise CommandError(f'Couldn\'t find resource for "{resource.gvk}"')
-    name, node = "", schema
-    for field in fields:
-        found = explainer.fields(node).get(field)
-        if found is None:
-            raise CommandError(f'field "{field}" does not exist')
-        name, node = field, found
-    if plain:
-        explain_plain.show(session, explainer, resource, name, node)
+    resource, fields = await _resource(session, session.arguments[0])
+    if flags.text("output") == "plaintext-openapiv2":
+        await _show_plain(session, resource, fields, depth)
     else:
-        _show(session, explainer, name, node)
+        await _show(session, resource, fields, depth)
 
 
-def _show(session: Session, explainer: Explainer, name: str, node: Raw) -> None:
-    if name:
-        session.out(f"FIELD: {name} <{explainer.type_of(node)}>{explainer.enumeration(node)}\n\n")
-    session.out("DESCRIPTION:")
-    session.stdout.write(_description(explainer.descriptions(node), INDENT))
-    session.out(" " * INDENT)
-    depth = session.flags.number("max-depth") or None
-    if listed := explainer.fields(node):
-        session.out("FIELDS:")
-        required = explainer.required(node)
-        for field in sorted(listed):
-            _field(session, explainer, field, listed[field], field in required, depth)
-    session.out()
+def _depth(session: Session) -> int | None:
+    depth = session.flags.number("max-depth")
+    if depth < 0:
+        raise CommandError("--max-depth must be non-negative")
+    if depth and not session.flags.on("recursive"):
+        raise CommandError("--max-depth requires --recursive")
+    return depth or None
 
 
-async def _resource(session: Session, word: str, fields: list[str]) -> tuple[Resource, list[str]]:
-    """The resource; as many words after it as name its group are not fields."""
+async def _resource(session: Session, text: str) -> tuple[Resource, list[str]]:
+    """The resource and the fields that follow it, or follow the group that it is given with."""
+    if text in ("", "."):
+        raise CommandError("a resource must be present, got: /, Resource=")
+    if _NO_FIELDS.search(text):
+        raise CommandError("invalid jsonpath syntax, first node must be field node")
+    text = text.removesuffix(".")
+    word, _, rest = text.partition(".")
     try:
         resource = await session.resolve(word)
     except CommandError as error:
-        for count in range(len(fields), 0, -1):
-            try:
-                found = await session.resolve(".".join([word, *fields[:count]]))
-            except CommandError:
-                continue
-            return found, fields[count:]
         raise Aggregate([error]) from error
+    listed = await session.discovery.resources(session.client)
+    for other in [resource, *(each for each in listed if each.plural == resource.plural)]:
+        if text.startswith(other.gvr.group_resource):
+            resource, rest = other, text[len(other.gvr.group_resource) :].lstrip(".")
+            break
+    fields = rest.split(".") if rest else []
     if version := session.flags.text("api-version"):
-        listed = await session.discovery.resources(session.client)
-        group, _, short = version.rpartition("/")
-        same = [r for r in listed if r.plural == resource.plural and (r.gvr.group, r.gvr.version) == (group, short)]
-        if not same:
-            raise CommandError(f'couldn\'t find resource for "{version}, Resource={resource.plural}"')
-        resource = same[0]
+        resource = _of_version(session, listed, resource, version)
     return resource, fields
 
 
-async def _schemas(session: Session, resource: Resource) -> Raw:
+def _of_version(session: Session, listed: Iterable[Resource], resource: Resource, version: str) -> Resource:
+    group, _, short = version.rpartition("/")
+    same = {each.plural: each for each in listed if (each.gvr.group, each.gvr.version) == (group, short)}
+    if resource.plural in same:
+        return same[resource.plural]
+    if session.flags.text("output") == "plaintext-openapiv2":
+        raise _unknown_kind(GVK(group, short, resource.kind))
+    if same:
+        raise CommandError(f"GVR ({group}/{short}, Resource={resource.plural}) not found in OpenAPI schema")
+    raise CommandError(f'couldn\'t find resource for "{version}, Resource={resource.plural}"')
+
+
+async def _show(session: Session, resource: Resource, fields: list[str], depth: int | None) -> None:
     gvr = resource.gvr
     path = f"/openapi/v3/apis/{gvr.api_version}" if gvr.group else f"/openapi/v3/api/{gvr.version}"
     try:
         document = await session.request("GET", path)
     except ApiError as error:
         raise CommandError(f'couldn\'t find resource for "{gvr.api_version}, Resource={gvr.resource}"') from error
-    schemas: Raw = document["components"]["schemas"]
-    return schemas
+    schemas: Mapping[str, Raw] = document["components"]["schemas"]
+    if gvr.group:
+        session.out(f"GROUP:      {gvr.group}")
+    session.out(f"KIND:       {resource.kind}\nVERSION:    {gvr.version}\n")
+    schema = _of_kind(schemas, resource.gvk)
+    if schema is None:
+        raise _unknown_kind(resource.gvk)
+    told = Template(schemas, recursive=session.flags.on("recursive"), depth=depth).document(schema, fields)
+    if not told:  # its head stands even over a field that is not there
+        raise CommandError(f'field "{fields[-1]}" does not exist')
+    session.out(told)
 
 
-def _head(session: Session, resource: Resource) -> None:
-    if resource.gvr.group:
-        session.out(f"GROUP:      {resource.gvr.group}")
-    session.out(f"KIND:       {resource.kind}\nVERSION:    {resource.gvr.version}\n")
+async def _show_plain(session: Session, resource: Resource, fields: list[str], depth: int | None) -> None:
+    document = await session.request("GET", "/openapi/v2")
+    definitions: Mapping[str, Raw] = document["definitions"]
+    schema = _of_kind(definitions, resource.gvk)
+    if schema is None:
+        raise _unknown_kind(resource.gvk)
+    text = PlainText(definitions, recursive=session.flags.on("recursive"), depth=depth)
+    try:
+        field = text.field(schema, fields)
+    except FieldError as error:
+        raise CommandError(str(error)) from error
+    session.out(f"KIND:     {resource.kind}\nVERSION:  {resource.gvr.api_version}\n")
+    for line in text.lines(field, fields[-1] if fields else ""):
+        session.out(line)
 
 
-def _field(
-    session: Session, explainer: Explainer, name: str, node: Raw, required: bool, depth: int | None, level: int = 1
-) -> None:
-    mark = " -required-" if required else ""
-    session.out(f"{'  ' * level}{name}\t<{explainer.type_of(node)}>{mark}")
-    if enumeration := explainer.enumeration(node, "  " * level):
-        session.out(enumeration.lstrip("\n"))
-    if not session.flags.on("recursive"):
-        session.stdout.write(_description([str(node.get("description") or "<no description>")], INDENT))
-        session.out()
-        return
-    if depth is not None and level >= depth:
-        return
-    inner = explainer.fields(node)
-    needed = explainer.required(node)
-    if explainer.enter(node):
-        for field in sorted(inner):
-            _field(session, explainer, field, inner[field], field in needed, depth, level + 1)
-        explainer.leave(node)
+def _of_kind(schemas: Mapping[str, Raw], gvk: GVK) -> Raw | None:
+    wanted = {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
+    kinds = (schemas[name] for name in sorted(schemas))
+    return next((each for each in kinds if wanted in (each.get("x-kubernetes-group-version-kind") or ())), None)
 
 
-def _description(texts: list[str], indent: int) -> str:
-    """Wrapped paragraphs under an indent; a blank line of a text stays one, indented."""
-    lines: list[str] = []
-    for text in texts or ["<empty>"]:
-        for paragraph in text.split("\n"):
-            wrapped = textwrap.wrap(
-                paragraph, WIDTH - INDENT, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-            )
-            lines += wrapped or [""]
-    return "".join(f"{' ' * indent}{line}\n" for line in lines)
+def _unknown_kind(gvk: GVK) -> CommandError:
+    return CommandError(f'couldn\'t find resource for "{gvk.group}/{gvk.version}, Kind={gvk.kind}"')
 
 
 COMMAND = Command(

@@ -1,92 +1,158 @@
 """`explain --output=plaintext-openapiv2`: the documentation as kubectl printed it from OpenAPI v2.
 
 Source of the behaviour: kubectl pkg/explain (model_printer.go, fields_printer.go, recursive_fields_printer.go,
-formatter.go).
+field_lookup.go, formatter.go), over the schemas of kube-openapi pkg/util/proto.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from engine.kubectl.discovery import Resource
-from engine.kubectl.explaining import Explainer
-from engine.kubectl.session import Session
 
 Raw = Mapping[str, Any]
 _WIDTH, _DESCRIPTION, _FIELD = 80, 5, 3
-_STARTS = re.compile(r"[-*] |\d+\.? |[a-zA-Z]\. |[(\[]?\d+[)\]] ")
+_STARTS = re.compile(r"(?:\d+\.?|-|\*)\s")
 
 
-def show(session: Session, explainer: Explainer, resource: Resource, name: str, node: Raw) -> None:
-    """The kind or the field at the end of a path."""
-    session.out(f"KIND:     {resource.kind}\nVERSION:  {resource.gvr.api_version}\n")
-    fields = explainer.fields(node)
-    if name:
-        head = "RESOURCE:" if fields else "FIELD:   "
-        session.out(f"{head} {name} <{type_of(explainer, node)}>\n")
-    session.out("DESCRIPTION:")
-    texts = explainer.descriptions(node) or ["<empty>"]
-    for index, text in enumerate(texts):
-        if index:
-            session.out()
-        _write(session, text)
-    if not fields:
-        return
-    session.out("\nFIELDS:")
-    _list(session, explainer, node, level=1)
+class FieldError(Exception):
+    """There is no such field."""
 
 
-def _list(session: Session, explainer: Explainer, node: Raw, *, level: int) -> None:
-    fields, required = explainer.fields(node), explainer.required(node)
-    recursive = session.flags.on("recursive")
-    for name in sorted(fields):
-        mark = " -required-" if name in required and not recursive else ""
-        session.out(f"{' ' * _FIELD * level}{name}\t<{type_of(explainer, fields[name])}>{mark}")
-        if not recursive:
-            _write(session, str(fields[name].get("description") or "<no description>"))
-            session.out()
-        elif explainer.enter(fields[name]):
-            _list(session, explainer, fields[name], level=level + 1)
-            explainer.leave(fields[name])
+class PlainText:
+    """Lines about the definitions of a document. `depth` limits the fields of fields; None for all."""
+
+    def __init__(self, definitions: Mapping[str, Raw], *, recursive: bool, depth: int | None) -> None:
+        self._definitions = definitions
+        self._recursive = recursive
+        self._depth = depth
+
+    def field(self, schema: Raw, path: list[str]) -> Raw:
+        """The schema at the end of a path, or at the last that has no fields. Raises FieldError."""
+        if not path:
+            return schema
+        target = self._target(schema)
+        if (below := self._below(target)) is not None:
+            return self.field(below, path)
+        if "properties" not in target:
+            return target
+        if path[0] not in target["properties"]:
+            raise FieldError(f'field "{path[0]}" does not exist')
+        return self.field(target["properties"][path[0]], path[1:])
+
+    def lines(self, schema: Raw, name: str) -> Iterator[str]:
+        """The kind, or the field of that name."""
+        descriptions, kind, target = [], self._type_of(schema), schema
+        while True:
+            descriptions.append(str(target.get("description") or ""))
+            if "$ref" in target:
+                target = self._definition(target)
+            elif (below := self._below(target)) is not None:
+                target = below
+            else:
+                break
+        fields = "properties" in target
+        if name and (fields or target.get("type")):
+            yield f"{'RESOURCE:' if fields else 'FIELD:   '} {name} <{kind}>"
+            yield ""
+        yield "DESCRIPTION:"
+        if not any(descriptions):
+            yield f"{' ' * _DESCRIPTION}<empty>"
+        for index, text in enumerate(descriptions):
+            if text:
+                yield from ([""] if index else [])
+                yield from _described(text)
+        if fields:
+            yield ""
+            yield "FIELDS:"
+            yield from self._fields(target, 1, frozenset())
+
+    def _fields(self, schema: Raw, level: int, seen: frozenset[str]) -> Iterator[str]:
+        if reference := str(schema.get("$ref") or ""):
+            if reference not in seen:
+                yield from self._fields(self._definition(schema), level, seen | {reference})
+            return
+        if (below := self._below(schema)) is not None:
+            yield from self._fields(below, level, seen)
+            return
+        properties, required = schema.get("properties") or {}, schema.get("required") or ()
+        for name in sorted(properties):
+            field = properties[name]
+            mark = " -required-" if name in required and not self._recursive else ""
+            yield f"{' ' * _FIELD * level}{name}\t<{self._type_of(field)}>{mark}"
+            if not self._recursive:
+                yield from _described(str(field.get("description") or ""))
+                yield ""
+            elif self._depth is None or level < self._depth:
+                yield from self._fields(field, level + 1, seen)
+
+    def _type_of(self, schema: Raw) -> str:
+        """ "" for what may be anything."""
+        target = self._target(schema)
+        if "properties" in target:
+            return "Object"
+        match target.get("type", ""):
+            case "array":
+                return f"[]{self._type_of(target['items'])}"
+            case "object":
+                return f"map[string]{self._type_of(_values(target) or {})}"
+            case kind:
+                return str(kind)
+
+    def _below(self, schema: Raw) -> Raw | None:
+        """What a list or a map holds; None for another schema."""
+        if "properties" in schema:
+            return None
+        match schema.get("type"):
+            case "array":
+                items: Raw = schema["items"]
+                return items
+            case "object":
+                return _values(schema) or {"description": schema.get("description", "")}
+        return None
+
+    def _target(self, schema: Raw) -> Raw:
+        while "$ref" in schema:
+            schema = self._definition(schema)
+        return schema
+
+    def _definition(self, schema: Raw) -> Raw:
+        return self._definitions[str(schema["$ref"]).rsplit("/", 1)[-1]]
 
 
-def type_of(explainer: Explainer, node: Raw) -> str:
-    """What is made of others is an Object, whatever it is called."""
-    target = explainer.target(node)
-    kind = str(target.get("type") or "")
-    if kind == "array":
-        return f"[]{type_of(explainer, target.get('items') or {})}"
-    if isinstance(target.get("additionalProperties"), dict):
-        return f"map[string]{type_of(explainer, target['additionalProperties'])}"
-    if target.get("properties"):
-        return "Object"
-    if kind == "object":
-        return "map[string]"
-    return kind or ("string" if target.get("oneOf") or target.get("format") else "Object")
+def _values(schema: Raw) -> Raw | None:
+    values = schema.get("additionalProperties")
+    return values if isinstance(values, dict) else None
 
 
-def _write(session: Session, text: str) -> None:
+def _described(text: str) -> Iterator[str]:
     for line in wrapped(text, _WIDTH - _DESCRIPTION):
-        session.out(f"{' ' * _DESCRIPTION}{line}" if line else "")
+        yield f"{' ' * _DESCRIPTION}{line}" if line else ""
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of whole words. What is indented, what begins a list and what follows a colon starts a line of its own."""
+    """Lines of whole words. What is indented, what begins a list and what follows a colon starts a line of its own;
+    an empty line stays where a line was written before it. Widths are those of the bytes."""
     lines: list[str] = []
     current, last = "", ""
-    for paragraph in text.split("\n"):
-        indented, empty = paragraph.startswith("    "), not paragraph.strip()
-        if current and (indented or empty or last.endswith(":") or _STARTS.match(paragraph.strip())):
+
+    def flush() -> None:
+        nonlocal current, last
+        if current:
             lines.append(current)
             current, last = "", ""
-        if indented or (empty and lines):
-            lines.append(paragraph if indented else "")
+
+    for paragraph in text.split("\n"):
+        bare = paragraph.strip()
+        if paragraph.startswith("    ") or (lines and not bare):
+            flush()
+            lines.append(paragraph if paragraph.startswith("    ") else "")
             continue
-        for word in paragraph.split():
-            if current and len(current) + 1 + len(word) > width:
-                lines.append(current)
-                current = ""
+        if not bare or last.endswith(":") or _STARTS.match(bare):
+            flush()
+        for word in bare.split():
+            if current and len(current.encode()) + 1 + len(word.encode()) > width:
+                flush()
             current, last = f"{current} {word}" if current else word, word
-    return [*lines, current] if current else lines
+    flush()
+    return lines
