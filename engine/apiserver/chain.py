@@ -32,7 +32,7 @@ from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.body import TOO_DEEP
 from engine.apiserver.registry.options import manager_of
-from engine.apiserver.request_info import RequestInfo, parse
+from engine.apiserver.request_info import RequestInfo, check_path, parse
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Rest
 from engine.clock import wall
@@ -188,6 +188,8 @@ class Chain:
     async def _run(self, call: Call) -> Response:
         info = call.info
         call.object = self._object(info)
+        if not info.is_resource:
+            check_path(call.request)
         if not info.is_resource or info.reading:
             await self._admit_read(call)
         else:

@@ -7,10 +7,12 @@ path alone says is kept; the verb also depends on the query (`watch`, a name in 
 from __future__ import annotations
 
 from functools import lru_cache
+from html import escape
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, PlainTextError
+from engine.api.go_text import quoted
 from engine.api.selectors import FieldSelector
 from engine.api.types import GVR
 from engine.api.wire import Request
@@ -75,6 +77,8 @@ def _parse(method: str, path: str) -> RequestInfo:
         verb, rest = rest[0], rest[1:]
     namespace, rest = _namespace_of(rest)
     resource, name, subresource = (*rest[:3], "", "", "")[:3]
+    if verb == "proxy":
+        subresource = ""
     if not name and verb == "get":
         verb = "list"
     if not name and verb == "delete":
@@ -102,6 +106,17 @@ def parse(request: Request) -> RequestInfo:
         if flag(request, "watch"):
             return info._replace(verb="watch")
     return info
+
+
+def check_path(request: Request) -> None:
+    """Raises PlainTextError of a path that ends before it says what to watch (or proxy)."""
+    parts = request.path.strip("/").split("/")
+    if parts[-1] not in _SPECIAL_VERBS or (parts[0], len(parts)) not in (("api", 3), ("apis", 4)):
+        return
+    query = urlencode(request.query, doseq=True)
+    url = f"{request.path}?{query}" if query else request.path
+    wrong = f"failed to create RequestInfo: unable to determine kind and namespace from url, {url}"
+    raise PlainTextError(500, escape(f"Internal Server Error: {quoted(url)}: {wrong}", quote=False))
 
 
 def _selected_name(selector: str) -> str:

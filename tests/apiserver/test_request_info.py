@@ -4,6 +4,7 @@ import pytest
 
 from engine.api.wire import Request
 from engine.apiserver.request_info import RequestInfo, parse
+from engine.client import Client
 
 CASES = {
     "list in a namespace": (
@@ -95,6 +96,12 @@ CASES = {
         ("watch", "", "v1", "a", "pods", "", "web"),
     ),
     "the old watch path": ("GET", "/api/v1/watch/pods", {}, ("watch", "", "v1", "", "pods", "", "")),
+    "no subresource of what is proxied": (
+        "GET",
+        "/api/v1/proxy/namespaces/a/pods/web/path/of/its/own",
+        {},
+        ("proxy", "", "v1", "a", "pods", "", "web"),
+    ),
     "an escaped name": ("GET", "/api/v1/nodes/a%2Fb", {}, ("get", "", "v1", "", "nodes", "", "a/b")),
 }
 
@@ -126,3 +133,26 @@ def test_other_paths_are_asked_for_by_method(path: str) -> None:
 
 def test_what_follows_a_subresource_is_kept() -> None:
     assert parse(Request("GET", "/api/v1/nodes/n/proxy/stats/summary")).parts == ("stats", "summary")
+
+
+# path, query -> the URL that the failure tells of, as it is quoted there; none where it is no such path
+UNFINISHED: dict[str, tuple[str, dict[str, list[str]], str]] = {
+    "watch": ("/api/v1/watch", {}, "/api/v1/watch"),
+    "a slash more": ("/api/v1/watch/", {}, "/api/v1/watch/"),
+    "proxy of a group": ("/apis/apps/v1/proxy", {}, "/apis/apps/v1/proxy"),
+    "with a query": ("/api/v1/watch/", {"a": ["1", "<"], "b": [""]}, "/api/v1/watch/?a=1&amp;a=%3C&amp;b="),
+    "a resource": ("/api/v1/proxy/pods", {}, ""),
+    "no version": ("/api/watch", {}, ""),
+    "another prefix": ("/apis/v1/watch", {}, ""),
+}
+
+
+@pytest.mark.parametrize("row", UNFINISHED.values(), ids=UNFINISHED.keys())
+async def test_a_path_that_ends_before_it_says_what_to_watch_fails(
+    client: Client, row: tuple[str, dict[str, list[str]], str]
+) -> None:
+    path, query, url = row
+    answer = await client.send("GET", path, query=query)
+    wrong = f"failed to create RequestInfo: unable to determine kind and namespace from url, {url}"
+    text = f'Internal Server Error: "{url}": {wrong}\n'.encode()
+    assert ((answer.status, answer.body) == (500, text)) is bool(url)
