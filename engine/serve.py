@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from engine.client import kubeconfig
-from engine.client.kubeconfig import KubeConfig, KubeConfigError, document_for
+from engine.client.connection import KubeConfigError
+from engine.client.kubeconfig import KubeConfig, document_for
 from engine.clock import Clock
 from engine.cluster import Cluster, load_components
 from engine.config import ClusterConfig

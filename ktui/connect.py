@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from engine.api.errors import ApiError
 from engine.client import Client
+from engine.client.connection import KubeConfigError
 from engine.client.https import HttpsTransport
-from engine.client.kubeconfig import KubeConfig, KubeConfigError
+from engine.client.kubeconfig import KubeConfig
 from engine.kubectl.errors import CommandError
 from ktui import interruptible
 from ktui.commands import UsageError
@@ -21,7 +22,7 @@ def connect(kubeconfig: Path, *, user_agent: str = "ktui") -> Client:
     """A client of the kubeconfig's current context. Raises UsageError if the file is unusable."""
     try:
         return Client(HttpsTransport(KubeConfig.load(kubeconfig).connection()), user_agent=user_agent)
-    except KubeConfigError as error:
+    except (KubeConfigError, ConnectionError) as error:
         raise UsageError(str(error)) from error
 
 

@@ -9,13 +9,14 @@ it (`retry`), on this machine's clock, for the network knows no model time.
 from __future__ import annotations
 
 import asyncio
-import base64
 import errno
 import os
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -25,16 +26,21 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from engine.api.go_duration import duration_text
+from engine.api.go_text import quoted
 from engine.api.wire import JSON, Request, Response, WatchEvent
 from engine.client import retry
 from engine.client.client import error_of
-from engine.client.exec_plugin import Credential, credential
-from engine.client.kubeconfig import Connection, KubeConfigError
+from engine.client.connection import Connection, KubeConfigError
+from engine.client.credentials import Credentials, authorization
+from engine.client.exec_plugin import Credential
+from engine.client.key_pair import content_problem, pair_problem, roots_problem
 from engine.clock import Clock
 
 NDJSON = "application/x-ndjson"
 STREAMED = frozenset((NDJSON, "application/vnd.etcd.snapshot"))  # read as they come, whatever was asked
 CONNECT_SECONDS = 30.0
+# X509_V_ERR_*: an issuer that is not there, or a certificate of its own that nobody has vouched for.
+_UNKNOWN_AUTHORITY = frozenset((2, 18, 19, 20, 21))
 
 
 class _BrokenError(ConnectionError):
@@ -47,9 +53,13 @@ class HttpsTransport:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._session: aiohttp.ClientSession | None = None
-        self._headers: CIMultiDict[str] = CIMultiDict()
         self._opening = asyncio.Lock()
         self._clock = Clock()
+        self._base = connection.url
+        self._proxy = connection.proxy or None
+        self._tls = tls_context(connection)
+        self._credentials = Credentials(connection, self._clock)
+        self._certificate: bytes | None = connection.certificate
 
     async def send(self, request: Request) -> Response:
         for _ in range(retry.MAX_RETRIES):
@@ -66,39 +76,52 @@ class HttpsTransport:
         return await self._send_once(request)
 
     async def _send_once(self, request: Request) -> Response:
-        session = await self._open()
+        given = await self._credentials.given()
+        session = await self._open(given)
         url = self._url(request)
-        headers = self._all(request.headers)
+        headers = self._all(request.headers, given)
         body = _body(request, headers)
         try:
             answer = await session.request(
-                request.method, url, data=body, headers=headers, allow_redirects=False, server_hostname=self._name()
+                request.method,
+                url,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                server_hostname=self._name(),
+                proxy=self._proxy,
             )
+            if answer.status == HTTPStatus.UNAUTHORIZED:
+                await self._credentials.refused(given)
             return await _response(request, answer)
         except (aiohttp.ClientError, OSError) as error:
-            raise _unreachable(self.connection.server, request, error) from error
+            raise _unreachable(self._base, error) from error
 
     async def forward(
         self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None
     ) -> aiohttp.ClientResponse:
         """Somebody else's request, sent with this client's credentials; the answer is theirs to read."""
-        session = await self._open()
+        given = await self._credentials.given()
+        session = await self._open(given)
         return await session.request(
             method,
-            URL(self.connection.server + target, encoded=True),
+            URL(self._base + target, encoded=True),
             data=body or None,
-            headers=self._all(headers),
+            headers=self._all(headers, given),
             allow_redirects=False,
             server_hostname=self._name(),
+            proxy=self._proxy,
         )
 
     async def connect(self, request: Request, protocols: Sequence[str]) -> HttpSocket:
         """Open a WebSocket with the first of the subprotocols that the server speaks. Raises ApiError."""
-        session = await self._open()
+        given = await self._credentials.given()
+        session = await self._open(given)
         url = self._url(request)
+        headers = self._all(request.headers, given)
         try:
             socket = await session.ws_connect(
-                url, protocols=protocols, headers=self._all(request.headers), max_msg_size=0, autoping=True
+                url, protocols=protocols, headers=headers, max_msg_size=0, autoping=True, proxy=self._proxy
             )
         except aiohttp.WSServerHandshakeError as error:
             # The handshake's failure comes without its body; asking plainly tells what is wrong.
@@ -107,7 +130,7 @@ class HttpsTransport:
                 raise error_of(answer) from error
             raise ConnectionError(f"unable to upgrade connection: {error.message}") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _unreachable(self.connection.server, request, error) from error
+            raise _unreachable(self._base, error) from error
         return HttpSocket(socket)
 
     async def close(self) -> None:
@@ -115,9 +138,9 @@ class HttpsTransport:
         if session is not None:
             await session.close()
 
-    def _all(self, given: Mapping[str, str]) -> CIMultiDict[str]:
-        headers = self._headers.copy()
-        headers.update(given)
+    def _all(self, asked: Mapping[str, str], given: Credential) -> CIMultiDict[str]:
+        headers = authorization(self.connection, given)
+        headers.update(asked)
         return headers
 
     def _url(self, request: Request) -> URL:
@@ -125,17 +148,20 @@ class HttpsTransport:
         query = dict(request.query)
         if self.connection.timeout:
             query.setdefault("timeout", [duration_text(self.connection.timeout)])
-        return URL(self.connection.server + _target(replace(request, query=query)), encoded=True)
+        return URL(self._base + _target(replace(request, query=query)), encoded=True)
 
     def _name(self) -> str | None:
         return self.connection.tls_server_name or None
 
-    async def _open(self) -> aiohttp.ClientSession:
+    async def _open(self, given: Credential) -> aiohttp.ClientSession:
+        """The session; a new one where a plugin has given another certificate."""
         async with self._opening:
+            if given.certificate is not None and given.certificate != self._certificate:
+                await self.close()
+                self._certificate = given.certificate
+                self._tls = tls_context(self.connection, given)
             if self._session is None:
-                given = await credential(self.connection.plugin) if self.connection.plugin else Credential()
-                self._headers = _authentication(self.connection, given)
-                connector = aiohttp.TCPConnector(ssl=tls_context(self.connection, given), limit=0)
+                connector = aiohttp.TCPConnector(ssl=self._tls, limit=0)
                 timeout = aiohttp.ClientTimeout(total=self.connection.timeout or None, sock_connect=CONNECT_SECONDS)
                 self._session = aiohttp.ClientSession(
                     connector=connector, timeout=timeout, auto_decompress=True, read_bufsize=1 << 18
@@ -145,56 +171,59 @@ class HttpsTransport:
 
 def tls_context(connection: Connection, given: Credential | None = None) -> ssl.SSLContext | bool:
     """The TLS settings of a connection; True where the server speaks plain HTTP. Raises KubeConfigError."""
-    if urlsplit(connection.server).scheme != "https":
+    if urlsplit(connection.url).scheme != "https":
         return True
-    if connection.ca is None and not connection.insecure:
+    if connection.ca is not None and connection.insecure:
+        raise KubeConfigError("specifying a root certificates file with the insecure flag is not allowed")
+    if not connection.ca and not connection.insecure:
         context = ssl.create_default_context()  # reads the system's hundred authorities, longer than all else takes
     else:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if connection.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif connection.ca is not None:
-        try:
-            context.load_verify_locations(cadata=connection.ca.decode())
-        except (ssl.SSLError, UnicodeDecodeError) as error:
-            raise KubeConfigError(f"unable to load root certificates: {error}") from error
+    elif connection.ca:
+        _load_roots(context, connection.ca)
     certificate = (given.certificate if given else None) or connection.certificate
     key = (given.key if given else None) or connection.key
     if certificate is not None:
-        _load_certificate(context, certificate, key)
+        _load_certificate(context, certificate, key or b"", reloads=connection.reloads)
     return context
 
 
-def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes | None) -> None:
+def _load_roots(context: ssl.SSLContext, pem: bytes) -> None:
+    text = pem.decode(errors="replace")
+    if problem := roots_problem(text):
+        raise KubeConfigError(f"unable to load root certificates: {problem}")
+    try:
+        context.load_verify_locations(cadata=text)
+    except ssl.SSLError as error:
+        why = "failed to parse certificate: x509: malformed certificate"
+        raise KubeConfigError(f"unable to load root certificates: {why}") from error
+
+
+def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes, *, reloads: bool) -> None:
+    """Raises KubeConfigError; ConnectionError for files, which are not read before the server asks for them."""
+    texts = certificate.decode(errors="replace"), key.decode(errors="replace")
+    problem = pair_problem(*texts)
+    if not problem:
+        try:
+            _load_chain(context, certificate + b"\n" + key)
+        except ssl.SSLError as error:
+            problem = content_problem(*texts) or str(error)
+    if problem:
+        raise ConnectionError(f"Unable to connect to the server: {problem}") if reloads else KubeConfigError(problem)
+
+
+def _load_chain(context: ssl.SSLContext, pem: bytes) -> None:
     """OpenSSL reads client certificates from files only: hand it one that nobody else may read, and remove it."""
     descriptor, path = tempfile.mkstemp(prefix="ktui-", suffix=".pem")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(certificate + b"\n" + (key or b""))
+            file.write(pem)
         context.load_cert_chain(path)
-    except ssl.SSLError as error:
-        raise KubeConfigError(f"tls: failed to find any PEM data in certificate or key input: {error}") from error
     finally:
         os.unlink(path)
-
-
-def _authentication(connection: Connection, given: Credential) -> CIMultiDict[str]:
-    headers: CIMultiDict[str] = CIMultiDict()
-    if token := given.token or connection.token:
-        headers["authorization"] = f"Bearer {token}"
-    elif connection.username:
-        pair = base64.b64encode(f"{connection.username}:{connection.password}".encode()).decode()
-        headers["authorization"] = f"Basic {pair}"
-    if connection.impersonate:
-        headers["impersonate-user"] = connection.impersonate
-    if connection.impersonate_uid:
-        headers["impersonate-uid"] = connection.impersonate_uid
-    for group in connection.impersonate_groups:
-        headers.add("impersonate-group", group)
-    for key, value in connection.impersonate_extra:
-        headers.add(f"impersonate-extra-{quote(key, safe='')}", value)
-    return headers
 
 
 def _target(request: Request) -> str:
@@ -323,16 +352,16 @@ def _event(line: bytes) -> WatchEvent:
     return WatchEvent(kind, obj, int(version) if str(version).isdigit() else 0, value.get("cause", ""))
 
 
-def _unreachable(server: str, request: Request, error: Exception) -> ConnectionError:
+def _unreachable(server: str, error: Exception) -> ConnectionError:
     """kubectl's sentence for a server that cannot be reached."""
     parts = urlsplit(server)
-    host = parts.netloc
+    host = parts.netloc.rpartition("@")[2]
     if _refused(error):
         return ConnectionRefusedError(
             f"The connection to the server {host} was refused - did you specify the right host or port?"
         )
     kind = _BrokenError if _broken(error) else ConnectionError
-    return kind(f"Unable to connect to the server: {_reason(error)}")
+    return kind(f"Unable to connect to the server: {_reason(error, server)}")
 
 
 def _broken(error: Exception) -> bool:
@@ -353,16 +382,36 @@ def _refused(error: BaseException | None) -> bool:
     return "Connect call failed" in str(error) and "111" in str(error)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, server: str) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        inner = error.certificate_error
-        return f"tls: failed to verify certificate: x509: {getattr(inner, 'verify_message', '') or inner}"
+        return f"tls: failed to verify certificate: x509: {_why_unverified(error.certificate_error)}"
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "EOF"
     if isinstance(error, TimeoutError):
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return "net/http: request canceled while waiting for connection"
         return "net/http: request canceled (Client.Timeout exceeded while awaiting headers)"
+    if isinstance(error, aiohttp.NonHttpUrlClientError):
+        return f"unsupported protocol scheme {quoted(urlsplit(server).scheme)}"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"dial tcp: lookup {error.host}{_name_server()}: no such host"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"dial tcp {error.host}:{error.port}: {(error.os_error.strerror or str(error.os_error)).lower()}"
     return str(error) or type(error).__name__
+
+
+def _why_unverified(error: Exception) -> str:
+    code = getattr(error, "verify_code", 0)
+    if code in _UNKNOWN_AUTHORITY:
+        return "certificate signed by unknown authority"
+    return getattr(error, "verify_message", "") or str(error)
+
+
+def _name_server() -> str:
+    """Who was asked for an address, as Go's resolver tells of it."""
+    try:
+        lines = Path("/etc/resolv.conf").read_text().splitlines()
+    except OSError:
+        return ""
+    words = next((line.split() for line in lines if line.startswith("nameserver ")), [])
+    return f" on {words[1]}:53" if len(words) > 1 else ""

@@ -1,106 +1,41 @@
 """Kubeconfig files: read, merge, choose a context, write (hop 01).
 
-Source of the behaviour: client-go tools/clientcmd. The files that KUBECONFIG names are merged, the first to set a value
-or to name an entry wins; without KUBECONFIG it is `~/.kube/config`. A file that does not exist counts as empty, unless
-it was asked for by name (`--kubeconfig`).
+Source of the behaviour: client-go tools/clientcmd/loader.go. The files that KUBECONFIG names are merged, the first to
+set a value or to name an entry wins; without KUBECONFIG it is `~/.kube/config`. A file that does not exist counts as
+empty, unless it was asked for by name (`--kubeconfig`). How a connection is made of it is in `client_config`.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
+from engine.api.go_yaml_writer import dump
+from engine.client.client_config import ClientConfig
+from engine.client.connection import Connection, KubeConfigError, LoadError, Overrides
+from engine.client.kubeconfig_form import decode, encoded
 
-DEFAULT_SERVER = "http://localhost:8080"
 SECTIONS = ("clusters", "contexts", "users")
 # What an entry of a section holds its value under.
 KEYS = {"clusters": "cluster", "contexts": "context", "users": "user"}
-
-
-class KubeConfigError(ValueError):
-    """A kubeconfig that cannot be used, in kubectl's words."""
-
-
-class OverridesError(KubeConfigError):
-    """What the command line asks for cannot be had: an entry that is not there, groups without a user."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecPlugin:
-    """An exec credential plugin (client.authentication.k8s.io): a command that prints an ExecCredential."""
-
-    command: str
-    args: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    api_version: str = "client.authentication.k8s.io/v1"
-    folder: Path = field(default_factory=Path)
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """All that a transport needs to reach a server as somebody. Data is PEM bytes."""
-
-    server: str = DEFAULT_SERVER
-    namespace: str = "default"
-    ca: bytes | None = None
-    certificate: bytes | None = None
-    key: bytes | None = None
-    token: str = ""
-    username: str = ""
-    password: str = ""
-    tls_server_name: str = ""
-    insecure: bool = False
-    impersonate: str = ""
-    impersonate_groups: tuple[str, ...] = ()
-    impersonate_uid: str = ""
-    impersonate_extra: tuple[tuple[str, str], ...] = ()
-    timeout: float = 0.0  # seconds for one request, 0 for no limit
-    plugin: ExecPlugin | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """What the command line sets in place of the file's values ("" for not set)."""
-
-    context: str = ""
-    cluster: str = ""
-    user: str = ""
-    namespace: str = ""
-    server: str = ""
-    token: str = ""
-    certificate_authority: str = ""
-    client_certificate: str = ""
-    client_key: str = ""
-    tls_server_name: str = ""
-    insecure: bool = False
-    impersonate: str = ""
-    impersonate_groups: tuple[str, ...] = ()
-    impersonate_uid: str = ""
-    impersonate_extra: tuple[tuple[str, str], ...] = ()
-    timeout: float = 0.0  # seconds for one request, 0 for no limit
-
-
-def _check_impersonation(overrides: Overrides, user: str) -> None:
-    """Groups and more go with a user only. Raises OverridesError."""
-    more = overrides.impersonate_groups or overrides.impersonate_uid or overrides.impersonate_extra
-    if more and not overrides.impersonate:
-        raise OverridesError(f"requesting uid, groups or user-extra for {user} without impersonating a user")
+# Fields that name a file, which may be relative to the kubeconfig that they are in.
+_PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile")}
 
 
 @dataclass(slots=True)
 class KubeConfig:
-    """The merged configuration. Every named entry remembers its file, for relative paths and edits."""
+    """The merged configuration. Every named entry remembers its file, for edits; the files it names are absolute."""
 
     current_context: str = ""
     clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
     contexts: dict[str, dict[str, Any]] = field(default_factory=dict)
     users: dict[str, dict[str, Any]] = field(default_factory=dict)
+    preferences: dict[str, Any] = field(default_factory=dict)
+    extensions: dict[str, Any] = field(default_factory=dict)
     origins: dict[tuple[str, str], Path] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
 
@@ -117,123 +52,56 @@ class KubeConfig:
 
     @classmethod
     def merge(cls, files: Sequence[Path]) -> KubeConfig:
-        """Merge files in order: the first to set a value wins."""
+        """Merge files in order: the first to set a value wins. Raises KubeConfigError for all that cannot be read."""
         config = cls(files=tuple(files))
+        problems: list[str] = []
         for file in files:
-            if (value := read_document(file)) is not None:
+            try:
+                value = read_document(file)
+            except KubeConfigError as error:
+                problems += error.problems
+                continue
+            if value is not None:
                 config._add(value, file)
+        if problems:
+            raise LoadError(*problems)
         return config
 
     def _add(self, value: Mapping[str, Any], file: Path) -> None:
-        self.current_context = self.current_context or str(value.get("current-context") or "")
+        self.current_context = self.current_context or value["current-context"]
+        for name, extension in _named(value.get("extensions"), "extension"):
+            self.extensions.setdefault(name, extension)
+        self.preferences = {**(value.get("preferences") or {}), **self.preferences}
         for section in SECTIONS:
             known: dict[str, dict[str, Any]] = getattr(self, section)
-            for entry in value.get(section) or ():
-                name = str(entry.get("name", ""))
+            for name, entry in _named(value.get(section), KEYS[section]):
                 if name not in known:
-                    known[name] = entry.get(KEYS[section]) or {}
+                    known[name] = _resolved(entry, section, file.parent.absolute())
                     self.origins[section, name] = file
 
-    # -- choosing
+    def client_config(self, overrides: Overrides) -> ClientConfig:
+        """With what the command line sets."""
+        return ClientConfig(
+            contexts=self.contexts,
+            clusters=self.clusters,
+            users=self.users,
+            current_context=self.current_context,
+            overrides=overrides,
+        )
 
     def connection(self, overrides: Overrides | None = None) -> Connection:
         """How to reach the server of the chosen context. Raises KubeConfigError."""
-        overrides = overrides or Overrides()
-        context_name = overrides.context or self.current_context
-        if overrides.context and context_name not in self.contexts:
-            raise KubeConfigError(f"context was not found for specified context: {context_name}")
-        context = self.contexts.get(context_name, {})
-        cluster_name = overrides.cluster or str(context.get("cluster") or "")
-        user_name = overrides.user or str(context.get("user") or "")
-        _check_impersonation(overrides, user_name)
-        cluster = self._entry("clusters", cluster_name, "cluster", explicit=bool(overrides.cluster))
-        user = self._entry("users", user_name, "auth info", explicit=bool(overrides.user))
-        return Connection(
-            server=(overrides.server or str(cluster.get("server") or DEFAULT_SERVER)).rstrip("/"),
-            namespace=overrides.namespace or str(context.get("namespace") or "default"),
-            ca=_override(overrides.certificate_authority)
-            or self._data("clusters", cluster_name, cluster, "certificate-authority"),
-            certificate=_override(overrides.client_certificate)
-            or self._data("users", user_name, user, "client-certificate"),
-            key=_override(overrides.client_key) or self._data("users", user_name, user, "client-key"),
-            token=overrides.token or self._token(user_name, user),
-            username=str(user.get("username") or ""),
-            password=str(user.get("password") or ""),
-            tls_server_name=overrides.tls_server_name or str(cluster.get("tls-server-name") or ""),
-            insecure=overrides.insecure or bool(cluster.get("insecure-skip-tls-verify")),
-            impersonate=overrides.impersonate or str(user.get("as") or ""),
-            impersonate_groups=overrides.impersonate_groups or tuple(user.get("as-groups") or ()),
-            impersonate_uid=overrides.impersonate_uid or str(user.get("as-uid") or ""),
-            impersonate_extra=overrides.impersonate_extra
-            or tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values),
-            timeout=overrides.timeout,
-            plugin=self._plugin(user_name, user),
-        )
-
-    def _entry(self, section: str, name: str, noun: str, *, explicit: bool) -> Mapping[str, Any]:
-        entries: dict[str, dict[str, Any]] = getattr(self, section)
-        if name in entries:
-            return entries[name]
-        if explicit:
-            missing = (
-                f'no server found for cluster "{name}"' if section == "clusters" else f'{noun} "{name}" does not exist'
-            )
-            raise OverridesError(missing)
-        return {}
-
-    def _folder(self, section: str, name: str) -> Path:
-        origin = self.origins.get((section, name))
-        return origin.parent if origin is not None else Path()
-
-    def _data(self, section: str, name: str, entry: Mapping[str, Any], key: str) -> bytes | None:
-        """PEM bytes of `KEY-data` or of the file `KEY`, which is relative to the kubeconfig that names it."""
-        if data := entry.get(f"{key}-data"):
-            try:
-                return base64.b64decode(str(data), validate=True)
-            except (binascii.Error, ValueError) as error:
-                raise KubeConfigError(f'{key}-data of "{name}" is not base64: {error}') from error
-        file = entry.get(key)
-        if not file:
-            return None
-        path = self._folder(section, name) / str(file)
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise KubeConfigError(f'unable to read {key} {path} for "{name}": {_why(error)}') from error
-
-    def _token(self, name: str, user: Mapping[str, Any]) -> str:
-        if file := user.get("tokenFile"):
-            path = self._folder("users", name) / str(file)
-            try:
-                return path.read_text().strip()
-            except OSError as error:
-                raise KubeConfigError(f"open {path}: {_why(error)}") from error
-        return str(user.get("token") or "")
-
-    def _plugin(self, name: str, user: Mapping[str, Any]) -> ExecPlugin | None:
-        given = user.get("exec")
-        if not given:
-            return None
-        return ExecPlugin(
-            command=str(given.get("command") or ""),
-            args=tuple(str(arg) for arg in given.get("args") or ()),
-            env=tuple((str(e["name"]), str(e["value"])) for e in given.get("env") or ()),
-            api_version=str(given.get("apiVersion") or ""),
-            folder=self._folder("users", name),
-        )
+        return self.client_config(overrides or Overrides()).connection()
 
     # -- writing
 
     def document(self) -> dict[str, Any]:
         """The configuration as one kubeconfig document, entries by name."""
-        document: dict[str, Any] = {"apiVersion": "v1"}
-        for section in SECTIONS:
-            entries: dict[str, dict[str, Any]] = getattr(self, section)
-            document[section] = [{KEYS[section]: entries[n], "name": n} for n in sorted(entries)] or None
-        document["current-context"] = self.current_context
-        document["kind"] = "Config"
-        document["users"] = document.pop("users")
-        return document
+        document: dict[str, Any] = {"preferences": self.preferences, "current-context": self.current_context}
+        for section, key in (*KEYS.items(), ("extensions", "extension")):
+            entries: dict[str, Any] = getattr(self, section)
+            document[section] = [{"name": name, key: entries[name]} for name in sorted(entries)] or None
+        return encoded(document)
 
     def use_context(self, name: str) -> Path:
         """Make `name` the current context, in the file that says which is current; returns that file."""
@@ -242,7 +110,7 @@ class KubeConfig:
         values = {file: read_document(file) for file in self.files}
         file = next((f for f, value in values.items() if value and value.get("current-context")), None)
         file = file or next((f for f, value in values.items() if value is not None), None) or self.files[0]
-        document = dict(values.get(file) or {"apiVersion": "v1", "kind": "Config"})
+        document = dict(values.get(file) or encoded({}))
         document["current-context"] = name
         write(file, document)
         self.current_context = name
@@ -282,7 +150,7 @@ def write(path: str | Path, document: Mapping[str, Any]) -> None:
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
-            yaml.safe_dump(dict(document), file, default_flow_style=False, sort_keys=False)
+            file.write(dump(encoded(document)))
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
@@ -292,34 +160,30 @@ def write(path: str | Path, document: Mapping[str, Any]) -> None:
 def read_document(file: Path) -> dict[str, Any] | None:
     """The document of a file; None if there is no such file. Raises KubeConfigError."""
     try:
-        text = file.read_text()
+        return decode(file.read_bytes().decode(errors="replace"))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise KubeConfigError(f'error loading config file "{file}": open {file}: {_why(error)}') from error
-    try:
-        value = yaml.load(text, yaml.CSafeLoader)
-    except yaml.YAMLError as error:
-        raise KubeConfigError(f'error loading config file "{file}": {" ".join(str(error).split())}') from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise KubeConfigError(f'error loading config file "{file}": it holds no mapping')
-    return value
+        verb = "read" if isinstance(error, IsADirectoryError) else "open"
+        why = (error.strerror or str(error)).lower()
+        raise KubeConfigError(f'error loading config file "{file}": {verb} {file}: {why}') from error
+    except ValueError as error:
+        raise KubeConfigError(f'error loading config file "{file}": {error}') from error
 
 
-def _override(file: str) -> bytes | None:
-    """The content of a file that the command line names."""
-    if not file:
-        return None
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise KubeConfigError(f"unable to read {file}: {_why(error)}") from error
+def _named(entries: Sequence[Mapping[str, Any]] | None, key: str) -> list[tuple[str, Any]]:
+    return [(entry["name"], entry[key]) for entry in entries or ()]
 
 
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _resolved(entry: dict[str, Any], section: str, folder: Path) -> dict[str, Any]:
+    """With the paths of its files made absolute (ResolveLocalPaths); a command is one if it holds a slash."""
+    for name in _PATHS.get(section, ()):
+        if entry.get(name):
+            entry[name] = os.path.normpath(folder / entry[name])
+    plugin = entry.get("exec") if section == "users" else None
+    if plugin and os.sep in plugin["command"]:
+        plugin["command"] = os.path.normpath(folder / plugin["command"])
+    return entry
 
 
 def _base64(data: bytes) -> str:

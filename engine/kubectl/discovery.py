@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from engine.api import go_json
 from engine.api.types import GVK, GVR, Object
 from engine.client import Client
 from engine.client.client import error_of
@@ -185,6 +186,8 @@ async def _get(client: Client, path: str) -> Object:
     response = await client.send("GET", path, query={"timeout": [TIMEOUT]}, headers={"accept": AGGREGATED})
     if response.status >= 400:
         raise error_of(response)
+    if not isinstance(response.body, dict):
+        raise CommandError(go_json.syntax_error(response.body if isinstance(response.body, bytes) else b""))
     body: Object = response.body
     return body
 

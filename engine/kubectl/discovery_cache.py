@@ -16,7 +16,6 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -25,7 +24,7 @@ from engine.clock import Clock
 from engine.kubectl.discovery import Documents
 
 LIFE_SECONDS = 600.0
-_UNSAFE = re.compile(r"[^\w/.)]")
+_UNSAFE = re.compile(r"[^(\w/.)]")
 
 
 def folder(server: str, *, given: str, environment: Mapping[str, str]) -> Path | None:
@@ -34,8 +33,8 @@ def folder(server: str, *, given: str, environment: Mapping[str, str]) -> Path |
     root = given or environment.get("KUBECACHEDIR", "") or (f"{home}/.kube/cache" if home else "")
     if not root:
         return None
-    parts = urlsplit(server)
-    return Path(root) / "discovery" / _UNSAFE.sub("_", f"{parts.netloc}{parts.path}")
+    host = server.replace("https://", "", 1).replace("http://", "", 1)
+    return Path(root) / "discovery" / _UNSAFE.sub("_", host).strip("/")
 
 
 class DiskCache:

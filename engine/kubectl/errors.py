@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.errors import ApiError
-from engine.client.kubeconfig import KubeConfigError, OverridesError
+from engine.client.connection import KubeConfigError, LoadError
+
+_NO_CONTEXT = "context was not found for specified context"
 
 
 class CommandError(Exception):
@@ -96,10 +98,12 @@ def _standard(error: Exception) -> str:
         return f"Error from server: {error.message}"
     if isinstance(error, ConnectionError | BareError):
         return str(error)
-    if isinstance(error, OverridesError):
-        return ""
-    if isinstance(error, KubeConfigError) and not str(error).startswith(("stat ", "no context", "error loading")):
+    if isinstance(error, KubeConfigError) and _NO_CONTEXT in str(error) and len(error.problems) == 1:
         return f"Error in configuration: {error}"
+    if isinstance(error, LoadError) and len(error.problems) > 1:
+        return "\n".join(error.problems)
+    if isinstance(error, KubeConfigError) and len(error.problems) > 1:
+        return "\n".join(["Error in configuration: ", *(f"* {problem}" for problem in error.problems)])
     return ""
 
 

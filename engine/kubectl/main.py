@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from engine.api.errors import ApiError
-from engine.api.go_duration import parse_duration
 from engine.client import Client
+from engine.client.connection import Connection, KubeConfigError
 from engine.client.https import HttpsTransport
-from engine.client.kubeconfig import Connection, KubeConfig, KubeConfigError, Overrides
+from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
 from engine.kubectl import preferences
 from engine.kubectl.command import Command, Found, find, help_text, show_group
+from engine.kubectl.connecting import allowed, asked_for, asks_namespace_first, overrides_of
 from engine.kubectl.discovery import Discovery
 from engine.kubectl.discovery_cache import DiskCache, folder
 from engine.kubectl.errors import Aggregate, CommandError, Exit, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
-from engine.kubectl.preferences import PreferencesError
+from engine.kubectl.preferences import Applied, PreferencesError
 from engine.kubectl.session import Session
 from engine.kubectl.tree import ROOT
 from engine.kubectl.wire_dump import TIMES, WireDump
@@ -87,7 +87,7 @@ async def run(
         if missing := flags.missing():
             names = ", ".join(f'"{name}"' for name in missing)
             raise CommandError(f"required flag(s) {names} not set")
-        task = _Task(found, flags, arguments, dash, program)
+        task = _Task(found, flags, arguments, dash, program, wanted)
         return await task.run(
             client=client,
             streams=(stdin or io.StringIO(), stdout, stderr),
@@ -121,13 +121,16 @@ def _group(found: Found, *, program: str, stream: TextIO) -> int:
 class _Task:
     """One command that was found and parsed, ready to run."""
 
-    def __init__(self, found: Found, flags: Flags, arguments: list[str], dash: int, program: str) -> None:
+    def __init__(
+        self, found: Found, flags: Flags, arguments: list[str], dash: int, program: str, wanted: Applied
+    ) -> None:
         self._command: Command = found.command
         self._path = found.path
         self._flags = flags
         self._arguments = arguments
         self._dash = dash
         self._program = program
+        self._wanted = wanted
 
     async def run(
         self,
@@ -148,7 +151,12 @@ class _Task:
         elif client is None or self._elsewhere():
             kubeconfig = KubeConfig.load(self._flags.text("kubeconfig"), environment=environment)
             hidden = {flag.name for flag in self._command.flags}
-            connection = _connect(kubeconfig, self._flags, hidden)
+            overrides = overrides_of(self._flags, hidden, environment)
+            config = kubeconfig.client_config(overrides)
+            if asks_namespace_first(self._path, self._flags):
+                config.confirm_usable()
+            connection = allowed(config.connection(), self._wanted)
+            connection = await asked_for(connection, streams[0], streams[1])
             client = own = Client(HttpsTransport(connection), user_agent="kubectl/ktui")
             place = folder(connection.server, given=self._flags.text("cache-dir"), environment=environment)
             discovery = Discovery(DiskCache(place, clock) if place is not None else None)
@@ -213,44 +221,6 @@ def _told(client: Client, *, level: int, stderr: TextIO, clock: Clock, connectio
         scheme = "Bearer"
     elif connection is not None and connection.username:
         scheme = "Basic"
-    server = connection.server if connection is not None else ""
+    server = connection.url if connection is not None else ""
     transport = WireDump(client.transport, level=level, stderr=stderr, clock=clock, server=server, scheme=scheme)
     return Client(transport, user_agent=client.user_agent)
-
-
-def _connect(kubeconfig: KubeConfig, flags: Flags, hidden: set[str]) -> Connection:
-    return kubeconfig.connection(
-        Overrides(
-            context=flags.text("context"),
-            cluster=flags.text("cluster"),
-            user="" if "user" in hidden else flags.text("user"),
-            server=flags.text("server"),
-            token=flags.text("token"),
-            certificate_authority=flags.text("certificate-authority"),
-            client_certificate=flags.text("client-certificate"),
-            client_key=flags.text("client-key"),
-            tls_server_name=flags.text("tls-server-name"),
-            insecure=flags.on("insecure-skip-tls-verify"),
-            impersonate=flags.text("as"),
-            impersonate_groups=tuple(flags.many("as-group")),
-            impersonate_uid=flags.text("as-uid"),
-            impersonate_extra=tuple(_extra(text) for text in flags.many("as-user-extra")),
-            timeout=_timeout(flags.text("request-timeout")),
-        )
-    )
-
-
-def _extra(text: str) -> tuple[str, str]:
-    key, _, value = text.partition("=")
-    return key, value
-
-
-def _timeout(text: str) -> float:
-    """The seconds of --request-timeout. Raises CommandError (clientcmd's ParseTimeout)."""
-    try:
-        return float(int(text)) if re.fullmatch(r"[+-]?[0-9]+", text) else parse_duration(text)
-    except ValueError:
-        raise CommandError(
-            "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
-            "corresponding time unit (e.g. 1s | 2m | 3h)"
-        ) from None

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from engine.client.plugin_policy import policy_problem
 from engine.kubectl import yaml
 from engine.kubectl.command import Command, Found, find
 from engine.kubectl.errors import CommandError
@@ -21,7 +22,6 @@ GROUP, KIND = "kubectl.config.k8s.io", "Preference"
 VERSIONS = ("v1beta1", "v1alpha1")
 _FIELDS = {"apiVersion", "kind", "metadata", "defaults", "overrides", "aliases", "credentialPluginPolicy",
            "credentialPluginAllowlist"}  # fmt: skip
-_POLICIES = ("", "AllowAll", "DenyAll", "Allowlist")
 _ALIAS = re.compile(r"[a-zA-Z]+")
 _SHORTS = re.compile(r"-[a-zA-Z]+")
 
@@ -41,6 +41,8 @@ class Applied:
     presets: list[tuple[str, str]] = field(default_factory=list)
     name: str = ""  # of the alias or command that the flags are of, for error texts
     alias: bool = False
+    plugin_policy: str = ""
+    allowed_plugins: tuple[str, ...] = ()
 
     def set(self, flags: Flags) -> None:
         """Raises PreferencesError for a value that a flag does not take."""
@@ -70,6 +72,8 @@ def apply(
     if preference is None:
         return plain
     _validate(preference)
+    plain.plugin_policy = str(preference.get("credentialPluginPolicy") or "")
+    plain.allowed_plugins = _allowed_plugins(preference) or ()
     try:
         found = _find(root, words, program)
     except CommandError:
@@ -162,8 +166,13 @@ def _validate(preference: Mapping[str, Any]) -> None:
     for entry in preference.get("defaults") or ():
         _check_flags(entry)
     policy = str(preference.get("credentialPluginPolicy") or "")
-    if policy not in _POLICIES:
-        raise PreferencesError(f'unknown plugin policy: "{policy}"')
+    if problem := policy_problem(policy, _allowed_plugins(preference)):
+        raise PreferencesError(problem)
+
+
+def _allowed_plugins(preference: Mapping[str, Any]) -> tuple[str, ...] | None:
+    entries = preference.get("credentialPluginAllowlist")
+    return None if entries is None else tuple(str(entry.get("command") or entry.get("name") or "") for entry in entries)
 
 
 def _check_flags(entry: Mapping[str, Any]) -> None:
@@ -202,7 +211,7 @@ def _aliased(
     prepended = [str(word) for word in alias.get("prependArgs") or ()]
     appended = [str(word) for word in alias.get("appendArgs") or ()]
     words = [*plain.words[:place], *target, *prepended, *plain.words[place + 1 :], *appended]
-    return Applied(words, presets.values, program, alias=True)
+    return replace(plain, words=words, presets=presets.values, name=program, alias=True)
 
 
 # -- defaults

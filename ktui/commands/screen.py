@@ -89,12 +89,12 @@ def attached(url: str, name: str) -> Session:
 
     file = "" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig)
     try:
-        connection = KubeConfig.load(file).connection(Overrides(server=url))
-    except KubeConfigError as error:
+        transport = HttpsTransport(KubeConfig.load(file).connection(Overrides(server=url)))
+    except (KubeConfigError, ConnectionError) as error:
         raise UsageError(str(error)) from error
     return Session(
         name=url.removeprefix("https://"),
-        client=Client(HttpsTransport(connection), user_agent="ktui"),
+        client=Client(transport, user_agent="ktui"),
         world=World.create(),
     )
 
@@ -129,10 +129,10 @@ class _Engine:
         from engine.client.kubeconfig import KubeConfig
 
         try:
-            connection = KubeConfig.load(Path(running.kubeconfig)).connection()
+            transport = HttpsTransport(KubeConfig.load(Path(running.kubeconfig)).connection())
         except KubeConfigError as error:
             raise ConnectionError(str(error)) from error
-        await self._transport.attach(HttpsTransport(connection))
+        await self._transport.attach(transport)
         self._running = running
 
     async def _start(self) -> Running:

@@ -17,8 +17,8 @@ from engine.api.errors import ApiError
 from engine.api.types import PODS
 from engine.api.wire import Request
 from engine.client import Client
+from engine.client.connection import Connection
 from engine.client.https import HttpsTransport
-from engine.client.kubeconfig import Connection
 from engine.clock import Clock
 from engine.rng import Rng
 from engine.trace import Hop, Tracer

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import pytest
 
 from engine.client import Client
+from engine.client.connection import Connection
 from engine.client.https import HttpsTransport
-from engine.client.kubeconfig import Connection
 from ktui.commands.store_watch import Shown
 from ktui.commands.store_watch_lines import follow_lines
 from ktui.store_client import EtcdctlError, Format

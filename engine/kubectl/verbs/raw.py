@@ -15,6 +15,8 @@ from engine.kubectl import yaml
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
+_ACCEPT = {"accept": "application/json, */*"}
+
 
 async def raw(session: Session, method: str, path: str) -> None:
     """Send the request and print what is answered. Raises CommandError, ApiError."""
@@ -35,7 +37,7 @@ async def raw(session: Session, method: str, path: str) -> None:
     query: dict[str, list[str]] = {}
     for name, value in parse_qsl(url.query, keep_blank_values=True):
         query.setdefault(name, []).append(value)
-    answer = (await session.send(method, url.path, query=query, body=body)).body
+    answer = (await session.send(method, url.path, query=query, body=body, headers=_ACCEPT)).body
     if isinstance(answer, bytes):
         session.stdout.write(answer.decode(errors="replace"))
     elif answer is not None:
