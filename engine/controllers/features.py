@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.node_heartbeats import monitor_grace_period
 from engine.api.schema import resolve_version
 
 
@@ -36,5 +37,5 @@ def tells_unused_claims(version: str) -> bool:
 
 
 def node_monitor_grace_period(version: str) -> float:
-    """Seconds without a sign of life after which a Node is held to be gone; raised in 1.32 above HTTP/2's time-outs."""
-    return 50.0 if _at_least(version, 1, 32) else 40.0
+    """Seconds without a sign of life after which a Node is held to be gone."""
+    return monitor_grace_period(resolve_version(version))

@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
 EVERY_SECONDS = 1.0  # of this machine, between two samples
 KEPT = 240
-SPARK_CELLS = 14
+LEAST_CELLS, MOST_CELLS = 14, 60  # of a sparkline
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 # Of each figure: what it is called, its unit ("/s" for a rate), and what it tells.
@@ -97,8 +97,9 @@ class DashboardModel:
                 before = oldest.get(histogram, {}) if len(self._pages) > 1 else {}
                 yield name, quantile(share, since(counted, before)) * 1000
 
-    def rows(self) -> list[GridRow]:
-        return [_row(name, self.series[name]) for name in FIGURES if self.series.get(name)]
+    def rows(self, cells: int = LEAST_CELLS) -> list[GridRow]:
+        """A row of each figure, its sparkline as wide as that."""
+        return [_row(name, self.series[name], cells) for name in FIGURES if self.series.get(name)]
 
 
 def figures(sample: Json) -> Iterator[tuple[str, float]]:
@@ -152,8 +153,8 @@ def plot(values: Sequence[float], *, width: int, height: int) -> list[str]:
     ]
 
 
-def _row(name: str, values: Sequence[float]) -> GridRow:
+def _row(name: str, values: Sequence[float], spark_cells: int) -> GridRow:
     now = values[-1]
     tone = "error" if now and name in ("pods failing", "keys to retry", "reconcile errors", "streams cut off") else ""
-    cells = (name, figure_text(name, now), figure_text(name, max(values)), spark(values, SPARK_CELLS))
+    cells = (name, figure_text(name, now), figure_text(name, max(values)), spark(values, spark_cells))
     return GridRow(name, cells, tone or "foreground")

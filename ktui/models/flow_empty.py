@@ -8,7 +8,8 @@ NOTHING_YET = (
     "Nothing has happened yet.",
     "",
     "Apply something:   :apply -f samples/web.yaml",
-    "or use kubectl in another terminal:   export KUBECONFIG=$(ktui kubeconfig --path)",
+    "or use kubectl in another terminal:",
+    "export KUBECONFIG=$(ktui kubeconfig --path)",
 )
 BACK = "p shows all that happens."
 

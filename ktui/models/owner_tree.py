@@ -28,6 +28,10 @@ KINDS = (
 _TONES = {DONE: "foreground", WAITING: "warning", WRONG: "error"}
 
 
+def tone_of(sign: str) -> str:
+    return _TONES[sign]
+
+
 class OwnerTree:
     """`found` maps a kind, as in `KINDS`, to its objects."""
 
@@ -51,6 +55,11 @@ class OwnerTree:
     def links(self) -> dict[str, Link]:
         """Where each row leads; a container to its Pod."""
         return {uid: _link(self._kinds[uid], obj) for uid, obj in self._objects.items()}
+
+    def find(self, key: str) -> tuple[str, Object] | None:
+        """The kind and the object of a row; of a container's row its Pod."""
+        uid = key.partition("/")[0]
+        return (self._kinds[uid], self._objects[uid]) if uid in self._objects else None
 
     def rows(self, now: datetime | None, only: str = "") -> list[GridRow]:
         """Of everything, or of the objects of one kind with what they own."""
@@ -82,7 +91,7 @@ class OwnerTree:
         ready, status, sign = state_of(kind, obj)
         name = f"{head}{sign} {kind.partition('.')[0].removesuffix('s')}/{metadata['name']}"
         cells = (name, ready, status, _age(metadata.get("creationTimestamp"), now))
-        yield GridRow(uid, cells, _TONES[sign], labels=metadata.get("labels") or NO_LABELS)
+        yield GridRow(uid, cells, tone_of(sign), labels=metadata.get("labels") or NO_LABELS)
         if kind == "pods":
             yield from _containers(obj, below)
             return
@@ -108,15 +117,16 @@ def _containers(pod: Object, below: str) -> Iterator[GridRow]:
     containers = pod["spec"].get("containers") or ()
     for number, container in enumerate(containers, start=1):
         status = statuses.get(container["name"], {})
-        words, sign = _container_state(status)
+        words, sign = container_state(status)
         line = "└─ " if number == len(containers) else "├─ "
         name = f"{below}{line}{sign} {container['name']}  {container.get('image', '')}"
         restarts = status.get("restartCount", 0)
         cells = (name, "", f"{words}{f', {restarts} restarts' if restarts else ''}", "")
-        yield GridRow(f"{pod['metadata']['uid']}/{container['name']}", cells, _TONES[sign])
+        yield GridRow(f"{pod['metadata']['uid']}/{container['name']}", cells, tone_of(sign))
 
 
-def _container_state(status: Mapping[str, Any]) -> tuple[str, str]:
+def container_state(status: Mapping[str, Any]) -> tuple[str, str]:
+    """A word, and a sign."""
     state = status.get("state") or {}
     if "running" in state:
         return "Running", DONE if status.get("ready") else WAITING

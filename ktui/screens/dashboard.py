@@ -8,7 +8,16 @@ from rich.text import Text
 from textual.app import ComposeResult
 
 from ktui.feeds import dashboard as dashboard_feed
-from ktui.models.dashboard import EVERY_SECONDS, FIGURES, TITLES, DashboardModel, figure_text, plot
+from ktui.models.dashboard import (
+    EVERY_SECONDS,
+    FIGURES,
+    LEAST_CELLS,
+    MOST_CELLS,
+    TITLES,
+    DashboardModel,
+    figure_text,
+    plot,
+)
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
@@ -17,6 +26,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.table_pane import TablePane
 
 TALLEST = 16
+FIGURE_CELLS = 54  # what stands before a sparkline
 
 
 class DashboardScreen(PolledScreen):
@@ -53,7 +63,8 @@ class DashboardScreen(PolledScreen):
     def draw(self) -> None:
         pane, detail = self.query_one(TablePane), self.query_one(DetailPane)
         pane.problem = self.problem
-        pane.show(TITLES, self.model.rows())
+        cells = max(LEAST_CELLS, min(MOST_CELLS, pane.size.width - FIGURE_CELLS))
+        pane.show(TITLES, self.model.rows(cells))
         values = self.model.series.get(pane.key)
         if not values:
             detail.show([])

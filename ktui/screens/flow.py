@@ -29,6 +29,7 @@ from ktui.widgets.story_line import StoryLine
 TICK_SECONDS = 0.2
 NO_TRACE = "there is no trace yet: apply something"
 SPANS_SHOWN = 12  # of a folded row
+GAP = "   "
 
 
 class FlowScreen(FrameScreen):
@@ -297,7 +298,8 @@ class FlowScreen(FrameScreen):
         if state == self._told:
             return
         self._told = state
-        self.query_one("#following", Static).update(self._status(canvas, model), layout=False)
+        foot = self.query_one("#following", Static)
+        foot.update(self._status(canvas, model, foot.size.width), layout=False)
         self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _story(self) -> Story | None:
@@ -306,25 +308,28 @@ class FlowScreen(FrameScreen):
         tally = self.live.stories.get(self.pinned or self.live.story)
         return tally.story() if tally is not None else None
 
-    def _status(self, canvas: FlowCanvas, model: FlowModel) -> Text:
+    def _status(self, canvas: FlowCanvas, model: FlowModel, width: int) -> Text:
+        """What is not as one might think; of what has no room the last is left out."""
         accent = inks(self.app).get("accent", "")
         parts = []
         if self.replay is not None:
             parts.append(self._step_text(self.replay, f"bold {accent}"))
         elif not canvas.following:
-            parts.append(Text(f"stopped at a line, {canvas.missed} newer · End to follow", f"bold {accent}"))
+            parts.append(Text(f"stopped, {canvas.missed} newer · End follows", f"bold {accent}"))
         if model.filter:
             parts.append(Text(f"/{model.filter}", accent))
         if self.pinned and self.replay is None:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
+        if self.live.lost or self.live.skipped:
+            parts.append(Text(f"{self.live.lost + self.live.skipped} spans skipped: they came too fast", "dim"))
         hidden = [f"{noise[0]} {noise} {model.hidden[noise]}" for noise in NOISES if noise not in model.show]
         if hidden:
             parts.append(Text("hidden: " + " · ".join(hidden).replace("idle reconciles", "idle"), "dim"))
         if model.dropped:
             parts.append(Text(f"{model.dropped} older lines gone", "dim"))
-        if self.live.lost or self.live.skipped:
-            parts.append(Text(f"{self.live.lost + self.live.skipped} spans skipped: they came too fast", "dim"))
-        return Text.assemble(" ", Text("   ").join(parts))
+        while len(parts) > 1 and len(Text(GAP).join(parts)) + 1 > width:
+            parts.pop()
+        return Text.assemble(" ", Text(GAP).join(parts))
 
     @staticmethod
     def _step_text(replay: Replay, style: str) -> Text:

@@ -9,10 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from engine.api.errors import ApiError
-from engine.api.types import Object
+from engine.api.types import EVENTS, Object
 from ktui.models.link import Link
+from ktui.models.object_links import links_of
 from ktui.models.owner_tree import KINDS, TITLES, OwnerTree
 from ktui.screens.polled import PolledScreen
+from ktui.widgets.detail_pane import DetailPane
+from ktui.widgets.ground import Beside
+from ktui.widgets.ink import inks
+from ktui.widgets.owned_details import event_parts, owned_parts
 from ktui.widgets.table_pane import TablePane
 
 TITLE = "workloads by owner"
@@ -22,7 +27,15 @@ MOST = 500  # objects of a kind; what is beyond is counted
 class TreeScreen(PolledScreen):
     mode = "tree"
     period = 0.5
-    purpose = "Tree: Deployments, their ReplicaSets, their Pods, their containers. Enter shows the object."
+    purpose = (
+        "Tree: Deployments, their ReplicaSets, their Pods, their containers; beside it why the object under the cursor "
+        "is as it is. Enter shows the object."
+    )
+    DEFAULT_CSS = """
+    TreeScreen #owned { width: 40%; }
+    TreeScreen #owned > .detail-text { width: 1fr; }
+    TreeScreen.narrow #owned { width: 100%; height: 38%; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "app.show_mode('objects')", "Flat", tooltip="the objects as a flat table", id="tree.flat"),
     ]
@@ -34,10 +47,13 @@ class TreeScreen(PolledScreen):
         self._links: dict[str, Link] = {}
         self._more = 0
         self._second = ""
+        self._events: tuple[str, list[Object]] = ("", [])  # of the object under the cursor, by its uid
 
     def compose_body(self) -> ComposeResult:
         empty = "No workloads here. Create some:  :apply -f samples/web.yaml"
-        yield TablePane(TITLE, empty=empty, id="tree")
+        with Beside():
+            yield TablePane(TITLE, empty=empty, id="tree")
+            yield DetailPane(id="owned")
 
     def focus_body(self) -> None:
         self.query_one(TablePane).grid.focus()
@@ -98,12 +114,44 @@ class TreeScreen(PolledScreen):
         self._links = self._tree.links()
         self._more = sum(more for _, more in value)
 
+    @property
+    def subject(self) -> str:
+        return self.query_one(TablePane).key.partition("/")[0]
+
+    async def ask_inside(self, subject: str) -> Any:
+        """The Events about one object."""
+        found = self._tree.find(subject)
+        if found is None:
+            return []
+        query = {"fieldSelector": [f"involvedObject.uid={subject}"], "limit": [str(MOST)]}
+        namespace = found[1]["metadata"].get("namespace")
+        listed = await self.ktui.session.client.request("GET", EVENTS.path(namespace), query=query)
+        return listed.get("items") or []
+
+    def take_inside(self, subject: str, value: Any, problem: str) -> None:
+        if value is not None:
+            self._events = subject, value
+
     def draw(self) -> None:
         pane = self.query_one(TablePane)
         pane.problem = self.problem
         pane.note = f"{self._more} more are not shown: n chooses a namespace, t all as a table" if self._more else ""
         pane.title = f"{self._only} and what they own" if self._only else TITLE
         pane.show(TITLES, self._tree.rows(self.ktui.summary.now, self._only))
+        self._draw_detail(pane.key)
+
+    def _draw_detail(self, key: str) -> None:
+        detail, found = self.query_one(DetailPane), self._tree.find(key)
+        if found is None:
+            detail.show([])
+            return
+        kind, obj = found
+        now, colours = self.ktui.summary.now, inks(self.app)
+        parts = owned_parts(kind, obj, now, colours)
+        of, events = self._events
+        if of == self.subject:
+            parts += event_parts(events, now, colours)
+        detail.show(parts, links=links_of(obj), copied="\n".join(part.plain for part in parts))
 
     def show_summary(self, summary: Any) -> None:
         super().show_summary(summary)

@@ -146,6 +146,10 @@ class Grid(SelfDrawn, can_focus=True):
                 if self._widths[index] < len(cell):
                     self._widths[index] = min(WIDEST, cell_len(cell))
 
+    def narrow(self) -> None:
+        """Let the columns be as wide as what is shown next needs: somebody asked for other rows."""
+        self._widths = [cell_len(column) for column in self._columns]
+
     def _keep_cursor(self) -> None:
         """Follow the key to where it is now; where it has gone, stay on the line."""
         if self.key != self._key or not self._key:

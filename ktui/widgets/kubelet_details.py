@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from engine.api.duration import human_duration
+from engine.api.node_heartbeats import monitor_grace_period
 from ktui.models.nodes import NodesModel, address, memory_text, pull_text, status_words
 from ktui.models.signs import CLOCK, DONE, PAST, WAITING, WRONG, bar, short_pod
 from ktui.widgets.line import fit, fit_middle
@@ -17,7 +18,6 @@ Json = Mapping[str, Any]
 Colours = Mapping[str, str]
 MIB = 2**20
 MOST_CALLS, MOST_IMAGES = 10, 12
-LEASE_SECONDS = 40  # after so many without a heartbeat a node is NotReady (--node-monitor-grace-period)
 SIMULATED = "~ simulated: containers, images, pulls and addresses. The kubelet, its CRI calls and its writes are real."
 NO_KUBELET = "No kubelet of this process runs this node: what the API knows of it is all there is to see."
 
@@ -82,7 +82,7 @@ def _headline(node: Json, inside: Json, now: datetime | None, colours: Colours) 
     yield Text.assemble(
         (node["name"], "bold"), (f"  {zone}" if zone else "", "dim"), "  ", (words, colours.get(tone, ""))
     )
-    yield _heartbeat(inside.get("renewed", ""), now, colours)
+    yield _heartbeat(inside.get("renewed", ""), now, monitor_grace_period(node["kubeletVersion"]), colours)
     allocatable = node["allocatable"]
     facts = [
         f"{allocatable.get('cpu', '?')} cpu",
@@ -99,17 +99,17 @@ def _headline(node: Json, inside: Json, now: datetime | None, colours: Colours) 
         yield Text(f"taint {taint['key']}{value}:{taint['effect']}", colours.get("warning", ""))
 
 
-def _heartbeat(renewed: str, now: datetime | None, colours: Colours) -> Text:
+def _heartbeat(renewed: str, now: datetime | None, grace: float, colours: Colours) -> Text:
     if not renewed or now is None:
         return Text(f"{CLOCK} no heartbeat yet", colours.get("warning", ""))
     seconds = max(0.0, (now - datetime.fromisoformat(renewed)).total_seconds())
-    left = max(0.0, 1 - seconds / LEASE_SECONDS)
-    tone = "error" if seconds >= LEASE_SECONDS else "success" if seconds < LEASE_SECONDS / 2 else "warning"
+    left = max(0.0, 1 - seconds / grace)
+    tone = "error" if seconds >= grace else "success" if seconds < grace / 2 else "warning"
     return Text.assemble(
         "heartbeat ",
         (bar(left, 8), colours.get(tone, "")),
         f" {human_duration(seconds)} ago",
-        (f" · NotReady after {LEASE_SECONDS} s without", "dim"),
+        (f" · NotReady after {grace:.0f} s", "dim"),
     )
 
 

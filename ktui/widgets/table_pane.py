@@ -139,6 +139,7 @@ class TablePane(Guarded, Stack):
         if event.value == self.view.text:
             return
         self.view.text = event.value
+        self.grid.narrow()
         self.again()
         self.post_message(self.Filtered(self))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from textual.pilot import Pilot
@@ -30,6 +31,10 @@ SUMMARY = ClusterSummary(
 )
 
 
+# Of the cluster of `recorded.inside`.
+BUSY = replace(SUMMARY, revision=302, pods={"ready": 5, "waiting": 2, "failed": 5})
+
+
 class StillFlow(FlowModel):
     """In the recorded log stands who wrote in the place of the causes, whose spans are not all recorded."""
 
@@ -46,17 +51,17 @@ class StillApp(KtuiApp):
         self.flow = StillFlow()
 
 
-async def settle(pilot: Pilot[str], *, spans: bool = True) -> Driver:
+async def settle(pilot: Pilot[str], *, spans: bool = True, summary: ClusterSummary = SUMMARY) -> Driver:
     """Show the fixed bar, and the recorded spans."""
     app = pilot.app
     assert isinstance(app, KtuiApp)
     driver = Driver(app, pilot)
     await driver.until(lambda: "starting" in app.summary.state)
-    app.summary = deepcopy(SUMMARY)  # a test may change its own
+    app.summary = deepcopy(summary)  # a test may change its own
     if spans:
         app.flow.add(recorded.spans())
     refresh(app)
-    await driver.sees("nodes 3/3")
+    await driver.sees(f"nodes {summary.nodes_ready}/{summary.nodes}")
     if spans:
         await driver.sees("⑫●")
     return driver

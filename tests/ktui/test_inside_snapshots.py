@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from ktui.screens.controllers import ControllersScreen
 from ktui.screens.nodes import NodesScreen
 from ktui.widgets.table_pane import TablePane
-from tests.ktui.still import StillApp, refresh, settle
+from tests.ktui.still import BUSY, StillApp, refresh, settle
 
 Compare = Callable[..., bool]
 State = Callable[[Pilot[Any]], Awaitable[None]]
@@ -23,7 +23,7 @@ SIZES = [pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (1
 
 
 async def scheduler(pilot: Pilot[Any]) -> None:
-    driver = await settle(pilot)
+    driver = await settle(pilot, summary=BUSY)
     await driver.press("6")
     refresh(driver.app)
     await driver.sees("gpu-0")
@@ -33,7 +33,7 @@ async def scheduler(pilot: Pilot[Any]) -> None:
 
 
 async def nodes(pilot: Pilot[Any]) -> None:
-    driver = await settle(pilot)
+    driver = await settle(pilot, summary=BUSY)
     await driver.press("7")
     refresh(driver.app)
     screen = driver.shown
@@ -44,7 +44,7 @@ async def nodes(pilot: Pilot[Any]) -> None:
 
 
 async def watches(pilot: Pilot[Any]) -> None:
-    driver = await settle(pilot)
+    driver = await settle(pilot, summary=BUSY)
     await driver.press("4")
     await driver.sees("Streams  97")  # columns stay as wide as what was once in them
     await driver.press("slash")
@@ -55,7 +55,7 @@ async def watches(pilot: Pilot[Any]) -> None:
 
 
 async def controllers(pilot: Pilot[Any]) -> None:
-    driver = await settle(pilot)
+    driver = await settle(pilot, summary=BUSY)
     await driver.press("5")
     refresh(driver.app)
     screen = driver.shown
@@ -66,10 +66,13 @@ async def controllers(pilot: Pilot[Any]) -> None:
 
 
 async def tree(pilot: Pilot[Any]) -> None:
-    driver = await settle(pilot)
+    driver = await settle(pilot, summary=BUSY)
     await driver.press("9")
     refresh(driver.app)
     await driver.sees("web-7b78f5cdd", "CrashLoopBackOff")
+    tree = driver.find(TablePane)
+    tree.grid.move_to(next(row.key for row in tree.grid.rows if "pod/crash" in row.cells[0]))
+    await driver.sees("pods in default", "conditions")
 
 
 STATES = [pytest.param(state, id=state.__name__) for state in (scheduler, nodes, watches, controllers, tree)]

@@ -6,6 +6,7 @@ After a change that is meant: `pytest tests/ktui/test_large_snapshots.py --snaps
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,13 @@ from engine.api.types import PODS
 from ktui.models.trouble import words
 from ktui.screens.objects import ObjectsScreen
 from tests.ktui.many import pods
-from tests.ktui.still import StillApp, settle
+from tests.ktui.still import SUMMARY, StillApp, settle
 
 Compare = Callable[..., bool]
 SIZES = [pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (120, 40), (200, 60))]
+LARGE = replace(
+    SUMMARY, revision=96_312, nodes=1_000, nodes_ready=1_000, pods={"ready": 7_003, "waiting": 1_998, "failed": 999}
+)
 FORBIDDEN = 'User "jane" cannot list resource "pods" in API group "" at the cluster scope'
 TROUBLES = [
     pytest.param(ConnectionError("refused"), id="no connection"),
@@ -32,7 +36,7 @@ TROUBLES = [
 @pytest.mark.parametrize("size", SIZES)
 def test_ten_thousand_pods(snap_compare: Compare, size: tuple[int, int]) -> None:
     async def many(pilot: Pilot[Any]) -> None:
-        driver = await settle(pilot)
+        driver = await settle(pilot, summary=LARGE)
         await driver.press("2")
         screen = driver.app.shown
         assert isinstance(screen, ObjectsScreen)

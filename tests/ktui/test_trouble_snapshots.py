@@ -20,15 +20,21 @@ from ktui.screens.dashboard import DashboardScreen
 from ktui.widgets.table_pane import TablePane
 from tests.ktui.still import StillApp, refresh, settle
 
+TROUBLES = ("pods failing", "streams cut off", "keys to retry", "reconcile errors")
 Compare = Callable[..., bool]
 SIZES = [pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (120, 40), (200, 60))]
 
 
 def figures(screen: DashboardScreen) -> None:
-    """A minute of every figure, each with a shape of its own."""
-    for number, name in enumerate(FIGURES, start=1):
-        values = screen.model.series[name] = deque(maxlen=KEPT)
-        values.extend(round(number * (1 + sin(at / (3 + number))), 1) for at in range(60))
+    """A minute of every figure, each with a shape of its own; nothing fails but three Pods, for a while."""
+    for number, (name, (unit, _)) in enumerate(FIGURES.items(), start=1):
+        most, digits = number + 2, 0 if unit in ("", " KiB") else 1
+        shape = [round(most * (1 + sin(at / (3 + number))), digits) for at in range(60)]
+        if name in TROUBLES:
+            shape = [3 if name == "pods failing" and 20 <= at < 40 else 0 for at in range(60)]
+        if name == "nodes ready":
+            shape = [3] * 60
+        screen.model.series[name] = deque(shape, maxlen=KEPT)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -40,7 +40,7 @@ def shortened(span: dict[str, Any]) -> dict[str, Any]:
     detail = {key: value for key, value in span["detail"].items() if key not in _LEFT_OUT}
     if isinstance(detail.get("rules"), list):
         detail["rules"] = len(detail["rules"])
-    return {**span, "detail": detail, "wall_ms": round(span["wall_ms"] % 3, 1)}
+    return {**span, "detail": detail, "wall_ms": round(min(span["wall_ms"], 3.0), 1)}
 
 
 async def ask(client: Client) -> dict[str, Any]:

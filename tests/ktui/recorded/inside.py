@@ -83,7 +83,7 @@ def shortened(value: Any) -> Any:
 
 
 def _short(key: str, value: Any) -> Any:
-    return round(value % 3, 1) if key == "wall_ms" else shortened(value)
+    return round(min(value, 3.0), 1) if key == "wall_ms" else shortened(value)
 
 
 async def ask(client: Client) -> None:

@@ -6,6 +6,7 @@ import asyncio
 
 import orjson
 
+from engine.api.types import EVENTS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.kubectl.discovery import Discovery
@@ -27,7 +28,14 @@ async def ask(client: Client) -> None:
     discovery = Discovery()
     for kind in KINDS:
         resource = await discovery.resolve(client, kind)
-        await client.request("GET", resource.gvr.path(), query={"limit": [str(MOST)]})
+        listed = await client.request("GET", resource.gvr.path(), query={"limit": [str(MOST)]})
+        for obj in listed["items"]:
+            await ask_events(client, obj)
+
+
+async def ask_events(client: Client, obj: Object) -> None:
+    query = {"fieldSelector": [f"involvedObject.uid={obj['metadata']['uid']}"], "limit": [str(MOST)]}
+    await client.request("GET", EVENTS.path(obj["metadata"]["namespace"]), query=query)
 
 
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ ROWS = [
     *rows(
         "FlowCanvas",
         "flow",
-        *((key, "stopped at a line") for key in ("up", "k", "down", "j", "pageup", "ctrl+b", "pagedown", "ctrl+f")),
+        *((key, "stopped,") for key in ("up", "k", "down", "j", "pageup", "ctrl+b", "pagedown", "ctrl+f")),
         *((key, lambda driver: canvas(driver).cursor == 0) for key in ("home", "g")),
         *((key, lambda driver: canvas(driver).following, ("up",)) for key in ("end", "G")),
         ("enter", "began"),

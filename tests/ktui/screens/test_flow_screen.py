@@ -122,15 +122,15 @@ async def test_the_cursor_stops_the_following_and_end_takes_it_up(show: Show, cl
         await write(cluster, "one")
         await driver.until(lambda: len(canvas.model.rows) > 3)
         await driver.press("up")
-        await driver.sees("stopped at a line")
+        await driver.sees("stopped,")
         row = canvas.current
         for number in range(5):
             await write(cluster, f"later-{number}")
-        await driver.sees("newer · End to follow")
+        await driver.sees("newer · End follows")
         await driver.until(lambda: any(row.name == "later-4" for row in canvas.model.rows))
         assert canvas.current is row
         await driver.press("end")
-        await driver.misses("stopped at a line")
+        await driver.misses("stopped,")
         assert canvas.following
 
 
@@ -171,8 +171,9 @@ async def test_the_inspector_shows_what_crossed_the_wire_and_what_changed(show: 
 async def test_the_inspector_shows_the_scheduler_s_scores(show: Show) -> None:
     async with show(size=(160, 50)) as driver:
         await apply_web(driver)
-        await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
         canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: any(row.label == "schedule" for row in canvas.model.rows))
+        await driver.until(lambda: driver.app.summary.pods.get("ready") == 3)
         canvas.move_to(next(row for row in canvas.model.rows if row.label == "schedule"))
         await driver.press("enter")
         inspector = driver.find(Inspector)

@@ -46,7 +46,7 @@ async def test_the_wheel_looks_back_and_follows_again_at_the_end(show: Show) -> 
         await driver.until(lambda: canvas.max_scroll_y > 5)
         canvas.post_message(events.MouseScrollUp(canvas, 5, 5, 0, 0, 0, False, False, False))
         await driver.until(lambda: not canvas.following and canvas.scroll_offset.y < canvas.max_scroll_y)
-        await driver.sees("stopped at a line")
+        await driver.sees("stopped,")
         for _ in range(20):
             canvas.post_message(events.MouseScrollDown(canvas, 5, 5, 0, 0, 0, False, False, False))
         await driver.until(lambda: canvas.following)
