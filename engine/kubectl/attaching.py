@@ -21,10 +21,16 @@ async def attach_when_running(session: Session, pod: Object, container: str) -> 
             await attach_to(session, live, container)
             return
         if "terminated" in state:
-            path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
-            log = await session.request("GET", path, query={"container": container})
-            session.stdout.write(log.decode(errors="replace") if isinstance(log, bytes) else str(log or ""))
+            await print_log(session, live, container)
             return
+
+
+async def print_log(session: Session, pod: Object, container: str) -> None:
+    """What a container has written that has ended already."""
+    metadata = pod["metadata"]
+    path = session.path_of(await session.resolve("pods"), metadata["namespace"], metadata["name"], "log")
+    log = await session.request("GET", path, query={"container": container})
+    session.stdout.write(log.decode(errors="replace") if isinstance(log, bytes) else str(log or ""))
 
 
 def state_of(pod: Object, container: str) -> Object:

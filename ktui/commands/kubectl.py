@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.kubectl.command import find
+from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.tree import ROOT
 from ktui import interruptible
 from ktui.commands import UsageError
@@ -39,9 +41,11 @@ def run(argv: Sequence[str], *, name: str) -> int:
     if not any(word == "--kubeconfig" or word.startswith("--kubeconfig=") for word in argv):
         # A cluster of ours, never the one that KUBECONFIG happens to name: `ktui delete` must not reach production.
         environment["KUBECONFIG"] = _kubeconfig(name) if _needs_cluster(argv) else ""
-    return interruptible.run(
-        run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
-    )
+    work = run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
+    try:
+        return interruptible.run(work)
+    except KeyboardInterrupt:
+        return find(ROOT, argv, program="ktui", global_flags=GLOBAL).command.interrupted
 
 
 def _needs_cluster(argv: Sequence[str]) -> bool:

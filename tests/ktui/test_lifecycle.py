@@ -43,6 +43,20 @@ def foreground(home: Home, *options: str) -> subprocess.Popen[str]:
     return process
 
 
+def interrupted(home: Home, *words: str) -> int:
+    """The exit code of a command that is ended by ctrl-C once it has printed a line."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "ktui", *words], env=home.environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            return process.wait(TIMEOUT)
+        finally:
+            process.kill()
+
+
 def test_the_life_of_a_cluster(home: Home) -> None:
     assert home.ktui("status").code == 1
     running = home.up()
@@ -60,6 +74,9 @@ def test_the_life_of_a_cluster(home: Home) -> None:
     assert stat.S_IMODE(home.folder().kubeconfig.stat().st_mode) == 0o600
     assert home.ktui("kubeconfig", check=True).out == home.folder().kubeconfig.read_text()
     assert home.kubectl("get", "--raw", "/readyz").ok() == "ok"
+    assert (
+        interrupted(home, "get", "namespaces", "default", "-w", "-o", "name") == 1
+    )  # kubectl takes that for its own end
 
     second = home.ktui("up", "--port=0")
     assert (second.code, second.out) == (1, "")

@@ -11,6 +11,7 @@ from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import VirtualClock
 from engine.store.sqlite import SqliteStore
+from engine.tasks import Supervisor
 from engine.world import World
 from tests.kubectl.oracle import ours
 from tests.kubectl.served import ADMIN
@@ -115,3 +116,33 @@ async def test_the_objects_share_the_time(client: Client, virtual_clock: Virtual
         f"timed out waiting for the condition on configmaps/{name}" for name in ("a", "b")
     ]
     assert printed.code == 1
+
+
+RUNNING = {"state": {"running": {"startedAt": "2026-11-28T12:00:00Z"}}}
+
+
+def _statuses(pod: Object, phase: str, *, ready: str) -> Object:
+    container = {"name": "r", "image": "i", "imageID": "", "ready": False, "restartCount": 0, **RUNNING}
+    return {
+        **pod,
+        "status": {
+            "phase": phase,
+            "conditions": [{"type": "Ready", "status": ready}],
+            "containerStatuses": [container],
+        },
+    }
+
+
+async def test_run_attaches_to_a_pod_that_is_ready_and_no_sooner(client: Client, virtual_clock: VirtualClock) -> None:
+    await client.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+    tasks = Supervisor("test")
+    argv = "run r --image=i --attach --rm --pod-running-timeout=5s"
+    running = tasks.spawn(ours(argv, client=client, clock=virtual_clock), "run")
+    while not (pods := (await client.list(PODS, namespace="default")).items):
+        await virtual_clock.sleep(0.1)
+    await client.update_status(PODS, _statuses(pods[0], "Running", ready="False"))
+    began = virtual_clock.monotonic()
+    printed = await running
+    assert virtual_clock.monotonic() > began + 4
+    assert printed == (1, 'pod "r" deleted from default namespace\n', "error: timed out waiting for the condition\n")
+    await tasks.close()

@@ -86,8 +86,8 @@ class _Copy:
     async def fetch(self, source: str, target: Path) -> None:
         await self._find()
         printed = await self._run(["tar", "cf", "-", source])
-        # What the other side could not read it says, and kubectl ends well.
-        self._session.stderr.write(printed.stderr.decode(errors="replace"))
+        # What the other side could not read it says, which kubectl prints as output, and ends well.
+        self._session.stdout.write(printed.stderr.decode(errors="replace"))
         skipped = await asyncio.to_thread(_unpack, printed.stdout, source, target)
         for warning in skipped:
             self._session.err(warning)

@@ -127,6 +127,7 @@ COMMAND = Command(
     short="Delete resources by file names, stdin, resources and names, or by resources and label selector",
     usage="([-f FILENAME] | TYPE [(NAME | -l label | --all)])",
     run=run,
+    interrupted=1,
     flags=(
         *filename(),
         *SELECTOR,

@@ -144,6 +144,7 @@ COMMAND = Command(
     short="List events",
     usage="[--for TYPE/NAME] [--watch] [--types=Normal,Warning]",
     run=run,
+    interrupted=1,
     flags=(
         *PRINT,
         *ALL_NAMESPACES,

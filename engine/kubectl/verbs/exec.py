@@ -41,7 +41,8 @@ async def run(session: Session) -> None:
         names = [f"{info.resource.plural}/{info.name}" for info in found]
     pod = await _running(session, names[0], "exec into")
     container = container_of(session, pod)
-    await _stream(session, pod, "exec", {"command": command, "container": [container]})
+    query = {"command": command, "container": [container]}
+    await _stream(session, pod, "exec", query, terminal=_terminal(session))
 
 
 async def attach(session: Session) -> None:
@@ -63,9 +64,10 @@ async def attach(session: Session) -> None:
 
 async def attach_to(session: Session, pod: Object, container: str) -> None:
     """Talk to what runs in a container. Raises Exit, CommandError."""
+    terminal = _terminal(session)
     if not session.flags.on("quiet"):
         session.err(RECORDED)
-    await _stream(session, pod, "attach", {"container": [container]})
+    await _stream(session, pod, "attach", {"container": [container]}, terminal=terminal)
 
 
 async def _running(session: Session, word: str, doing: str) -> Object:
@@ -78,12 +80,18 @@ async def _running(session: Session, word: str, doing: str) -> Object:
     return pod
 
 
-async def _stream(session: Session, pod: Object, subresource: str, query: dict[str, list[str]]) -> None:
+def _terminal(session: Session) -> bool:
+    """Whether the container gets a terminal; says why where it was asked for and cannot be."""
     stdin, terminal = session.flags.on("stdin"), session.flags.on("tty")
-    if terminal and not (stdin and session.stdin.isatty()):
-        if stdin:
-            session.err("Unable to use a TTY - input is not a terminal or the right kind of file")
-        terminal = False
+    if terminal and stdin and not session.stdin.isatty():
+        session.err("Unable to use a TTY - input is not a terminal or the right kind of file")
+    return terminal and stdin and session.stdin.isatty()
+
+
+async def _stream(
+    session: Session, pod: Object, subresource: str, query: dict[str, list[str]], *, terminal: bool
+) -> None:
+    stdin = session.flags.on("stdin")
     query = {**query, "stdout": ["true"]}
     if stdin:
         query["stdin"] = ["true"]

@@ -370,6 +370,7 @@ COMMAND = Command(
     short="Display one or many resources",
     usage="[(-o|--output=)json|yaml|name|jsonpath|custom-columns|wide] (TYPE [NAME | -l label] | TYPE/NAME ...)",
     run=run,
+    interrupted=1,
     flags=(
         *filename(),
         *PRINT,

@@ -209,6 +209,7 @@ COMMAND = Command(
     short="Print the logs for a container in a pod",
     usage="[-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]",
     run=run,
+    interrupted=1,
     flags=(
         *SELECTOR,
         Flag("all-containers", Type.BOOL, help="Of all containers."),

@@ -163,6 +163,7 @@ COMMAND = Command(
     short="Forward one or more local ports to a pod",
     usage="TYPE/NAME [options] [LOCAL_PORT:]REMOTE_PORT [...[LOCAL_PORT_N:]REMOTE_PORT_N]",
     run=run,
+    interrupted=0,
     flags=(
         Flag("address", Type.STRINGS, default=["localhost"], help="Addresses to listen on."),
         Flag("pod-running-timeout", Type.DURATION, default=60.0, help="How long to wait for a running Pod."),

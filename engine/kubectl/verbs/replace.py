@@ -82,6 +82,7 @@ COMMAND = Command(
     short="Replace a resource by file name or stdin",
     usage="-f FILENAME",
     run=run,
+    interrupted=1,
     flags=(
         *filename(),
         *PRINT,

@@ -5,48 +5,76 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from engine.api.errors import ApiError
-from engine.api.types import Object
-from engine.kubectl.attaching import attach_when_running
+from engine.api.errors import not_found
+from engine.api.tables.formats import condition_true
+from engine.api.types import PODS, Object
+from engine.kubectl.attaching import print_log
 from engine.kubectl.deletion import delete, propagation, uid_of, wait_gone
 from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.exec import attach_to
 from engine.kubectl.verbs.watching import follow
 
 
 async def attend(session: Session, made: Sequence[Info]) -> None:
-    """Carry the streams of the Pod that comes first in `made`; afterwards remove all of it where that was asked.
-    Raises Exit with the container's exit code, CommandError."""
+    """Carry the streams of the Pod that comes first in `made`; afterwards remove all of it where that was asked, but
+    not where kubectl is ended from outside. Raises Exit with the container's exit code, CommandError."""
+    failure: Exception | None = None
     try:
         await _attend(session, made[0].object)
-    finally:
-        if session.flags.on("rm"):
-            for info in made:
-                await _remove(session, info)
+    except Exception as error:
+        failure = error
+    if session.flags.on("rm"):
+        for info in made:
+            await _remove(session, info)
+    if failure is not None:
+        raise failure
 
 
 async def _attend(session: Session, pod: Object) -> None:
+    policy, container = pod["spec"]["restartPolicy"], pod["spec"]["containers"][0]["name"]
+    live = await _until(session, pod, _ready_or_ended)
+    if _ended(live):
+        await print_log(session, live, container)
+    else:
+        await attach_to(session, live, container)
+    if not session.flags.on("leave-stdin-open") and policy != "Always":
+        _judge(session, await _until(session, pod, _succeeded if policy == "OnFailure" else _ended))
+
+
+def _ended(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _succeeded(pod: Object) -> bool:
+    return bool((pod.get("status") or {}).get("phase") == "Succeeded")
+
+
+def _ready_or_ended(pod: Object) -> bool:
+    status = pod.get("status") or {}
+    return _ended(pod) or (status.get("phase") == "Running" and condition_true(status, "Ready"))
+
+
+async def _until(session: Session, pod: Object, test: Callable[[Object], bool]) -> Object:
+    """The Pod once it passes the test, for which each time there is --pod-running-timeout. Raises CommandError when it
+    takes longer, ApiError when the Pod goes away before."""
     try:
         async with session.clock.timeout(session.flags.seconds("pod-running-timeout")):
-            await _until(session, pod, ("Running", "Succeeded", "Failed"))
+            return await _passing(session, pod, test)
     except TimeoutError as error:
         raise CommandError("timed out waiting for the condition") from error
-    await attach_when_running(session, pod, pod["spec"]["containers"][0]["name"])
-    if not session.flags.on("leave-stdin-open") and pod["spec"]["restartPolicy"] != "Always":
-        _judge(session, await _until(session, pod, ("Succeeded", "Failed")))
 
 
-async def _until(session: Session, pod: Object, phases: Sequence[str]) -> Object:
-    """The Pod once it is in one of the phases. Raises CommandError when it goes away before."""
+async def _passing(session: Session, pod: Object, test: Callable[[Object], bool]) -> Object:
     pods = await session.resolve("pods")
     metadata = pod["metadata"]
     async for kind, live in follow(session, pods, metadata["namespace"], metadata["name"]):
         if kind == "DELETED":
-            raise ApiError(404, "NotFound", f'pods "{metadata["name"]}" not found')
-        if (live.get("status") or {}).get("phase") in phases:
+            raise not_found(PODS, "")
+        if test(live):
             return live
     raise CommandError("the watch of the Pod has ended")
 

@@ -191,6 +191,7 @@ COMMAND = Command(
     short="Wait for a specific condition on one or many resources",
     usage="([-f FILENAME] | TYPE/NAME | TYPE [(-l label | --all)]) [--for=create|delete|condition=...|jsonpath=...]",
     run=run,
+    interrupted=1,
     flags=(
         *filename(recursive=True, kustomize=False),
         *PRINT,

@@ -52,6 +52,7 @@ COMMAND = Command(
             short="Show the status of the rollout",
             usage="(TYPE NAME | TYPE/NAME)",
             run=status.run,
+            interrupted=1,
             flags=(
                 *filename(),
                 *SELECTOR,
