@@ -50,7 +50,8 @@ REFUSED = {
     "an old version": (_status("{}", f"{V1}alpha1"), REGISTERED.format("ExecCredential", f"{V1}alpha1")),
     "another kind": ('{"kind": "Pod", "apiVersion": "v1"}', REGISTERED.format("Pod", "v1")),
     "no object": ("hello", "decoding stdout: couldn't get version/kind; json parse error: "
-                  'json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+                  'json: cannot unmarshal string into Go value of type '
+                  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
                   'Kind string "json:\\"kind,omitempty\\"" }'),
     "no status": (_status("null"), "exec plugin didn't return a status field"),
     "an empty status": (_status("{}"), "exec plugin didn't return a token or cert/key pair"),
