@@ -47,7 +47,7 @@ def decode_body(definitions: Definitions, body: bytes) -> Any:
             "the body of the request was in an unknown format - accepted media types include: application/json, "
             f"application/yaml (no protobuf for {unsupported})",
         ) from None
-    except (WireError, UnicodeDecodeError) as error:
+    except (WireError, UnicodeDecodeError, orjson.JSONDecodeError) as error:
         raise bad_request(str(error)) from None
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, **value}
 
@@ -162,7 +162,7 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
         return _time(data, micro=node.definition == MICRO_TIME)
     if node.definition in (RAW, FIELDS_V1):
         raw = next((f.value for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), b"null")
-        return orjson.loads(raw)
+        return orjson.loads(raw) if node.definition == RAW else _field_set(raw)
     if node.definition.startswith(JSON_SCHEMAS) and node.type != "object":
         return _schema_part(definitions, node, data)
     if node.type == "object":
@@ -170,6 +170,14 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
     if node.format == "byte":
         return b64encode(data).decode()
     return data.decode()
+
+
+def _field_set(raw: bytes) -> Any:
+    """What is no JSON does not break the body: it becomes a text, which is no set of fields and is given up later."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return raw.decode(errors="replace")
 
 
 def _schema_part(definitions: Definitions, node: Schema, data: bytes) -> Any:
