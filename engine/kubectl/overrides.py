@@ -18,6 +18,7 @@ from engine.api.types import GVK, Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
 from engine.kubectl.printers.zeros import with_zeros
+from engine.kubectl.scheme import SCHEME, UnregisteredError
 from engine.kubectl.session import Session
 
 TYPES = ("json", "merge", "strategic")
@@ -66,9 +67,7 @@ def _decoded(value: Any) -> Object:
     gvk, definitions = _gvk(value), load_definitions()
     schema = definitions.kind(gvk)
     if schema is None:
-        raise CommandError(
-            f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}" in scheme "pkg/scheme/scheme.go:28"'
-        )
+        raise UnregisteredError(gvk, scheme=SCHEME, of_list=False)
     try:
         return with_zeros(decode_as(definitions, schema, value, gvk=gvk).object)
     except ApiError as error:

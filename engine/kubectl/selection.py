@@ -14,6 +14,7 @@ from engine.api.types import GVK, Object
 from engine.kubectl import decoding, manifests
 from engine.kubectl.discovery import NoMatchError, Resource
 from engine.kubectl.errors import Aggregate, CommandError, of
+from engine.kubectl.scheme import check_registered
 from engine.kubectl.session import Session
 from engine.kubectl.validation import check
 
@@ -68,6 +69,7 @@ class Selection:
     everything: bool = False  # --all of delete: there must be no names
     whole_types: bool = False  # a type alone means all of its objects (--all elsewhere)
     fetch: bool = True
+    typed: bool = False  # decoded as kubectl's own types: a kind that it has none for is refused
     local: bool = False  # manifests as they stand: nothing is asked of the server, no namespace filled in
     require_namespace: bool = False
     validate: str = ""  # "" for no check of manifests
@@ -237,6 +239,11 @@ async def _named(session: Session, selection: Selection, resource: Resource, nam
             info.refresh(await session.get(resource, name, namespace, subresource=selection.subresource))
         except ApiError as error:
             return error
+        if selection.typed:
+            try:
+                check_registered(resource.gvk)
+            except CommandError as error:
+                return error
     return info
 
 
@@ -271,6 +278,8 @@ async def _by_selector(
         except ApiError as error:
             yield error
             continue
+        if selection.typed:
+            check_registered(resource.gvk, of_list=True)
         for obj in listed:
             metadata = obj["metadata"]
             yield Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
@@ -327,6 +336,8 @@ async def _of_document(session: Session, selection: Selection, document: manifes
 async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:
     metadata = obj["metadata"] if isinstance(obj.get("metadata"), dict) else {}
     name, namespace = _text(metadata, "name"), _text(metadata, "namespace")
+    if selection.typed:
+        _check_typed(obj, source)
     resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
     if resource.namespaced:
         if selection.require_namespace and namespace and namespace != session.namespace:
@@ -345,6 +356,14 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
     if selection.fetch and not selection.local:
         info.refresh(await session.get(resource, name, namespace))
     return info
+
+
+def _check_typed(obj: Object, source: str) -> None:
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    try:
+        check_registered(GVK(group, version, str(obj["kind"])))
+    except CommandError as error:
+        raise CommandError(f'unable to decode "{source}": {error}') from error
 
 
 def _text(metadata: Object, field: str) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
+from engine.kubectl.scheme import SCHEME, check_registered
 from engine.kubectl.session import Session
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
-async def pod_of(session: Session, word: str, name: str) -> Object:
+async def pod_of(session: Session, word: str, name: str, *, scheme: str = SCHEME) -> Object:
     """The Pod of that name, or one of a workload's: first those that run and are ready. Raises CommandError."""
     resource = await session.resolve(word)
     obj = await session.get(resource, name, session.namespace)
+    check_registered(resource.gvk, scheme=scheme)
     session.working_on(resource, name, session.namespace)
     if obj["kind"] == "Pod":
         return obj

@@ -15,20 +15,36 @@ from engine.api.types import Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
 
+_GO_TYPES = {bool: "bool", dict: "map[string]interface {}", list: "[]interface {}"}
 
-def sort_objects(objects: list[Object], path: str) -> list[int]:
-    """The order of the objects, as indices. Raises CommandError if no object has the field."""
+
+class UnsortableError(CommandError):
+    """Two values have no order. kubectl ends with that, whatever else there is to print."""
+
+
+def sort_objects(objects: list[Object], path: str, *, of: str = "*unstructured.Unstructured") -> list[int]:
+    """The order of the objects, as indices; `of` is what kubectl's Go code has them in. Raises CommandError if no
+    object has the field, UnsortableError."""
     expression = JsonPath(relaxed(path))
     keys = [_first(expression, obj) for obj in objects]
     if objects and all(key is None for key in keys):
         raise CommandError(f'couldn\'t find any field with path "{relaxed(path)}" in the list of objects')
     compare = cmp_to_key(_compare)
-    return sorted(range(len(objects)), key=lambda index: compare(keys[index]))
+    # What lacks the field is less than anything, than what lacks it as well too: the last of them comes first.
+    missing = [index for index, key in reversed(list(enumerate(keys))) if key is None]
+    try:
+        return missing + sorted(
+            (index for index, key in enumerate(keys) if key is not None), key=lambda index: compare(keys[index])
+        )
+    except TypeError as error:
+        raise UnsortableError(
+            f"Field {relaxed(path)} in {of} is an unsortable type: interface, err: {error}"
+        ) from error
 
 
 def sort_rows(rows: list[Object], path: str) -> list[Object]:
     """Table rows sorted by a field of their objects."""
-    order = sort_objects([row.get("object") or {} for row in rows], path)
+    order = sort_objects([row.get("object") or {} for row in rows], path, of="[][][]reflect.Value")
     return [rows[index] for index in order]
 
 
@@ -37,10 +53,13 @@ def _first(expression: JsonPath, obj: Object) -> Any:
 
 
 def _compare(left: Any, right: Any) -> int:
-    if left is None or right is None:
-        return (left is not None) - (right is not None)
-    if isinstance(left, int | float) and isinstance(right, int | float):
-        return (left > right) - (left < right)
+    """Raises TypeError for what has no order: an int and a float have none either."""
+    if kind := _GO_TYPES.get(type(left)):
+        raise TypeError(f"unsortable type: {kind}")
+    if type(left) is not type(right):
+        raise TypeError("unsortable interface: interface")
+    if isinstance(left, int | float):
+        return int(left > right) - int(left < right)
     ours, theirs = _quantity(left), _quantity(right)
     if ours is not None and theirs is not None:
         return (ours > theirs) - (ours < theirs)

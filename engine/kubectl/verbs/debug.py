@@ -16,7 +16,7 @@ from engine.kubectl.attaching import attach_when_running
 from engine.kubectl.command import Command
 from engine.kubectl.debugging import PROFILES, Style, apply_profile
 from engine.kubectl.deletion import delete
-from engine.kubectl.errors import CommandError, of
+from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
@@ -34,12 +34,12 @@ TARGETING = (
 async def run(session: Session) -> None:
     _check(session)
     words = session.arguments if session.dash < 0 else session.arguments[: session.dash]
-    selection = replace(Selection.of_flags(session, arguments=words or ()), single_type=False)
+    selection = replace(Selection.of_flags(session, arguments=words or ()), typed=True)
     if words and "/" not in words[0] and not session.from_files:
         selection = replace(selection, arguments=[f"pods/{word}" for word in words])
     found, errors = await collect(session, selection)
     if errors:
-        raise of(errors)
+        raise errors[0]
     for info in found:
         if info.resource.kind == "Node":
             pod, name = await _on_node(session, info)

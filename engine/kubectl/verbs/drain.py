@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/drain and pkg/drain (drain.go, filters.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
@@ -27,7 +29,8 @@ async def _nodes(session: Session) -> list[Info]:
         raise UsageError("error: cannot specify both a node name and a --selector option")
     if not session.arguments and not session.flags.text("selector"):
         raise UsageError(f"USAGE: {verb} NODE [flags]")
-    selection = Selection.of_flags(session, arguments=["nodes", *session.arguments])
+    words = [word if "/" in word else f"nodes/{word}" for word in session.arguments] or ["nodes"]
+    selection = replace(Selection.of_flags(session, arguments=words), typed=True)
     found, errors = await collect(session, selection)
     if errors:
         raise errors[0]

@@ -5,10 +5,12 @@ Source of the behaviour: kubectl pkg/cmd/exec/exec.go and pkg/cmd/attach/attach.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError, of
+from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import FILENAME
 from engine.kubectl.selection import Selection, collect, split_arguments
@@ -33,9 +35,9 @@ async def run(session: Session) -> None:
     if not command or len(names) > 1:
         raise CommandError("you must specify at least one command for the container")
     if session.from_files and not names:
-        found, errors = await collect(session, Selection.of_flags(session, arguments=()))
+        found, errors = await collect(session, replace(Selection.of_flags(session, arguments=()), typed=True))
         if errors:
-            raise of(errors)
+            raise errors[0]
         if len(found) > 1:
             raise CommandError("cannot exec into multiple objects at a time")
         names = [f"{info.resource.plural}/{info.name}" for info in found]

@@ -48,6 +48,7 @@ async def run(session: Session) -> None:
 
     selection = Selection.of_flags(session)
     selection.fetch = not session.from_files  # a manifest is exposed as it stands
+    selection.typed = True
     selection.selector = ""  # the flag is about the Service's Pods, not about what is exposed
     await visit(session, selection, expose)
 

@@ -19,6 +19,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.name_hash import with_hash
+from engine.kubectl.scheme import check_registered
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
@@ -96,6 +97,7 @@ async def _job_of(session: Session, name: str, source: str) -> Object:
         raise CommandError("resource(s) were provided, but no name was specified")
     resource = await session.resolve(pairs[0][0])
     cron_job = await session.get(resource, pairs[0][1], session.namespace)
+    check_registered(resource.gvk)
     if cron_job["kind"] != "CronJob":
         raise CommandError(f"unknown object type *{resource.gvr.version}.{cron_job['kind']}")
     metadata, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]

@@ -24,7 +24,7 @@ from engine.kubectl.printers.objects import (
     unknown_format,
     without_managed_fields,
 )
-from engine.kubectl.printers.sorting import sort_objects, sort_rows
+from engine.kubectl.printers.sorting import UnsortableError, sort_objects, sort_rows
 from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
 from engine.kubectl.selection import Info, Selection, infos, split_arguments
 from engine.kubectl.session import TABLE, Session
@@ -255,6 +255,8 @@ def _sort(session: Session, table: Object) -> None:
     if path := session.flags.text("sort-by"):
         try:
             table["rows"] = sort_rows(table["rows"], path)
+        except UnsortableError:
+            raise
         except CommandError:
             if len(table["rows"]) > 1:
                 table["rows"] = []
@@ -292,7 +294,7 @@ async def _structured(session: Session, output: str) -> None:
         await _watch_structured(session, name, columns, printer)
         return
     found, errors, single = await _objects(session)
-    if path := session.flags.text("sort-by"):
+    if (path := session.flags.text("sort-by")) and not single:
         order = sort_objects([info.object for info in found], path)
         found = [found[index] for index in order]
     keep = session.flags.on("show-managed-fields") or name not in ("json", "yaml", "kyaml")

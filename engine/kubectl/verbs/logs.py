@@ -15,6 +15,7 @@ from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR
+from engine.kubectl.scheme import check_registered
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.workload_pods import no_selector, require_container
@@ -113,6 +114,7 @@ async def _pods(session: Session) -> list[Object]:
         raise CommandError(
             f'error from server ({error.reason}): {error.message} in namespace "{session.namespace}"'
         ) from error
+    check_registered(resource.gvk)
     session.working_on(resource, name, session.namespace)
     _check(session)  # once it is known that what is asked of is there
     if obj["kind"] == "Pod":

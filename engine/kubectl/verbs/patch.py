@@ -51,16 +51,7 @@ async def run(session: Session) -> None:
         if dry_run == "client" or local:
             after = _locally(kind, before, patch, info)
         else:
-            after = await session.patch(
-                info.resource,
-                info.name,
-                info.namespace,
-                patch,
-                TYPES[kind],
-                subresource=subresource,
-                fieldManager=flags.text("field-manager"),
-                dryRun="All" if dry_run == "server" else None,
-            )
+            after = await _sent(session, info, patch, TYPES[kind], dry_run=dry_run)
         operation = "patched" if after != before else "patched (no change)"
         result_printer(session, operation)(after, _answered(info.resource, after))  # a dry run is not spoken of
 
@@ -70,6 +61,26 @@ async def run(session: Session) -> None:
     selection.subresource = subresource
     if not await visit(session, selection, send):
         raise CommandError("no objects passed to patch")
+
+
+async def _sent(session: Session, info: Info, patch: Any, content_type: str, *, dry_run: str) -> Object:
+    try:
+        return await session.patch(
+            info.resource,
+            info.name,
+            info.namespace,
+            patch,
+            content_type,
+            subresource=session.flags.text("subresource"),
+            fieldManager=session.flags.text("field-manager"),
+            dryRun="All" if dry_run == "server" else None,
+        )
+    except ApiError as error:
+        if error.reason != "UnsupportedMediaType":
+            raise
+        gvr = info.resource.gvr
+        kind = f"{gvr.group}/{gvr.version}, Kind={info.resource.kind}"
+        raise CommandError(f"{content_type} is not supported by {kind}: {error.message}") from error
 
 
 def _answered(resource: Resource, obj: Object) -> Resource:

@@ -12,6 +12,7 @@ from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.scheme import CLIENT_SCHEME
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import connect
@@ -30,7 +31,7 @@ async def run(session: Session) -> None:
     word, *texts = session.arguments
     pairs, _, _ = split_arguments([word], session.program)
     kind, name = pairs[0] if pairs else ("pods", word)
-    pod = await pod_of(session, kind, name)
+    pod = await pod_of(session, kind, name, scheme=CLIENT_SCHEME)
     if (phase := (pod.get("status") or {}).get("phase", "")) != "Running":
         raise CommandError(f"unable to forward port because pod is not running. Current status={phase}")
     resource = await session.resolve(kind)

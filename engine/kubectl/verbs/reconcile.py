@@ -65,7 +65,7 @@ async def reconcile(session: Session) -> None:
         printer(plan.object, info.resource)
         _tell(session, plan, "rules" if info.resource.kind in ROLES else "subjects", removed=remove)
 
-    await visit(session, replace(Selection.of_flags(session, verb="apply"), fetch=False), act)
+    await visit(session, replace(Selection.of_flags(session, verb="apply"), fetch=False, typed=True), act)
 
 
 async def _live(session: Session, info: Info) -> Object | None:

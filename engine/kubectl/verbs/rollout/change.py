@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import Aggregate, CommandError
 from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.scheme import UnregisteredError
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.rollout.common import nothing_found, selected
@@ -42,7 +43,13 @@ async def _change(session: Session, patch_of: Patch, done: str) -> None:
         )
         printer(info.object, info.resource)
 
-    nothing_found(session, await visit(session, selected(session), change))
+    try:
+        count = await visit(session, selected(session), change)
+    except UnregisteredError as error:
+        if not error.of_list:
+            raise
+        raise Aggregate([error]) from error  # a list that could not be read is one failure among others
+    nothing_found(session, count)
 
 
 def _failure(info: Info, why: str) -> CommandError:

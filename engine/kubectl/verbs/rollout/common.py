@@ -13,6 +13,7 @@ def selected(session: Session) -> Selection:
         raise CommandError("required resource not specified")
     selection = Selection.of_flags(session)
     selection.whole_types = True
+    selection.typed = True
     return selection
 
 

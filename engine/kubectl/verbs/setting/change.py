@@ -37,6 +37,7 @@ def selection_of(session: Session, arguments: Sequence[str]) -> Selection:
         raise CommandError("cannot set --all and --selector at the same time")
     selection = Selection.of_flags(session, arguments=arguments)
     selection.local = session.flags.on("local")
+    selection.typed = True
     return selection
 
 

@@ -95,7 +95,7 @@ def _set(session: Session, container: Object, variables: list[Object], removed: 
 
 async def _from(session: Session, reference: str) -> list[Object]:
     """A variable for each key of a ConfigMap or Secret."""
-    selection = Selection(arguments=[reference])
+    selection = Selection(arguments=[reference], typed=True)
     found, errors = await collect(session, selection)
     if errors:
         raise errors[0]

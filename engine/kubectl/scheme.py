@@ -1,0 +1,29 @@
+"""The kinds that kubectl has Go types for. Commands that look into an object decode it as its type, and so refuse a
+custom resource, and a definition of one too (kubectl pkg/scheme, cli-runtime pkg/resource Builder.WithScheme)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.api.schema import load_definitions
+from engine.api.types import GVK
+from engine.kubectl.errors import CommandError
+
+SCHEME: Final = "pkg/scheme/scheme.go:28"
+CLIENT_SCHEME: Final = "k8s.io/client-go/kubernetes/scheme/register.go:84"
+_NOT_OF_KUBECTL = frozenset(("apiextensions.k8s.io", "apiregistration.k8s.io"))
+
+
+class UnregisteredError(CommandError):
+    """kubectl has no type of this kind. `of_list` says that it was a list that could not be decoded."""
+
+    def __init__(self, gvk: GVK, *, scheme: str, of_list: bool) -> None:
+        kind = f"{gvk.kind}List" if of_list else gvk.kind
+        super().__init__(f'no kind "{kind}" is registered for version "{gvk.api_version}" in scheme "{scheme}"')
+        self.of_list = of_list
+
+
+def check_registered(gvk: GVK, *, scheme: str = SCHEME, of_list: bool = False) -> None:
+    """Raises UnregisteredError."""
+    if gvk.group in _NOT_OF_KUBECTL or load_definitions().kind(gvk) is None:
+        raise UnregisteredError(gvk, scheme=scheme, of_list=of_list)
