@@ -31,6 +31,9 @@ from engine.api.wire import (
     Request,
     Response,
 )
+from engine.apiserver.handshake import protocols_offered, wants_web_socket
+from engine.apiserver.protobuf.answers import FRAME_HEAD
+from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.registry.representation import is_pretty, negotiate
 from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
@@ -108,31 +111,39 @@ class HttpServer:
         response = await self._handler.handle(request)
         if response.upgrade is not None:
             return await serve_socket(incoming, response.upgrade)
-        if response.events is not None and _is_upgrade(request):
-            return await self._watch_socket(incoming, response.events)
+        if wants_web_socket(request) and (watch := _messages(response)) is not None:
+            protocols = [each for each in protocols_offered(request)[:1] if each]
+            return await self._watch_socket(incoming, *watch, protocols=protocols)
         if response.events is not None:
             return await self._stream(incoming, response, _lines(response.events), response.events)
         if response.stream is not None:
             return await self._stream(incoming, response, response.stream.__aiter__(), response.stream)
         return await self._whole(request, response)
 
-    async def _watch_socket(self, incoming: web.BaseRequest, events: EventStream) -> web.StreamResponse:
+    async def _watch_socket(
+        self,
+        incoming: web.BaseRequest,
+        messages: AsyncIterator[bytes | str],
+        source: EventStream | ByteStream,
+        *,
+        protocols: list[str],
+    ) -> web.StreamResponse:
         """A watch as the messages of a WebSocket, one an event (handlers/watch.go HandleWS)."""
-        outgoing = web.WebSocketResponse()
+        outgoing = web.WebSocketResponse(protocols=protocols)
         if not outgoing.can_prepare(incoming).ok:
-            await events.aclose()
+            await source.aclose()
             return web.Response(status=400, text="Bad Request: not a WebSocket handshake\n")
-        self._streams[id(events)] = (events, incoming)
+        self._streams[id(source)] = (source, incoming)
         await outgoing.prepare(incoming)
-        self._tasks.spawn(_until_closed(outgoing, events), "end of a watch")
+        self._tasks.spawn(_until_closed(outgoing, source), "end of a watch")
         try:
-            async for line in _lines(events):
-                await outgoing.send_str(line.decode())
+            async for message in messages:
+                await (outgoing.send_str(message) if isinstance(message, str) else outgoing.send_bytes(message))
         except ConnectionError:
             pass  # the client has gone
         finally:
-            self._streams.pop(id(events), None)
-            await events.aclose()
+            self._streams.pop(id(source), None)
+            await source.aclose()
             await outgoing.close()
         return outgoing
 
@@ -210,16 +221,31 @@ class HttpServer:
         return outgoing
 
 
-def _is_upgrade(request: Request) -> bool:
-    upgrade, connection = request.headers.get("upgrade", ""), request.headers.get("connection", "")
-    return upgrade.lower() == "websocket" and "upgrade" in connection.lower()
+def _messages(response: Response) -> tuple[AsyncIterator[bytes | str], EventStream | ByteStream] | None:
+    """A watch's events as messages, text where they are JSON; None for what is no watch."""
+    if response.events is not None:
+        return _texts(response.events), response.events
+    if response.stream is not None and response.headers.get("content-type") == PROTOBUF_WATCH:
+        return _unframed(response.stream), response.stream
+    return None
 
 
-async def _until_closed(socket: web.WebSocketResponse, events: EventStream) -> None:
+async def _texts(events: EventStream) -> AsyncIterator[str]:
+    async for line in _lines(events):
+        yield line.decode()
+
+
+async def _unframed(stream: ByteStream) -> AsyncIterator[bytes]:
+    """A message says itself how long it is."""
+    async for frame in stream:
+        yield frame[FRAME_HEAD:]
+
+
+async def _until_closed(socket: web.WebSocketResponse, source: EventStream | ByteStream) -> None:
     """End the events when the client closes; what else it sends is nobody's business."""
     async for _ in socket:
         pass
-    await events.aclose()
+    await source.aclose()
 
 
 async def _lines(events: EventStream) -> AsyncIterator[bytes]:

@@ -14,6 +14,8 @@ from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, fie
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import NO_FIELD
 from engine.api.wire import Request, Response
+from engine.apiserver.handshake import protocols_offered, wants_web_socket
+from engine.apiserver.read_socket import ReadSocket, agreed
 from engine.apiserver.registry.options import flag, integer
 from engine.world import World
 
@@ -86,13 +88,19 @@ class PodLogs:
         options = LogOptions.of(request, self._world.clock.now(), pod["metadata"]["name"])
         container = container_named(pod, options.container)
         node = (pod.get("spec") or {}).get("nodeName")
-        headers = {"content-type": _TEXT}
         if not node:
-            return Response(200, b"", headers)
+            return Response(204, b"")
         source = _Source(self._world, pod, node=node, container=container, options=options)
         first = source.read()
-        if options.follow and not source.closed:
-            return Response(200, headers=headers, stream=_Following(source, first, self._world))
+        follow = options.follow and not source.closed
+        if wants_web_socket(request):
+            protocol = agreed(protocols_offered(request))
+            if protocol is None:
+                return Response(403, b"")
+            return Response(101, upgrade=ReadSocket(protocol, _Log(source, first, self._world, follow=follow)))
+        headers = {"content-type": _TEXT}
+        if follow:
+            return Response(200, headers=headers, stream=_Log(source, first, self._world, follow=True))
         return Response(200, first, headers)
 
 
@@ -164,14 +172,14 @@ class _Source:
         return f"{line['timestamp']} {text}{end}" if self._options.timestamps else text + end
 
 
-class _Following:
-    """A log as it is written, until its container ends."""
+class _Log:
+    """A log as it is: what there is and, where it is followed, what is written until its container ends."""
 
-    def __init__(self, source: _Source, first: bytes, world: World) -> None:
+    def __init__(self, source: _Source, first: bytes, world: World, *, follow: bool) -> None:
         self._source = source
         self._first = first
         self._world = world
-        self._ended = False
+        self._ended = not follow
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self

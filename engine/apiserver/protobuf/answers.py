@@ -24,6 +24,7 @@ from engine.apiserver.registry.representation import negotiate, takes_json
 from engine.clock import Clock
 
 STREAM = f"{PROTOBUF};stream=watch"
+FRAME_HEAD = 4  # bytes, which say the length of what follows
 _TYPE, _OBJECT, _RAW = key(1, LENGTH), key(2, LENGTH), key(1, LENGTH)
 LONG = 200
 _AT_ONCE = 20  # items of a list, between which the loop runs others

@@ -16,6 +16,7 @@ from engine.apiserver.admission import Operation
 from engine.apiserver.authorization import Attributes, Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.handshake import protocols_offered
 from engine.apiserver.pod_logs import container_named
 from engine.apiserver.registry.options import flag
 from engine.apiserver.streaming.port_forward import CHANNELS, TUNNEL, ChannelPortForward, Open, TunneledPortForward
@@ -78,7 +79,7 @@ class NodeConnector:
     # -- the session
 
     def _upgrade(self, call: Call, streams: NodeStreams, target: Target, *, node: str) -> Upgrade:
-        offered = [word.strip() for word in call.request.headers.get("sec-websocket-protocol", "").split(",")]
+        offered = protocols_offered(call.request)
         if call.info.subresource == "portforward":
             return self._port_forward(call, streams, target, offered=offered, node=node)
         request, tty = call.request, bool(flag(call.request, "tty"))
