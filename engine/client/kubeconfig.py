@@ -28,7 +28,7 @@ _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate"
 
 @dataclass(slots=True)
 class KubeConfig:
-    """The merged configuration. Every named entry remembers its file, for edits; the files it names are absolute."""
+    """The merged configuration. Every named entry remembers its file, for relative paths and edits."""
 
     current_context: str = ""
     clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -76,18 +76,24 @@ class KubeConfig:
             known: dict[str, dict[str, Any]] = getattr(self, section)
             for name, entry in _named(value.get(section), KEYS[section]):
                 if name not in known:
-                    known[name] = _resolved(entry, section, file.parent.absolute())
+                    known[name] = entry
                     self.origins[section, name] = file
 
     def client_config(self, overrides: Overrides) -> ClientConfig:
         """With what the command line sets."""
         return ClientConfig(
             contexts=self.contexts,
-            clusters=self.clusters,
-            users=self.users,
+            clusters=self._resolved("clusters"),
+            users=self._resolved("users"),
             current_context=self.current_context,
             overrides=overrides,
         )
+
+    def _resolved(self, section: str) -> dict[str, dict[str, Any]]:
+        """With the files that entries name made absolute."""
+        entries: dict[str, dict[str, Any]] = getattr(self, section)
+        folders = {name: self.origins.get((section, name), Path("config")).parent.absolute() for name in entries}
+        return {name: _resolved(entry, section, folders[name]) for name, entry in entries.items()}
 
     def connection(self, overrides: Overrides | None = None) -> Connection:
         """How to reach the server of the chosen context. Raises KubeConfigError."""
@@ -110,9 +116,9 @@ class KubeConfig:
         values = {file: read_document(file) for file in self.files}
         file = next((f for f, value in values.items() if value and value.get("current-context")), None)
         file = file or next((f for f, value in values.items() if value is not None), None) or self.files[0]
-        document = dict(values.get(file) or encoded({}))
-        document["current-context"] = name
-        write(file, document)
+        document = values.get(file) or encoded({})
+        if document["current-context"] != name:
+            write(file, {**document, "current-context": name})
         self.current_context = name
         return file
 
@@ -176,14 +182,12 @@ def _named(entries: Sequence[Mapping[str, Any]] | None, key: str) -> list[tuple[
 
 
 def _resolved(entry: dict[str, Any], section: str, folder: Path) -> dict[str, Any]:
-    """With the paths of its files made absolute (ResolveLocalPaths); a command is one if it holds a slash."""
-    for name in _PATHS.get(section, ()):
-        if entry.get(name):
-            entry[name] = os.path.normpath(folder / entry[name])
-    plugin = entry.get("exec") if section == "users" else None
+    """With absolute paths (ResolveLocalPaths); the command of a plugin is one if it holds a slash."""
+    paths = {name: os.path.normpath(folder / entry[name]) for name in _PATHS[section] if entry.get(name)}
+    plugin = entry.get("exec")
     if plugin and os.sep in plugin["command"]:
-        plugin["command"] = os.path.normpath(folder / plugin["command"])
-    return entry
+        return {**entry, **paths, "exec": {**plugin, "command": os.path.normpath(folder / plugin["command"])}}
+    return {**entry, **paths}
 
 
 def _base64(data: bytes) -> str:

@@ -28,6 +28,13 @@ SECRET = ("certificate-authority-data", "client-certificate-data", "client-key-d
 async def view(session: Session) -> None:
     if session.arguments:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
+    if not session.flags.on("merge") and not session.flags.text("kubeconfig"):
+        raise CommandError("if merge==false a precise file must be specified")
+    if session.flags.given("template") and not session.flags.given("output"):
+        session.flags.preset("output", "go-template")
+    printer = structured_printer(session, typed=True)
+    if printer is None and session.flags.text("output") != "name":
+        raise unknown_format(session.flags.text("output"))
     config, flatten = config_of(session), session.flags.on("flatten")
     document = copy.deepcopy(config.document())
     if context := session.flags.text("context"):
@@ -38,12 +45,9 @@ async def view(session: Session) -> None:
         _embed(document, config)
     elif not session.flags.on("raw"):
         _hide(document)
-    if session.flags.text("output") == "name":
+    if printer is None:
         session.out("config/<unknown>")  # a configuration has no name
         return
-    printer = structured_printer(session, typed=True)
-    if printer is None:
-        raise unknown_format(session.flags.text("output"))
     printer(document)
 
 
@@ -68,7 +72,9 @@ def _embed(document: dict[str, Any], config: KubeConfig) -> None:
             values = entry[key]
             for data in SECRET:
                 path = values.get(data.removesuffix("-data"))
-                if not path or values.get(data):
+                if path and values.get(data):
+                    raise CommandError("cannot have values for both path and contents")
+                if not path:
                     continue
                 path = config.origins[section, entry["name"]].parent / path
                 try:
@@ -91,13 +97,13 @@ def _hide(document: dict[str, Any]) -> None:
 
 
 async def get_contexts(session: Session) -> None:
-    config = config_of(session)
     output = session.flags.text("output")
     if output not in ("", "name"):
         raise CommandError(
             f"--output {output} is not available in {session.program} config get-contexts; "
             "resetting to default output format"
         )
+    config = config_of(session)
     names = session.arguments or sorted(config.contexts)
     known = [name for name in names if name in config.contexts]
     if output == "name":

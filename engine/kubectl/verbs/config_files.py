@@ -5,10 +5,12 @@ Source of the behaviour: client-go tools/clientcmd/config.go (ModifyConfig).
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
 from engine.client.kubeconfig import KEYS, KubeConfig, read_document, write
+from engine.client.kubeconfig_form import encoded
 from engine.kubectl.session import Session
 
 
@@ -26,7 +28,8 @@ class File:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.document: dict[str, Any] = read_document(path) or {"apiVersion": "v1", "kind": "Config"}
+        self.document: dict[str, Any] = read_document(path) or encoded({})
+        self._before = copy.deepcopy(self.document)
 
     def entries(self, section: str) -> list[dict[str, Any]]:
         if not self.document.get(section):
@@ -51,7 +54,9 @@ class File:
         self.document[section] = [e for e in self.entries(section) if e.get("name") != name]
 
     def save(self) -> None:
-        write(self.path, self.document)
+        """Nothing is written where nothing has changed."""
+        if encoded(self.document) != self._before:
+            write(self.path, self.document)
 
 
 def file_of(config: KubeConfig, section: str, name: str) -> File:
