@@ -16,8 +16,9 @@ import orjson
 from engine.api import go_base64, go_time
 from engine.api.go_fields import omits_zero
 from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
-from engine.api.json_objects import Path, path_text, read_in_turn
+from engine.api.json_objects import DuplicatesDict, Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
+from engine.api.repeated_fields import filled
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
 
@@ -139,7 +140,7 @@ class _Compiler:
                     taken = field[1](item, (path, key), strict)
                     if taken is not None:
                         decoded[key] = taken
-            return decoded
+            return decoded if type(value) is not DuplicatesDict else struct(filled(schema, value), path, [])
 
         return struct
 
@@ -216,7 +217,7 @@ def _items(
     """The fields of what may be an object. Raises Mismatch."""
     if not isinstance(value, dict):
         raise Mismatch(value, path, type_name)
-    return read_in_turn(value, path, strict, known)
+    return read_in_turn(value, path, strict, known, every=True)
 
 
 def _zero(schema: Schema) -> Any:

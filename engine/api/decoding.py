@@ -81,7 +81,7 @@ def _from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(plain) == len(pairs):
         return plain
     found = DuplicatesDict(plain)
-    found.keys_read = tuple(key for key, _ in pairs)
+    found.pairs = tuple(pairs)
     return found
 
 

@@ -16,10 +16,9 @@ Path = tuple[Any, ...]
 
 
 class DuplicatesDict(dict[str, Any]):
-    """A JSON object in which fields came twice; the last of each counts, as in Go. `keys_read` are all that there are,
-    in the order of the document."""
+    """A JSON object in which fields came twice, with the last of each; `pairs` are all, in the document's order."""
 
-    keys_read: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, Any], ...] = ()
 
 
 def path_text(path: Path) -> str:
@@ -39,24 +38,24 @@ def path_steps(path: Path) -> list[str | int]:
 
 
 def read_in_turn(
-    value: Object, path: Path, strict: list[str], known: Mapping[str, Any] | None = None
+    value: Object, path: Path, strict: list[str], known: Mapping[str, Any] | None = None, *, every: bool = False
 ) -> Iterator[tuple[str, Any]]:
-    """The fields where the one that counts stands. What is there again is told of where it is, but not of fields that
-    are not known, which are no fields at all (sigs.k8s.io/json, decode.go)."""
+    """The fields where the one that counts stands, or `every` one that is there. What is there again is told of where
+    it is, but not of fields that are not known, which are no fields at all (sigs.k8s.io/json, decode.go)."""
     if not isinstance(value, DuplicatesDict):
         yield from value.items()
         return
-    left, seen = Counter(value.keys_read), set[str]()
-    for key in value.keys_read:
+    left, seen = Counter(key for key, _ in value.pairs), set[str]()
+    for key, item in value.pairs:
         left[key] -= 1
         if known is not None and key not in known:
             if key not in seen:
-                yield key, value[key]
+                yield key, item
         else:
             if key in seen:
                 strict.append(f'duplicate field "{path_text((path, key))}"')
-            if not left[key]:
-                yield key, value[key]
+            if every or not left[key]:
+                yield key, item
         seen.add(key)
 
 

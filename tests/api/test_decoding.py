@@ -224,3 +224,64 @@ def test_recursive_schemas_decode() -> None:
     assert found.unknown == [
         'unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.a.nope"'
     ]
+
+
+SPEC = 'duplicate field "spec"'
+# what came twice -> the fields of a Pod, its spec, what is told
+TWICE: dict[str, tuple[str, Any, list[str]]] = {
+    "a scalar": ('"spec":{"nodeName":"a","nodeName":"b"}', {"nodeName": "b"}, ['duplicate field "spec.nodeName"']),
+    "a struct": ('"spec":{"nodeName":"a"},"spec":{"hostNetwork":true}', {"nodeName": "a", "hostNetwork": True}, [SPEC]),
+    "a struct behind a pointer": (
+        '"spec":{"securityContext":{"runAsUser":1,"runAsGroup":2},"securityContext":{"runAsUser":3}}',
+        {"securityContext": {"runAsUser": 3, "runAsGroup": 2}},
+        ['duplicate field "spec.securityContext"'],
+    ),
+    "a map": (
+        '"spec":{"nodeSelector":{"a":"1","b":"2"},"nodeSelector":{"b":"3"}}',
+        {"nodeSelector": {"a": "1", "b": "3"}},
+        ['duplicate field "spec.nodeSelector"'],
+    ),
+    "a list, whose structs are filled where they stand": (
+        '"spec":{"containers":[{"name":"a","image":"i"},{"name":"b"}],"containers":[{"name":"c"}]}',
+        {"containers": [{"name": "c", "image": "i"}]},
+        ['duplicate field "spec.containers"'],
+    ),
+    "null, which takes a pointer away": (
+        '"spec":{"priority":1,"nodeName":"a","priority":null,"nodeName":null}',
+        {"nodeName": "a"},
+        ['duplicate field "spec.priority"', 'duplicate field "spec.nodeName"'],
+    ),
+    "null, which leaves a struct as it is": ('"spec":{"nodeName":"a"},"spec":null', {"nodeName": "a"}, [SPEC]),
+    "a quantity": (
+        '"spec":{"overhead":{"cpu":"1","cpu":"2"}}',
+        {"overhead": {"cpu": "2"}},
+        ['duplicate field "spec.overhead.cpu"'],
+    ),
+    "a struct three times": (
+        '"spec":{"dnsConfig":{"searches":["a"]},"dnsConfig":{"nameservers":["b"]},"dnsConfig":{"searches":["c","d"]}}',
+        {"dnsConfig": {"searches": ["c", "d"], "nameservers": ["b"]}},
+        ['duplicate field "spec.dnsConfig"'],
+    ),
+    "what is unknown in the first": (
+        '"spec":{"dnsConfig":{"x":1},"dnsConfig":{"y":1}}',
+        {"dnsConfig": {}},
+        ['unknown field "spec.dnsConfig.x"', 'duplicate field "spec.dnsConfig"', 'unknown field "spec.dnsConfig.y"'],
+    ),
+    "something in what came twice itself": (
+        '"spec":{"dnsConfig":{"searches":["a"],"searches":["b","c"]}},"spec":{"dnsConfig":{"searches":["d"]}}',
+        {"dnsConfig": {"searches": ["d"]}},
+        ['duplicate field "spec.dnsConfig.searches"', SPEC],
+    ),
+}
+
+
+@pytest.mark.parametrize("row", TWICE.values(), ids=TWICE.keys())
+def test_a_field_that_comes_again_fills_what_is_there(row: tuple[str, Any, list[str]]) -> None:
+    text, held, told = row
+    found = decode(DEFINITIONS, POD, load_json(f"{{{text}}}".encode()))
+    assert (found.object["spec"], found.unknown) == (held, told)
+
+
+def test_a_wrong_type_is_refused_also_where_a_right_one_follows() -> None:
+    with pytest.raises(ApiError, match=r"cannot unmarshal number into Go struct field PodSpec\.spec\.nodeName"):
+        decode(DEFINITIONS, POD, load_json(b'{"spec":{"nodeName":1,"nodeName":"a"}}'))

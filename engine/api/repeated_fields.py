@@ -1,0 +1,51 @@
+"""What a Go struct holds once a field came twice in a document: encoding/json fills what is there already.
+
+A struct keeps the fields that the second value does not name, a map its other keys, a slice the structs that stand at
+the same place; anything else is replaced. So is what reads its JSON itself (UnmarshalJSON).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.api.go_fields import omits_zero
+from engine.api.json_objects import DuplicatesDict
+from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Schema
+from engine.api.types import Object
+
+_READ_THEMSELVES = frozenset((FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME))
+_PLAIN = frozenset(("metadata", "spec", "status"))  # the structs that no kind has behind a pointer
+_PARTS_OF_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOr"
+
+
+def filled(schema: Schema, value: DuplicatesDict) -> Object:
+    """An object with each field once; within a field that came once things may still be there twice."""
+    return _object(schema, {}, value)
+
+
+def _object(schema: Schema, before: Object, value: Object) -> Object:
+    found = dict(before)
+    for key, item in value.pairs if isinstance(value, DuplicatesDict) else value.items():
+        node = schema.properties.get(key)
+        if key not in found or node is None:
+            found[key] = item
+        elif item is not None:
+            found[key] = _again(node, found[key], item)
+        elif key not in _PLAIN and not omits_zero(schema.definition, key):  # a pointer, which null takes away
+            del found[key]
+    return found
+
+
+def _again(schema: Schema, before: Any, value: Any) -> Any:
+    if schema.definition in _READ_THEMSELVES or schema.definition.startswith(_PARTS_OF_SCHEMAS):
+        return value
+    if isinstance(value, dict) and isinstance(before, dict):
+        return _object(schema, filled(schema, before) if isinstance(before, DuplicatesDict) else before, value)
+    if isinstance(value, list) and isinstance(before, list) and schema.items is not None:
+        pairs = zip(before, value, strict=False)
+        return [*(_element(schema.items, old, new) for old, new in pairs), *value[len(before) :]]
+    return value
+
+
+def _element(schema: Schema, before: Any, value: Any) -> Any:
+    return before if value is None else _again(schema, before, value)
