@@ -148,6 +148,7 @@ def _aggregated_resource(info: ResourceInfo) -> Object:
 
 
 def _response_kind(info: ResourceInfo, gvk: GVK) -> Object:
-    """The group and version are left empty where they are those of the document."""
-    same = gvk[:2] == info.gvk[:2]
+    """The group and version are left empty where they are those of the document; custom resources say them (apiserver
+    pkg/endpoints ConvertGroupVersionIntoToDiscovery, apiextensions customresource_discovery_controller.go)."""
+    same = gvk[:2] == info.gvk[:2] and not info.custom
     return {"group": "" if same else gvk.group, "version": "" if same else gvk.version, "kind": gvk.kind}

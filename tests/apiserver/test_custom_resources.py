@@ -105,6 +105,16 @@ async def test_it_is_in_every_form_of_discovery_and_in_openapi(client: Client) -
     assert [each["name"] for each in resources] == ["crontabs", "crontabs/status", "crontabs/scale"]
     assert (resources[0]["shortNames"], resources[0]["categories"]) == (["ct"], ["all"])
     assert resources[2]["kind"] == "Scale"
+    headers = {"accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
+    (listed,) = [
+        each
+        for each in (await client.send("GET", "/apis", headers=headers)).body["items"]
+        if each["metadata"]["name"] == GROUP
+    ]
+    (resource,) = listed["versions"][0]["resources"]
+    kind, scale = [{"group": GROUP, "version": "v1", "kind": "CronTab"}], {"group": "autoscaling", "version": "v1"}
+    kinds = [resource["responseKind"], *(each["responseKind"] for each in resource["subresources"])]
+    assert kinds == [*kind * 2, {**scale, "kind": "Scale"}]
     after = await _path(client, "/openapi/v3")
     assert set(after["paths"]) - set(before["paths"]) == {f"apis/{GROUP}/v1"}
     schemas = (await _path(client, f"/openapi/v3/apis/{GROUP}/v1"))["components"]["schemas"]

@@ -18,13 +18,15 @@ from engine.api.types import Object
 
 
 def layout(columns: Iterable[Object]) -> KindTable[Row]:
-    """Name and age where a version says nothing of columns, or has a path that is none; else the name and the columns
-    that it names."""
-    try:
-        made = [_column(each) for each in columns]
-    except jsonpath.JsonPathError:
-        return NAME_AND_AGE
-    return kind_table(NAME, *made) if made else NAME_AND_AGE
+    """Name and age where a version says nothing of columns; else the name and the columns that it names, up to the
+    first whose path is none."""
+    specs, made = list(columns), []
+    for spec in specs:
+        try:
+            made.append(_column(spec))
+        except jsonpath.JsonPathError:
+            break
+    return kind_table(NAME, *made) if specs else NAME_AND_AGE
 
 
 def _column(spec: Object) -> Column[Row]:

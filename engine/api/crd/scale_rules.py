@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.api.crd.values import json_type
 from engine.api.extension import ScalePaths
+from engine.api.go_values import shown_value
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
@@ -59,5 +60,5 @@ def _found(fields: tuple[str, ...], obj: Object, kind: str, go_type: str) -> tup
 
 
 def _mismatch(fields: tuple[str, ...], value: Any, wanted: str) -> str:
-    shown = str(value).lower() if isinstance(value, bool) else "<nil>" if value is None else str(value)
+    shown = shown_value(value)
     return f"{_path(fields)} accessor error: {shown} is of the type {_GO_TYPES[json_type(value)]}, expected {wanted}"

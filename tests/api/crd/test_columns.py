@@ -93,5 +93,14 @@ def test_a_cell(kind: str, path: str, cell: Any) -> None:
     assert [column.cell(row) for column in table.columns] == ["a", cell]
 
 
+def test_columns_end_at_a_path_that_is_none() -> None:
+    """The real server falls back to what it has made until then (tableconvertor New)."""
+    specs = [
+        {"name": name, "type": "string", "jsonPath": path} for name, path in (("A", ".a"), ("B", ".b["), ("C", ".c"))
+    ]
+    assert [column.name for column in layout(specs).columns] == ["Name", "A"]
+    assert [column.name for column in layout(specs[1:]).columns] == ["Name"]
+
+
 def test_without_columns_of_its_own_a_resource_shows_its_age() -> None:
     assert [column.name for column in layout([]).columns] == ["Name", "Age"]
