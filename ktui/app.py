@@ -222,7 +222,7 @@ class KtuiApp(Guarded, Steered, Forwards):
     async def begin(self, *, leave_if_not: bool = False) -> None:
         """Find the engine or start it."""
         if self.session.begin is None:
-            self.notify("this screen does not start its engine", severity="warning")
+            self.notify("the engine is another's: whoever runs it has to start it again", severity="warning")
             return
         self.session.is_beginning = True
         try:
@@ -371,7 +371,7 @@ class KtuiApp(Guarded, Steered, Forwards):
         resource = await self.resolve(kind)
         if resource is None:
             return
-        namespace = (self.namespace or "default") if resource.namespaced else None
+        namespace = self.command_namespace if resource.namespaced else None
         try:
             obj = await self.session.client.get(resource.gvr, name, namespace=namespace)
         except (ApiError, ConnectionError) as error:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TextIO
 
 from textual import work
+from textual.binding import Binding
 
 from ktui.models.listing import NO_LISTING, Listing
 from ktui.models.routes import ToAliases, ToNamespace, ToResource, ToScreen, ToTree, talks
+from ktui.models.summary import ClusterSummary
 from ktui.places import Places
 from ktui.screens.output import Output
+from ktui.settings import Settings
+from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.dialogs import Choice
 
 LINES_SAID = 8
@@ -20,6 +26,9 @@ LINES_SAID = 8
 
 class Commanding(Places):
     """The part of the app that runs commands: in a pane, in a line, or without a word."""
+
+    settings: Settings
+    summary: ClusterSummary
 
     def go(self, to: ToScreen | ToNamespace | ToResource | ToTree | ToAliases) -> None:
         """Where a line after `:` leads that is about what is shown."""
@@ -71,6 +80,31 @@ class Commanding(Places):
         if chosen:
             self.open_resource(chosen)
 
+    # -- what waits for the cluster's time
+
+    @property
+    def waits_for_time(self) -> str:
+        """What to say where something takes long; "" unless the cluster's time is paused."""
+        if self.summary.clock_mode != "paused":
+            return ""
+        key = self.settings.keys.get("clock.pause", "f9").partition(",")[0]
+        return f"the cluster's time is paused: this waits · {self.get_key_display(Binding(key, ''))} lets it go on"
+
+    @contextmanager
+    def told_of_time(self) -> Iterator[None]:
+        """For what asks the engine to write: where it waits for the clock, that is said, once."""
+
+        def look() -> None:
+            if self.waits_for_time:
+                self.notify(self.waits_for_time, severity="warning", timeout=6, markup=False)
+                timer.stop()
+
+        timer = self.set_interval(PATIENCE_SECONDS, look)
+        try:
+            yield
+        finally:
+            timer.stop()
+
     def run_kubectl(self, argv: tuple[str, ...], title: str) -> None:
         """Do one of kubectl's commands and show what it prints; talk to what runs in a container."""
         if talks(argv):
@@ -94,7 +128,7 @@ class Commanding(Places):
             stdout=stdout,
             stderr=stderr,
             clock=self.session.world.clock,
-            namespace=self.namespace,
+            namespace=self.command_namespace,
             discovery=self.discovery,
             program="kubectl",
         )
@@ -111,7 +145,8 @@ class Commanding(Places):
 
     async def _do(self, argv: tuple[str, ...], *, say: bool) -> None:
         out = io.StringIO()
-        failed = await self._kubectl(argv, out, out)
+        with self.told_of_time():
+            failed = await self._kubectl(argv, out, out)
         words = out.getvalue().strip()
         if failed:
             self.notify(shortened(words), severity="error", title=" ".join(argv[:2]), markup=False)

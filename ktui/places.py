@@ -37,6 +37,11 @@ class Places(TypedAhead):
         return window
 
     @property
+    def command_namespace(self) -> str:
+        """Where a command works that names no namespace."""
+        return self.namespace or "default"
+
+    @property
     def shown(self) -> FrameScreen:
         """The main screen that has the keys."""
         return self.window.shown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.kubectl.command import find
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.tree import ROOT
-from ktui import interruptible
+from ktui import interruptible, stopped_time
 from ktui.commands import UsageError
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def run(argv: Sequence[str], *, name: str) -> int:
     """Do one command; returns kubectl's exit code. Raises UsageError where the cluster does not run."""
     from engine.kubectl.main import run as run_kubectl
 
-    environment = dict(os.environ)
+    environment, ours = dict(os.environ), ""
     if not any(word == "--kubeconfig" or word.startswith("--kubeconfig=") for word in argv):
         # A cluster of ours, never the one that KUBECONFIG happens to name: `ktui delete` must not reach production.
-        environment["KUBECONFIG"] = _kubeconfig(name) if _needs_cluster(argv) else ""
+        environment["KUBECONFIG"] = ours = _kubeconfig(name) if _needs_cluster(argv) else ""
     work = run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
     try:
-        return interruptible.run(work)
+        return interruptible.run(stopped_time.told_of(work, ours) if ours and argv[0] in stopped_time.WAITING else work)
     except KeyboardInterrupt:
         return find(ROOT, argv, program="ktui", global_flags=GLOBAL).command.interrupted
 

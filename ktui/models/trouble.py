@@ -5,8 +5,9 @@ from __future__ import annotations
 from engine.api.errors import ApiError
 
 LOST = "no connection: this is not current"
+TRIED_AGAIN = "It is tried again all the time. Where the engine has ended, :up starts it again; q leaves."
+ELSEWHERE = "It is tried again all the time. Where the engine has ended, whoever runs it starts it again; q leaves."
 ADVICE = (
-    (LOST, "It is tried again all the time. Where the engine has ended, :up starts it again; q leaves."),
     ("forbidden", "n chooses a namespace, : another resource. Other credentials: KUBECONFIG=FILE ktui --attach URL"),
     ("Unauthorized", "The server does not know these credentials. Others: KUBECONFIG=FILE ktui --attach URL"),
 )
@@ -17,6 +18,8 @@ def words(error: ApiError | ConnectionError) -> str:
     return error.message if isinstance(error, ApiError) else LOST
 
 
-def advice(problem: str) -> str:
-    """What to do about it; "" where nobody can tell."""
+def advice(problem: str, *, starts_engine: bool) -> str:
+    """What to do about it; "" where nobody can tell. An engine that is another's cannot be started from here."""
+    if LOST in problem:
+        return TRIED_AGAIN if starts_engine else ELSEWHERE
     return next((text for sign, text in ADVICE if sign in problem), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from rich.console import Group, RenderableType
@@ -48,6 +49,7 @@ class Editor(Guarded, ModalScreen[bool]):
         Binding("ctrl+r", "reload", "Take the server's", priority=True),
         Binding("ctrl+o", "overwrite", "Overwrite", priority=True),
         Binding("escape", "leave", "Leave", priority=True),
+        Binding("f9", "app.toggle_pause", "Pause", show=False, id="clock.pause"),
     ]
 
     def __init__(self, client: Client, resource: GVR, obj: Object) -> None:
@@ -143,7 +145,8 @@ class Editor(Guarded, ModalScreen[bool]):
             return
         try:
             before = await self._read()
-            after = await self._client.update(self._resource, edited, dry_run=True, field_validation="Strict")
+            with self._told_of_time():
+                after = await self._client.update(self._resource, edited, dry_run=True, field_validation="Strict")
         except ApiError as error:
             self._refused(error)
         except (ConnectionError, KeyError) as error:
@@ -161,7 +164,8 @@ class Editor(Guarded, ModalScreen[bool]):
 
     async def _send(self, edited: dict[str, Any]) -> None:
         try:
-            await self._client.update(self._resource, edited, field_validation="Strict")
+            with self._told_of_time():
+                await self._client.update(self._resource, edited, field_validation="Strict")
         except ApiError as error:
             self._refused(error)
         except (ConnectionError, KeyError) as error:
@@ -169,6 +173,12 @@ class Editor(Guarded, ModalScreen[bool]):
         else:
             self.app.notify(f"{self._resource.group_resource}/{self._object_name} edited", timeout=2)
             self.dismiss(True)
+
+    def _told_of_time(self) -> AbstractContextManager[None]:
+        from ktui.app import KtuiApp
+
+        assert isinstance(self.app, KtuiApp)
+        return self.app.told_of_time()
 
     def _refused(self, error: ApiError) -> None:
         self._say(f"✖ {error.code} {error.reason}: {error.message}" + (f"\n{CONFLICT}" if error.code == 409 else ""))

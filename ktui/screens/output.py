@@ -20,6 +20,7 @@ from textual.widgets import Input, RichLog
 from ktui.guard import Guarded
 from ktui.models.printed import LINES_KEPT, Printed, PrintedLine
 from ktui.screens.catalogue import CATALOGUE
+from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
 
@@ -67,6 +68,7 @@ class Output(Guarded, ModalScreen[int]):
         Binding("slash", "filter", "Filter", key_display="/", tooltip="show only some lines"),
         Binding("f", "follow", "Follow", tooltip="stay at the end, or where one is"),
         Binding("c", "copy", "Copy", show=False, tooltip="copy the lines that are shown"),
+        Binding("space,f9", "app.toggle_pause", "Pause", show=False, id="clock.pause"),
         *(
             Binding(entry.key, f"go('{entry.name}')", f"{entry.title} screen", show=False, id=f"screen.{entry.name}")
             for entry in CATALOGUE
@@ -80,6 +82,8 @@ class Output(Guarded, ModalScreen[int]):
         self._height = BESIDE_LINES
         self._printed = Printed()
         self._state = "◐ running · Esc ends it"
+        self._is_over = False
+        self._waits_for = ""  # why it takes so long
 
     @property
     def goes_on(self) -> bool:
@@ -108,6 +112,7 @@ class Output(Guarded, ModalScreen[int]):
     @work(exclusive=True, exit_on_error=False)
     async def run_command(self) -> None:
         self._say_state()
+        self.set_interval(PATIENCE_SECONDS, self._mind_time)
         out, err = _Lines(self.take, "out"), _Lines(self.take, "err")
         try:
             code = await self._command(out, err)
@@ -116,6 +121,7 @@ class Output(Guarded, ModalScreen[int]):
             code = 1
         out.finish()
         err.finish()
+        self._is_over, self._waits_for = True, ""
         self._state = "✓ done" if code == 0 else f"✖ exit code {code}"
         self._say_state()
         self.ended()
@@ -137,11 +143,20 @@ class Output(Guarded, ModalScreen[int]):
         tone = colours.get(line.stream, "")
         self.lines.write(_line(line.text, inks(self.app).get(tone, "") if tone else ""))
 
+    def _mind_time(self) -> None:
+        """What waits for the cluster's time says so, for as long as it is paused."""
+        from ktui.app import KtuiApp
+
+        if not self._is_over and isinstance(self.app, KtuiApp):
+            self._waits_for = self.app.waits_for_time
+            self._say_state()
+
     def _say_state(self) -> None:
         parts = [f"/{self._printed.filter}"] if self._printed.filter else []
         if self.goes_on and not self.lines.auto_scroll:
             parts.append("f follows the end")
-        self.query_one(Vertical).border_subtitle = " · ".join([*parts, self._state])
+        state = f"⏸ {self._waits_for}" if self._waits_for else self._state
+        self.query_one(Vertical).border_subtitle = " · ".join([*parts, state])
 
     # -- filter, follow, copy
 

@@ -184,7 +184,8 @@ class StoreScreen(FrameScreen):
         """In the head; and what to do about it, where no key was ever read."""
         colour, problem = inks(self.app).get("error", ""), words(error)
         if not self._keys:
-            self.keys.show(TITLES, [], empty=f"✖ {problem}\n{advice(problem)}")
+            what_to_do = advice(problem, starts_engine=self.ktui.session.begin is not None)
+            self.keys.show(TITLES, [], empty=f"✖ {problem}\n{what_to_do}")
         self.query_one("#store-head", Static).update(Text(f" ✖ {problem}", colour), layout=False)
 
     def _show_value(self, key: str) -> None:

@@ -218,7 +218,7 @@ class Window(Guarded, Screen[None], Ground):
     # -- the command line
 
     def open_command_line(self, text: str = "") -> None:
-        self.query_one(CommandLine).open(text)
+        self.query_one(CommandLine).open(text, place=self.ktui.command_namespace)
 
     def on_command_line_closed(self) -> None:
         self.shown.focus_body()

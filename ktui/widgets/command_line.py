@@ -28,7 +28,8 @@ class CommandLine(Guarded, Vertical):
     CommandLine > #candidates { height: 1; color: $foreground 70%; display: none; padding: 0 2; }
     CommandLine.-completing > #candidates { display: block; }
     CommandLine Horizontal { height: 1; }
-    CommandLine Horizontal Static { width: 2; text-style: bold; color: $accent; }
+    CommandLine Horizontal Static { width: auto; padding: 0 0 0 1; text-style: bold; color: $accent; }
+    CommandLine Horizontal #place { text-style: none; color: $foreground 70%; }
     CommandLine Input { width: 1fr; background: $panel; }
     """
 
@@ -51,15 +52,18 @@ class CommandLine(Guarded, Vertical):
     def compose(self) -> ComposeResult:
         yield Static("", id="candidates")
         with Horizontal():
-            yield Static(" :")
+            yield Static("", id="place", markup=False)
+            yield Static(":")
             yield Input(placeholder=HINT, id="command", compact=True)
 
     @property
     def _line(self) -> Input:
         return self.query_one("#command", Input)
 
-    def open(self, text: str = "") -> None:
+    def open(self, text: str = "", *, place: str = "") -> None:
+        """`place` is the namespace in which a command works that names none."""
         self._forget_candidates()
+        self.query_one("#place", Static).update(place)
         self._line.value = text
         self._line.cursor_position = len(text)
         self._at = len(self._history)

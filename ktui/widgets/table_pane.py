@@ -89,7 +89,12 @@ class TablePane(Guarded, Stack):
         self.say()
 
     def _why_empty(self) -> str:
-        return f"✖ {self.problem}\n{advice(self.problem)}" if self.problem else self._empty
+        if not self.problem:
+            return self._empty
+        from ktui.app import KtuiApp
+
+        starts_engine = isinstance(self.app, KtuiApp) and self.app.session.begin is not None
+        return f"✖ {self.problem}\n{advice(self.problem, starts_engine=starts_engine)}"
 
     def _arranged(self) -> Sequence[GridRow]:
         if isinstance(self._rows, LiveRows):

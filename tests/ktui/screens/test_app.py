@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input
 
-from engine.api.types import GVR
+from engine.api.types import GVR, PODS
 from engine.client import Client
 from engine.client.transport import InProcessTransport
 from engine.cluster import Cluster
@@ -186,6 +186,39 @@ async def test_the_clock_is_steered_by_words_too(show: Show, cluster: Cluster) -
         await driver.command("resume")
         await driver.sees("▶ 2.5×")
         assert clock.speed == 2.5
+
+
+async def test_what_waits_for_the_time_of_a_paused_cluster_says_so(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("pause")
+        await driver.sees("⏸ paused")
+        await driver.command("run mine --image=nginx:1.27")
+        await driver.sees("pod/mine created", "✓ done")
+        await driver.press("escape")
+        await driver.command("wait --for=delete pod/mine")
+        await driver.sees("⏸ the cluster's time is paused: this waits · f9 lets it go on")
+        await driver.press("f9")
+        await driver.sees("▶", "◐ running")
+        await driver.client.delete(PODS, "mine", namespace="default", grace_period_seconds=0)
+        await driver.sees("✓ done")
+        await driver.misses("time is paused: this waits")
+        await driver.press("escape", "space")
+        await driver.sees("⏸ paused")
+        driver.app.do_and_say(("wait", "--for=create", "configmap/late"))
+        await driver.sees("the cluster's time is paused: this waits")
+        await driver.press("space")
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "late"}}, namespace="default")
+        await driver.sees("configmap/late condition met")
+
+
+async def test_the_command_line_says_which_namespace_it_works_in(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("colon")
+        await driver.sees(" default :")
+        await driver.press("escape")
+        await driver.command("ns kube-system")
+        await driver.press("colon")
+        await driver.sees(" kube-system :")
 
 
 # -- terminals

@@ -14,7 +14,7 @@ from engine.api.wire import Request, Response
 from engine.client import Client
 from engine.world import World
 from ktui.app import KtuiApp
-from ktui.models.trouble import ADVICE, LOST
+from ktui.models.trouble import LOST, advice
 from ktui.screens.catalogue import CATALOGUE
 from ktui.session import Session
 from tests.ktui import recorded
@@ -47,7 +47,7 @@ async def shown(engine: Engine, *, is_alive: Callable[[], bool] | None = None) -
         name="127.0.0.1:6443", client=Client(engine, user_agent="ktui"), world=World.create(), is_alive=is_alive
     )
     app = KtuiApp(session)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
         yield Driver(app, pilot)
 
 
@@ -76,11 +76,27 @@ async def test_the_bar_says_what_is_wrong(error: Exception, is_alive: Callable[[
     ],
 )
 async def test_a_table_without_rows_says_why_and_what_to_do(error: ApiError | ConnectionError, words: str) -> None:
-    what_to_do = next(text for sign, text in ADVICE if sign in str(error) or sign == words)
+    what_to_do = advice(words, starts_engine=False)
     async with shown(Engine(error)) as driver:
         for entry in TABLES:
             await driver.press(entry.key)
             await driver.sees(f"✖ {words}"[:20], what_to_do[:40])
+
+
+@pytest.mark.parametrize(("starts_engine", "who"), [(True, ":up"), (False, "whoever")])
+async def test_who_starts_an_engine_that_has_ended(starts_engine: bool, who: str) -> None:
+    async def begin() -> None:
+        raise ConnectionError("refused")
+
+    async with shown(Engine(ConnectionError("refused"))) as driver:
+        driver.app.session.begin = begin if starts_engine else None
+        await driver.press("3")
+        await driver.sees(who)
+        await driver.press("9")
+        await driver.sees(who)
+        if not starts_engine:
+            await driver.command("up")
+            await driver.sees("the engine is another's")
 
 
 async def test_the_store_says_why_it_has_no_keys_and_what_to_do() -> None:
