@@ -118,10 +118,10 @@ SCALE = {
             {"n": 1},
             {"replicas": {"b": [None, True], "a": 1e7}, "selector": []},
             [
-                ".status.replicas: Invalid value: 0: .status.replicas accessor error: map[a:1e+07 b:[<nil> true]] is of "
-                "the type map[string]interface {}, expected int64",
-                '.status.selector: Invalid value: "": .status.selector accessor error: [] is of the type []interface {}, '
-                "expected string",
+                ".status.replicas: Invalid value: 0: .status.replicas accessor error: map[a:1e+07 b:[<nil> true]] is "
+                "of the type map[string]interface {}, expected int64",
+                '.status.selector: Invalid value: "": .status.selector accessor error: [] is of the type '
+                "[]interface {}, expected string",
             ],
         ),
     ],
