@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlencode
 
 from engine.api.errors import ApiError, PlainTextError
 from engine.api.go_text import quoted
-from engine.api.selectors import FieldSelector
+from engine.api.selectors import FieldSelector, LabelSelector
 from engine.api.types import GVR
 from engine.api.wire import Request
-from engine.apiserver.registry.options import flag
+from engine.apiserver.registry.options import flag, integer
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SPECIAL_VERBS = ("proxy", "watch")  # /api/v1/watch/..., long out of use and still parsed
@@ -102,7 +102,7 @@ def parse(request: Request) -> RequestInfo:
     if info.verb == "list":
         # A list or watch of one name is authorised as one of that name.
         if "fieldSelector" in request.query:
-            info = info._replace(name=_selected_name(request.parameter("fieldSelector")))
+            info = info._replace(name=_selected_name(request))
         if flag(request, "watch"):
             return info._replace(verb="watch")
     return info
@@ -119,10 +119,14 @@ def check_path(request: Request) -> None:
     raise PlainTextError(500, escape(f"Internal Server Error: {quoted(url)}: {wrong}", quote=False))
 
 
-def _selected_name(selector: str) -> str:
-    """The one name that a field selector is for; "" where it is malformed, or that could be no name in a path."""
+def _selected_name(request: Request) -> str:
+    """The one name that a field selector is for; "" where it could be no name in a path, or where anything of the query
+    is malformed."""
     try:
-        name = FieldSelector.parse(selector).exact("metadata.name") or ""
+        for number in ("limit", "timeoutSeconds"):
+            integer(request, number)
+        LabelSelector.parse(request.parameter("labelSelector"))
+        name = FieldSelector.parse(request.parameter("fieldSelector")).exact("metadata.name") or ""
     except ApiError:
         return ""
     return "" if name in (".", "..") or "/" in name or "%" in name else name

@@ -83,6 +83,18 @@ CASES = {
         {"fieldSelector": ["metadata.name=a/b"]},
         ("list", "", "v1", "a", "pods", "", ""),
     ),
+    "no name where something else is malformed": (
+        "GET",
+        "/api/v1/namespaces/a/pods",
+        {"fieldSelector": ["metadata.name=web"], "labelSelector": ["<"], "watch": ["1"]},
+        ("watch", "", "v1", "a", "pods", "", ""),
+    ),
+    "no name where a number is none": (
+        "GET",
+        "/api/v1/namespaces/a/pods",
+        {"fieldSelector": ["metadata.name=web"], "limit": ["x"]},
+        ("list", "", "v1", "a", "pods", "", ""),
+    ),
     "no name for what deletes many": (
         "DELETE",
         "/api/v1/namespaces/a/pods",
