@@ -73,5 +73,5 @@ def condition_true(status: Mapping[str, Any], kind: str) -> bool:
     return found is not None and found.get("status") == "True"
 
 
-def host_port(address: str, port: int) -> str:
+def host_port(address: str, port: int | str) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

@@ -32,7 +32,7 @@ async def autoscaler(session: Session, obj: Object, *, show_events: bool) -> str
         _metric(page, metric, seen[index] if index < len(seen) else {})
     page.field("Min replicas", spec.get("minReplicas", UNSET))
     page.field("Max replicas", spec.get("maxReplicas", 0))
-    if behavior := spec.get("behavior"):
+    if (behavior := spec.get("behavior")) is not None:
         page.line("Behavior:")
         _direction(page, "Scale Up", behavior.get("scaleUp"))
         _direction(page, "Scale Down", behavior.get("scaleDown"))

@@ -17,14 +17,15 @@ SHOWN_INDEXES = 50
 
 async def job(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
     page.head(obj)
-    if spec.get("selector") is not None:
-        page.field("Selector", LabelSelector.from_object(spec["selector"]))
+    selector = spec.get("selector")
+    page.field("Selector", "" if selector is None else LabelSelector.from_object(selector))
     page.labels_and_annotations(obj)
     if controller := pods.controlled_by(obj):
         page.field("Controlled By", controller)
-    page.field("Parallelism", spec.get("parallelism", UNSET))
+    if spec.get("parallelism") is not None:
+        page.field("Parallelism", spec["parallelism"])
     page.field("Completions", spec.get("completions", UNSET))
     for title, key in (
         ("Completion Mode", "completionMode"),
@@ -36,7 +37,7 @@ async def job(session: Session, obj: Object, *, show_events: bool) -> str:
             page.field(title, str(value).lower() if isinstance(value, bool) else value)
     _times(page, spec, status)
     _counts(page, spec, status)
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
@@ -71,7 +72,7 @@ def _indexes(text: str) -> str:
 
 async def cron_job(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
     page.head(obj)
     page.labels_and_annotations(obj)
     page.field("Schedule", spec.get("schedule", ""))
@@ -97,4 +98,4 @@ def _job_template(page: Page, spec: Object) -> None:
     page.field("Completions", spec.get("completions", UNSET))
     if spec.get("activeDeadlineSeconds") is not None:
         page.field("Active Deadline Seconds", f"{spec['activeDeadlineSeconds']}s")
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})

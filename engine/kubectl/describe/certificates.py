@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/describe (describeCertificateSigningRequest
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 
 from engine.api.duration import human_duration
@@ -15,6 +16,8 @@ from engine.kubectl.describe import events
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
+
+_PEM = re.compile(rb"^-----BEGIN CERTIFICATE REQUEST-----", re.MULTILINE)
 
 
 async def signing_request(session: Session, obj: Object, *, show_events: bool) -> str:
@@ -51,8 +54,11 @@ def _request(page: Page, encoded: str) -> None:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
+    body = base64.b64decode(encoded)
+    if not _PEM.search(body):
+        raise CommandError("Error parsing CSR: PEM block type must be CERTIFICATE REQUEST")
     try:
-        request = x509.load_pem_x509_csr(base64.b64decode(encoded))
+        request = x509.load_pem_x509_csr(body)
     except ValueError as error:
         raise CommandError(f"Error parsing CSR: {error}") from error
 

@@ -23,7 +23,7 @@ def write(
     page: Page, obj: Object, *, status: Callable[[], None] | None = None, finalizers: Callable[[], None] | None = None
 ) -> None:
     """The claim; `status` and `finalizers` write what a template has not."""
-    spec, known = obj["spec"], obj.get("status") or {}
+    spec, known = obj.get("spec") or {}, obj.get("status") or {}
     page.field("StorageClass", class_of(obj))
     if status is not None:
         status()
@@ -50,4 +50,4 @@ def access_modes(modes: Sequence[str] | None) -> str:
 
 def class_of(obj: Object) -> str:
     annotations = obj["metadata"].get("annotations") or {}
-    return str(annotations.get(_OLD_CLASS) or obj["spec"].get("storageClassName", ""))
+    return str(annotations.get(_OLD_CLASS) or (obj.get("spec") or {}).get("storageClassName", ""))

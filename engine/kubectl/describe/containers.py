@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from urllib.parse import quote
 
 from engine.api.quantity import Quantity
+from engine.api.tables.formats import host_port
 from engine.api.types import Object
 from engine.kubectl.describe.writer import NONE, Page, true_false, yes_no
 
@@ -23,7 +25,7 @@ def write(
     space: str = "",
 ) -> None:
     """All containers of one sort. `statuses` and `pod` are None for a template."""
-    page.line(f"{space}{title}:")
+    page.line(f"{space}{title}:{'' if containers else ' ' + NONE}")
     by_name = {status["name"]: status for status in statuses or ()}
     for container in containers:
         status = by_name.get(container["name"])
@@ -73,17 +75,17 @@ def _words(page: Page, title: str, words: Sequence[str] | None) -> None:
 
 def _status(page: Page, status: Object) -> None:
     _state(page, "State", status.get("state") or {})
-    if (last := status.get("lastState") or {}).get("terminated"):
+    if (last := status.get("lastState") or {}).get("terminated") is not None:
         _state(page, "Last State", last)
     page.field("Ready", yes_no(status.get("ready")), 2)
     page.field("Restart Count", status.get("restartCount", 0), 2)
 
 
 def _state(page: Page, title: str, state: Object) -> None:
-    if running := state.get("running"):
+    if (running := state.get("running")) is not None:
         page.field(title, "Running", 2)
         page.field("Started", page.date(running.get("startedAt")), 3)
-    elif terminated := state.get("terminated"):
+    elif (terminated := state.get("terminated")) is not None:
         page.field(title, "Terminated", 2)
         for name, key in (("Reason", "reason"), ("Message", "message")):
             if terminated.get(key):
@@ -111,7 +113,7 @@ def resources(page: Page, required: Mapping[str, Mapping[str, str]], level: int 
 
 def _probes(page: Page, container: Object) -> None:
     for title, key in (("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe")):
-        if probe := container.get(key):
+        if (probe := container.get(key)) is not None:
             page.field(title, probe_text(probe), 2)
 
 
@@ -122,18 +124,23 @@ def probe_text(probe: Object) -> str:
         f"period={probe.get('periodSeconds', 0)}s successThreshold={probe.get('successThreshold', 0)} "
         f"failureThreshold={probe.get('failureThreshold', 0)}"
     )
-    if action := probe.get("exec"):
+    if (action := probe.get("exec")) is not None:
         return f"exec [{' '.join(action.get('command') or ())}] {numbers}"
     if action := probe.get("httpGet"):
-        scheme = str(action.get("scheme", "")).lower()
-        return (
-            f"http-get {scheme}://{action.get('host', '')}:{action.get('port', '')}{action.get('path', '')} {numbers}"
-        )
+        return f"http-get {_url(action)} {numbers}"
     if action := probe.get("tcpSocket"):
         return f"tcp-socket {action.get('host', '')}:{action.get('port', '')} {numbers}"
     if action := probe.get("grpc"):
         return f"grpc <pod>:{action.get('port', 0)} {action.get('service', '')} {numbers}"
     return f"unknown {numbers}"
+
+
+def _url(action: Object) -> str:
+    """As net/url writes what it is put together from."""
+    scheme, path = str(action.get("scheme", "")).lower(), str(action.get("path", ""))
+    where = quote(host_port(str(action.get("host", "")), action.get("port", "")), safe="!$&'()*+,;=:[]<>\"")
+    slash = "" if path[:1] in ("", "/") else "/"
+    return f"{scheme}{':' if scheme else ''}//{where}{slash}{quote(path, safe='$&+,/:;=@')}"
 
 
 def _environment_from(page: Page, container: Object) -> None:

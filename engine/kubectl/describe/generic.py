@@ -47,7 +47,7 @@ def _content(page: Page, content: Mapping[str, Any], prefix: str, level: int) ->
                 if isinstance(item, dict):
                     _content(page, item, path, level + 1)
                 else:
-                    page.line(text_of(item), level + 1)
+                    page.line("<nil>" if item is None else text_of(item), level + 1)
         else:
             page.field(label, "<nil>" if value is None else text_of(value), level)
 

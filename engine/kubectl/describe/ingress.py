@@ -13,6 +13,7 @@ from engine.api.types import Object
 from engine.kubectl.describe import events
 from engine.kubectl.describe.network import endpoints_text, slices_of
 from engine.kubectl.describe.writer import NONE, Page, parse_time
+from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
 
@@ -58,16 +59,19 @@ def _tls(page: Page, entries: Sequence[Object]) -> None:
 
 async def _backend(session: Session, namespace: str, backend: Object) -> str:
     """`web:80 (10.244.0.5:8080)`, or the resource that it is."""
-    if resource := backend.get("resource"):
+    resource = backend.get("resource")
+    if resource and not backend.get("service"):
         group = resource.get("apiGroup") or NONE
         return f"APIGroup: {group}, Kind: {resource.get('kind', '')}, Name: {resource.get('name', '')}"
     service = backend.get("service") or {}
     name, port = service.get("name", ""), service.get("port") or {}
-    shown = f"{name}:{port.get('name') or port.get('number', 0)}"
+    shown = f"{name}:{port.get('name') or port.get('number') or ''}"
     try:
         found = await session.get(await session.resolve("services"), name, namespace)
     except ApiError as error:
         return f"{shown} (<error: {error.message}>)"
+    except CommandError as error:
+        return f"{shown} (<error: {error}>)"
     named = [one.get("name", "") for one in found["spec"].get("ports") or () if _is(one, port)]
     slices = await slices_of(session, namespace, name)
     return f"{shown} ({endpoints_text(slices, named[-1] if named else '')})"
@@ -110,14 +114,14 @@ async def network_policy(session: Session, obj: Object, *, show_events: bool) ->
     selector = spec.get("podSelector") or {}
     everything = f"{NONE} (Allowing the specific traffic to all pods in this namespace)"
     page.line(f"PodSelector:     {format_label_selector(selector) if selector else everything}", 1)
-    types = spec.get("policyTypes") or ["Ingress"]
+    types = spec.get("policyTypes") or ()
     for kind, side, key in (("Ingress", "ingress", "from"), ("Egress", "egress", "to")):
         if kind in types:
             page.line(f"Allowing {side} traffic:", 1)
             _rules(page, spec.get(side) or (), side=side, key=key)
         else:
             page.line(f"Not affecting {side} traffic", 1)
-    page.line(f"Policy Types: {', '.join(types)}", 1)
+    page.line(f"Policy Types: {', '.join(types) or NONE}", 1)
     return page.text()
 
 

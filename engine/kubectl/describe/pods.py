@@ -41,7 +41,7 @@ async def describe(session: Session, pod: Object, *, show_events: bool) -> str:
         page.field("Controlled By", controller)
     if status.get("nominatedNodeName"):
         page.field("NominatedNodeName", status["nominatedNodeName"])
-    if spec.get("resources"):
+    if spec.get("resources") is not None:
         page.line("Resources:")
         containers.resources(page, spec["resources"], 1)
     _containers(page, pod, spec, status)

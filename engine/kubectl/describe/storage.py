@@ -27,7 +27,7 @@ async def persistent_volume(session: Session, obj: Object, *, show_events: bool)
     page.field("StorageClass", claims.class_of(obj))
     _status(page, obj)
     claim = spec.get("claimRef")
-    page.field("Claim", f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "")
+    page.field("Claim", f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim is not None else "")
     page.field("Reclaim Policy", spec.get("persistentVolumeReclaimPolicy", ""))
     page.field("Access Modes", claims.access_modes(spec.get("accessModes")))
     if spec.get("volumeMode"):
