@@ -6,10 +6,32 @@ pkg/controller/finalizer/crd_finalizer.go.
 
 from __future__ import annotations
 
-from engine.api.crd.naming import condition, with_condition
+from enum import Enum
+
+from engine.api.crd.naming import condition, is_true, with_condition
 from engine.api.types import Object, copy_object
 
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+# What is stored where objects of the server's own kinds are, which do not go with a definition.
+_OVERLAPPING = frozenset(
+    (("apiregistration.k8s.io", "apiservices"), ("apiextensions.k8s.io", "customresourcedefinitions"))
+)
+
+
+class Outcome(Enum):
+    """How the deletion of the objects ended: the reason and the message of the condition."""
+
+    COMPLETED = ("InstanceDeletionCompleted", "removed all instances")
+    OVERLAPPING = ("OverlappingBuiltInResource", "instances overlap with built-in resources in storage")
+    NEVER = ("NeverEstablished", "resource was never established")
+
+
+def without_objects(definition: Object) -> Outcome | None:
+    """Why a definition has no objects that would have to go; None where it may have some."""
+    spec = definition["spec"]
+    if (spec["group"], spec["names"]["plural"]) in _OVERLAPPING:
+        return Outcome.OVERLAPPING
+    return None if is_true(definition, "Established") else Outcome.NEVER
 
 
 def _terminating(definition: Object, status: str, reason: str, message: str, *, now: str) -> Object:
@@ -34,10 +56,10 @@ def in_progress(definition: Object, *, now: str) -> Object:
     return _terminating(definition, "True", "InstanceDeletionInProgress", message, now=now)
 
 
-def completed(definition: Object, *, now: str) -> Object:
+def ended(definition: Object, *, now: str, outcome: Outcome) -> Object:
     finalizers = [each for each in definition["metadata"].get("finalizers", ()) if each != FINALIZER]
     definition["metadata"]["finalizers"] = finalizers
-    return _terminating(definition, "False", "InstanceDeletionCompleted", "removed all instances", now=now)
+    return _terminating(definition, "False", *outcome.value, now=now)
 
 
 def failed(definition: Object, *, now: str, why: str) -> Object:

@@ -27,6 +27,13 @@ def resources(definition: Object, versions: list[CustomVersion]) -> list[Resourc
     return [_resource(spec, version, GVK(spec["group"], storage, version.gvk.kind)) for version in versions]
 
 
+def stored_resource(definitions: Definitions, definition: Object) -> ResourceInfo:
+    """The resource of the version that is stored, served or not."""
+    version = next(each for each in definition["spec"]["versions"] if each["storage"])
+    (made,) = resources(definition, [CustomVersion(definitions, definition, version)])
+    return made
+
+
 def _resource(spec: Object, version: CustomVersion, storage: GVK) -> ResourceInfo:
     names, gvk = version.names, version.gvk
     facts = {**STATUS, **SCALE}  # in the order of discovery (customresource_discovery_controller.go)

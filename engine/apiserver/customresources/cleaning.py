@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.api.crd import naming
-from engine.api.crd.deletion import FINALIZER, completed, failed, in_progress
+from engine.api.crd.deletion import FINALIZER, Outcome, ended, failed, in_progress
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
@@ -36,14 +36,14 @@ class Cleaner:
         self._tasks = tasks
         self._working: set[str] = set()
 
-    def clean(self, definition: Object, resource: ResourceInfo | None) -> None:
-        """Begin to clean up, unless that is under way."""
+    def clean(self, definition: Object, resource: ResourceInfo | Outcome) -> None:
+        """Begin to clean up, unless that is under way: delete the objects of the resource, or say why there are none."""
         metadata = definition["metadata"]
         if FINALIZER in metadata.get("finalizers", ()) and metadata["uid"] not in self._working:
             self._working.add(metadata["uid"])
             self._tasks.spawn(self._clean(metadata["name"], metadata["uid"], resource), f"clean {metadata['name']}")
 
-    async def _clean(self, name: str, uid: str, resource: ResourceInfo | None) -> None:
+    async def _clean(self, name: str, uid: str, resource: ResourceInfo | Outcome) -> None:
         tracer = self._backend.world.tracer
         with tracer.span(
             Hop.CONTROLLER, component="kube-apiserver", verb="reconcile", object=f"{_DESCRIBED}/{name}"
@@ -52,13 +52,14 @@ class Cleaner:
                 await self._backend.world.clock.sleep(POLL)
         self._working.discard(uid)
 
-    async def _cleaned(self, name: str, uid: str, resource: ResourceInfo | None, *, cause: SpanContext) -> bool:
+    async def _cleaned(self, name: str, uid: str, resource: ResourceInfo | Outcome, *, cause: SpanContext) -> bool:
         """Go on with it as far as it goes now; whether it is done."""
         try:
             await self._write(name, uid, in_progress, cause=cause)
-            if resource is not None and not await self._try(resource, name, uid, cause=cause):
+            outcome = resource if isinstance(resource, Outcome) else Outcome.COMPLETED
+            if isinstance(resource, ResourceInfo) and not await self._try(resource, name, uid, cause=cause):
                 return False
-            await self._write(name, uid, completed, cause=cause)
+            await self._write(name, uid, partial(ended, outcome=outcome), cause=cause)
         except StoreError:
             return False
         return True

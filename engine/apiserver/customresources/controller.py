@@ -17,8 +17,9 @@ from engine.api.apply import track_update
 from engine.api.crd import naming
 from engine.api.crd.approval import approval_condition
 from engine.api.crd.definitions import ExtendedDefinitions
+from engine.api.crd.deletion import without_objects
 from engine.api.crd.nonstructural import structure_condition, structure_violations
-from engine.api.crd.registration import custom_versions, resources, served
+from engine.api.crd.registration import custom_versions, resources, served, stored_resource
 from engine.api.crd.version import CustomVersion
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
@@ -140,7 +141,7 @@ class CustomResourceDefinitions:
         for definition in list(cache.objects()):
             await self._settle(definition, cache)
             if "deletionTimestamp" in definition["metadata"]:
-                self._cleaner.clean(definition, self._resource_of(definition))
+                self._cleaner.clean(definition, without_objects(definition) or self._stored(definition))
         self._wake(settling=True)
 
     def _wake(self, *, settling: bool) -> None:
@@ -149,12 +150,14 @@ class CustomResourceDefinitions:
             if not future.done():
                 future.set_result(settling)
 
-    def _resource_of(self, definition: Object) -> ResourceInfo | None:
+    def _stored(self, definition: Object) -> ResourceInfo:
+        """The resource by which the objects of a definition are deleted: of the version that they are stored in, so
+        that nobody is asked to convert them, and that need not be served."""
         known = self._served.get(definition["metadata"]["name"])
-        if known is None or not known.resources:
-            return None
-        stored = (info for info in known.resources if info.gvk == info.storage_gvk)
-        return next(stored, known.resources[0])
+        for info in known.resources if known is not None else ():
+            if info.gvk == info.storage_gvk:
+                return info
+        return stored_resource(self._definitions.root, definition)
 
     async def _settle(self, definition: Object, cache: WatchCache) -> None:
         """Give the definition the names and conditions that it is due, one step at a time."""
