@@ -28,8 +28,8 @@ def web(
 ) -> None:
     """Serve the screen to browsers."""
     try:
-        from textual_serve.server import Server
+        from ktui.web_server import WebServer
     except ImportError:
         raise UsageError('ktui web needs textual-serve: pip install "ktui[web]"') from None
     words = [sys.executable, "-m", "ktui", "--name", name, *(["--screen", screen] if screen else [])]
-    Server(shlex.join(words), host=host, port=port, title=f"ktui {name}").serve()
+    WebServer(shlex.join(words), host=host, port=port, title=f"ktui {name}").serve()

@@ -104,30 +104,73 @@ async def _until_answered(http: aiohttp.ClientSession, url: str) -> Any:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment of a person with a running cluster, who has had the tour."""
+    """The environment of a person who has had the tour; who comes first starts the cluster."""
     (tmp_path / ".state").mkdir()
     (tmp_path / ".state" / "toured").touch()
     home = {"KTUI_HOME": str(tmp_path)}
-    environment = {**os.environ, **home}
-    subprocess.run(
-        (*KTUI, "up", "--detach", "--port=0"), cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
-    )
     yield home
-    subprocess.run((*KTUI, "down"), cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run((*KTUI, "down"), cwd=ROOT, env={**os.environ, **home}, check=True, stdout=subprocess.DEVNULL)
+
+
+class Visit:
+    """A visitor without a browser: what comes over the WebSocket of the page."""
+
+    def __init__(self, wire: aiohttp.ClientWebSocketResponse) -> None:
+        self._wire = wire
+
+    async def until_drawn(self, words: str) -> None:
+        drawn = ""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while words not in drawn:
+                drawn += (await self._wire.receive_bytes()).decode(errors="replace")
+
+    async def type(self, text: str) -> None:
+        await self._wire.send_json(["stdin", text])
+
+    async def until_closed(self) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async for _ in self._wire:
+                pass
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
-async def test_the_page_shows_the_screen_and_takes_a_key(tmp_path: Path, home: dict[str, str]) -> None:
+async def test_the_page_shows_the_screen_and_takes_a_key_beside_another_visitor(
+    tmp_path: Path, home: dict[str, str]
+) -> None:
     port = free_port()
+    url = f"http://127.0.0.1:{port}"
     with running(*KTUI, "web", f"--port={port}", **home):
         async with aiohttp.ClientSession() as http:
-            assert "ktui default" in await _until_answered(http, f"http://127.0.0.1:{port}/")
-        async with browser(tmp_path / "chromium") as page:
-            await page.ask("Network.enable")
-            await page.ask("Page.navigate", url=f"http://127.0.0.1:{port}/")
-            await page.until(lambda drawn: "3/3" in drawn and "Objects" in drawn)
-            await page.ask("Runtime.evaluate", expression="document.querySelector('textarea').focus()")
-            await page.ask("Input.dispatchKeyEvent", type="keyDown", key="2", text="2")
-            await page.until(lambda drawn: "NAMESPACE" in drawn)
-            picture = await page.ask("Page.captureScreenshot", format="png")
-            assert len(picture["data"]) > 14_000  # a page on which nothing is drawn has two or three thousand
+            assert "ktui default" in await _until_answered(http, f"{url}/")
+            await _check_links(http, url)
+            async with (
+                browser(tmp_path / "chromium") as page,
+                http.ws_connect(f"{url}/ws?width=100&height=30") as wire,
+            ):
+                await asyncio.gather(_check_page(page, url), _check_visit(Visit(wire)))
+
+
+async def _check_visit(visit: Visit) -> None:
+    await visit.until_drawn("3/3")
+    await visit.type("\x03")
+    await visit.until_closed()
+
+
+async def _check_links(http: aiohttp.ClientSession, url: str) -> None:
+    """They lead where the browser came from; and no other site's page gets a terminal."""
+    away = {"Host": "ktui.example", "X-Forwarded-Proto": "https"}
+    async with http.get(f"{url}/", headers=away) as answer:
+        assert 'data-session-websocket-url="wss://ktui.example/ws"' in await answer.text()
+    with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+        await http.ws_connect(f"{url}/ws", origin="http://elsewhere.example")
+
+
+async def _check_page(page: Page, url: str) -> None:
+    await page.ask("Network.enable")
+    await page.ask("Page.navigate", url=f"{url}/")
+    await page.until(lambda drawn: "3/3" in drawn and "Objects" in drawn)
+    await page.ask("Runtime.evaluate", expression="document.querySelector('textarea').focus()")
+    await page.ask("Input.dispatchKeyEvent", type="keyDown", key="2", text="2")
+    await page.until(lambda drawn: "NAMESPACE" in drawn)
+    picture = await page.ask("Page.captureScreenshot", format="png")
+    assert len(picture["data"]) > 14_000  # a page on which nothing is drawn has two or three thousand
