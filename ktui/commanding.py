@@ -12,8 +12,10 @@ from typing import TextIO
 from textual import work
 from textual.binding import Binding
 
+from ktui.assets import asset_folder
 from ktui.models.listing import NO_LISTING, Listing
 from ktui.models.routes import ToAliases, ToNamespace, ToResource, ToScreen, ToTree, talks
+from ktui.models.samples import with_samples
 from ktui.models.summary import ClusterSummary
 from ktui.places import Places
 from ktui.screens.output import Output
@@ -122,7 +124,7 @@ class Commanding(Places):
         from engine.kubectl.main import run
 
         return await run(
-            argv,
+            with_samples(argv, asset_folder("samples")),
             client=self.session.client,
             stdin=stdin,
             stdout=stdout,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from engine.api.types import PODS
 from engine.clock import VirtualClock
@@ -11,7 +14,7 @@ from engine.cluster import Cluster
 from engine.config import ClusterConfig
 from engine.kubectl.main import run
 from ktui.assets import asset_folder
-from ktui.models.samples import samples_in
+from ktui.models.samples import samples_in, with_samples
 
 SAMPLES = samples_in(asset_folder("samples"))
 PENDING = {"giant": "Unschedulable"}
@@ -56,3 +59,28 @@ async def test_all_can_be_applied_and_come_to_what_they_show(virtual_clock: Virt
                 assert status["phase"] in ("Succeeded", "Failed")
             else:
                 assert status["phase"] in ("Running", "Succeeded"), name
+
+
+WORDS = {
+    "a file": (["apply", "-f", "samples/web.yaml"], ["apply", "-f", "KEPT/web.yaml"]),
+    "a flag's value": (["apply", "--filename=samples/web.yaml"], ["apply", "--filename=KEPT/web.yaml"]),
+    "no sample of that name": (["apply", "-f", "samples/none.yaml"], ["apply", "-f", "samples/none.yaml"]),
+    "another folder": (["apply", "-f", "web.yaml"], ["apply", "-f", "web.yaml"]),
+    "a name that looks like one": (["get", "pods", "-l", "a=samples"], ["get", "pods", "-l", "a=samples"]),
+}
+
+
+@pytest.mark.parametrize(("typed", "done"), WORDS.values(), ids=WORDS)
+def test_what_the_screen_advises_to_type_works_in_any_folder(
+    typed: Sequence[str], done: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = asset_folder("samples")
+    assert with_samples(typed, kept) == tuple(word.replace("KEPT", str(kept)) for word in done)
+
+
+def test_a_sample_of_this_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "web.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert with_samples(["-f", "samples/web.yaml"], asset_folder("samples")) == ("-f", "samples/web.yaml")
