@@ -109,14 +109,22 @@ class KubeConfig:
             document[section] = [{"name": name, key: entries[name]} for name in sorted(entries)] or None
         return encoded(document)
 
+    @property
+    def default_file(self) -> Path:
+        """Where new entries go: the first file that there is."""
+        return next((file for file in self.files if file.exists()), self.files[0])
+
     def use_context(self, name: str) -> Path:
         """Make `name` the current context, in the file that says which is current; returns that file."""
         if name not in self.contexts:
             raise KubeConfigError(f'no context exists with the name: "{name}"')
+        return self.set_current(name)
+
+    def set_current(self, name: str) -> Path:
+        """The same, of a name that need not be there (clientcmd's writeCurrentContext)."""
         values = {file: read_document(file) for file in self.files}
-        file = next((f for f, value in values.items() if value and value.get("current-context")), None)
-        file = file or next((f for f, value in values.items() if value is not None), None) or self.files[0]
-        document = values.get(file) or encoded({})
+        file = next((f for f, value in values.items() if value and value["current-context"]), self.default_file)
+        document = values[file] or encoded({})
         if document["current-context"] != name:
             write(file, {**document, "current-context": name})
         self.current_context = name
@@ -183,11 +191,27 @@ def _named(entries: Sequence[Mapping[str, Any]] | None, key: str) -> list[tuple[
 
 def _resolved(entry: dict[str, Any], section: str, folder: Path) -> dict[str, Any]:
     """With absolute paths (ResolveLocalPaths); the command of a plugin is one if it holds a slash."""
-    paths = {name: os.path.normpath(folder / entry[name]) for name in _PATHS[section] if entry.get(name)}
+    paths = {name: os.path.normpath(folder / entry[name]) for name in _PATHS.get(section, ()) if entry.get(name)}
     plugin = entry.get("exec")
     if plugin and os.sep in plugin["command"]:
         return {**entry, **paths, "exec": {**plugin, "command": os.path.normpath(folder / plugin["command"])}}
     return {**entry, **paths}
+
+
+def relativized(entry: dict[str, Any], section: str, folder: Path) -> dict[str, Any]:
+    """As it is written: what is in the kubeconfig's folder or below is named from there, all else by its whole path."""
+    changed = _resolved(entry, section, folder)
+    for name in _PATHS.get(section, ()):
+        if changed.get(name):
+            changed[name] = _from(folder, changed[name])
+    if changed.get("exec") and os.sep in changed["exec"]["command"]:
+        changed["exec"] = {**changed["exec"], "command": _from(folder, changed["exec"]["command"])}
+    return changed
+
+
+def _from(folder: Path, path: str) -> str:
+    relative = os.path.relpath(path, folder)
+    return path if relative.startswith("..") else relative
 
 
 def _base64(data: bytes) -> str:

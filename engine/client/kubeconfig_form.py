@@ -120,7 +120,14 @@ def decode(text: str) -> dict[str, Any]:
     _refuse_twice((document.get("preferences") or {}).get("extensions"), "extensions")
     for section in _BY_NAME:
         _refuse_twice(document.get(section), section)
+        if document.get(section):
+            document[section].sort(key=_name)
     return document
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    name: str = entry["name"]
+    return name
 
 
 def _defaulted(document: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +168,7 @@ def _value(value: Any, form: Form, *, pointer: bool = False) -> Any:
         case Struct():
             return None if value is None and pointer else _encoded(value or {}, form)
         case Map():
-            return None if value is None else {key: _value(item, form.values) for key, item in value.items()}
+            return None if value is None else {key: _value(value[key], form.values) for key in sorted(value)}
         case list():
             return None if value is None else [_value(item, form[0]) for item in value]
         case Leaf():

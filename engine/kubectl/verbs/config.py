@@ -67,7 +67,7 @@ def _minified(document: dict[str, Any]) -> dict[str, Any]:
 
 def _embed(document: dict[str, Any], config: KubeConfig) -> None:
     """The content of files in their place (clientcmd's FlattenConfig). Raises CommandError."""
-    for section, key in (("clusters", "cluster"), ("users", "user")):
+    for section, key in (("users", "user"), ("clusters", "cluster")):
         for entry in document[section] or ():
             values = entry[key]
             for data in SECRET:

@@ -63,8 +63,8 @@ def _put_file(session: Session, value: dict[str, Any], key: str) -> None:
         except OSError as error:
             why = (error.strerror or "").lower()
             raise CommandError(f"could not read {key} data from {path}: open {path}: {why}") from error
-    elif path:
-        value[key] = str(Path(path).absolute())
+    else:
+        value[key] = str(Path(path).absolute())  # an empty one is the folder that one is in
 
 
 async def set_cluster(session: Session) -> None:
@@ -78,15 +78,14 @@ async def set_cluster(session: Session) -> None:
         if flags.given(key):
             _put(value, key, flags.text(key))
     value.setdefault("server", "")
-    if flags.given("insecure-skip-tls-verify"):
-        _put(value, "insecure-skip-tls-verify", flags.on("insecure-skip-tls-verify"))
-        if flags.on("insecure-skip-tls-verify"):
-            value.pop("certificate-authority", None)
-            value.pop("certificate-authority-data", None)
-    if flags.text("certificate-authority") or flags.text("tls-server-name"):
-        value.pop("insecure-skip-tls-verify", None)
+    if flags.given("server") and not flags.given("tls-server-name"):
+        value.pop("tls-server-name", None)
+    _put(value, "insecure-skip-tls-verify", flags.on("insecure-skip-tls-verify"))
+    if flags.on("insecure-skip-tls-verify"):
+        value.pop("certificate-authority", None)
+        value.pop("certificate-authority-data", None)
     _put_file(session, value, "certificate-authority")
-    file.save()
+    file.save(relative=True)
     session.out(f'Cluster "{name}" set.')
 
 
@@ -108,7 +107,7 @@ async def set_credentials(session: Session) -> None:
                 value.pop("token", None)
     _set_provider(session, value)
     _set_exec(session, value)
-    file.save()
+    file.save(relative=True)
     session.out(f'User "{name}" set.')
 
 
@@ -133,7 +132,7 @@ def _set_provider(session: Session, value: dict[str, Any]) -> None:
     """The auth provider; arguments alone are for one that is there."""
     name = session.flags.text("auth-provider")
     if session.flags.given("auth-provider") and (value.get("auth-provider") or {}).get("name") != name:
-        value["auth-provider"] = {"config": None, "name": name}
+        value["auth-provider"] = {"config": {}, "name": name}
     if provider := value.get("auth-provider"):
         settings = dict(provider.get("config") or {})
         for text in session.flags.many("auth-provider-arg"):
@@ -216,7 +215,7 @@ def _remover(section: str, noun: str) -> Any:
         name, config = session.arguments[0], config_of(session)
         entries: dict[str, Any] = getattr(config, section)
         if name not in entries:
-            raise CommandError(f"cannot delete {noun} {name}, not in {config.files[0]}")
+            raise CommandError(f"cannot delete {noun} {name}, not in {config.default_file}")
         if section == "contexts" and name == config.current_context:
             session.err(
                 "warning: this removed your active context, use "
@@ -225,7 +224,7 @@ def _remover(section: str, noun: str) -> Any:
         file = file_of(config, section, name)
         file.remove(section, name)
         file.save()
-        session.out(f"deleted {noun} {name} from {config.files[0]}")
+        session.out(f"deleted {noun} {name} from {config.default_file}")
 
     return run
 
@@ -235,16 +234,16 @@ async def rename_context(session: Session) -> None:
         raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
     (old, new), config = session.arguments, config_of(session)
     if old not in config.contexts:
-        raise CommandError(f'cannot rename the context "{old}", it\'s not in {config.files[0]}')
+        raise CommandError(f'cannot rename the context "{old}", it\'s not in {config.default_file}')
     if new in config.contexts:
         raise CommandError(
-            f'cannot rename the context "{old}", the context "{new}" already exists in {config.files[0]}'
+            f'cannot rename the context "{old}", the context "{new}" already exists in {config.default_file}'
         )
     file = file_of(config, "contexts", old)
     value = file.entry("contexts", old)
     file.remove("contexts", old)
     file.entry("contexts", new).update(value)
-    if file.document.get("current-context") == old:
+    if config.current_context == old == file.document.get("current-context"):
         file.document["current-context"] = new
     file.save()
     session.out(f'Context "{old}" renamed to "{new}".')

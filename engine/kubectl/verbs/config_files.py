@@ -9,7 +9,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from engine.client.kubeconfig import KEYS, KubeConfig, read_document, write
+from engine.client.kubeconfig import KEYS, KubeConfig, read_document, relativized, write
 from engine.client.kubeconfig_form import encoded
 from engine.kubectl.session import Session
 
@@ -30,6 +30,7 @@ class File:
         self.path = path
         self.document: dict[str, Any] = read_document(path) or encoded({})
         self._before = copy.deepcopy(self.document)
+        self._touched: set[tuple[str, str]] = set()
 
     def entries(self, section: str) -> list[dict[str, Any]]:
         if not self.document.get(section):
@@ -47,17 +48,22 @@ class File:
             self.entries(section).sort(key=lambda e: str(e["name"]))
         if not found.get(key):
             found[key] = {}
+        self._touched.add((section, name))
         value: dict[str, Any] = found[key]
         return value
 
     def remove(self, section: str, name: str) -> None:
         self.document[section] = [e for e in self.entries(section) if e.get("name") != name]
 
-    def save(self) -> None:
-        """Nothing is written where nothing has changed."""
+    def save(self, *, relative: bool = False) -> None:
+        """Nothing is written where nothing has changed; `relative` entries name files from where they are."""
         if encoded(self.document) != self._before:
+            for section, key in KEYS.items():
+                for found in self.document.get(section) or ():
+                    if relative and (section, found["name"]) in self._touched:
+                        found[key] = relativized(found[key], section, self.path.parent.absolute())
             write(self.path, self.document)
 
 
 def file_of(config: KubeConfig, section: str, name: str) -> File:
-    return File(config.origins.get((section, name)) or config.files[0])
+    return File(config.origins.get((section, name)) or config.default_file)

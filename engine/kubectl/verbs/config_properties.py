@@ -48,6 +48,8 @@ _FIELDS: dict[str, dict[str, str]] = {
         "extensions": _STRUCT,
     },
 }
+_COLORS = "preferences.colors"
+_UNKEPT = ("kind", "apiVersion")  # what a file says of them whatever they are set to
 _ALWAYS: dict[str, tuple[str, ...]] = {"clusters": ("server",), "contexts": ("cluster", "user"), "users": ()}
 _BOOLS = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
@@ -63,7 +65,9 @@ async def set_property(session: Session) -> None:
         raise CommandError("you must specify a property")
     if path == "current-context":
         _set_current(session, given)
-    else:
+    elif path == _COLORS:
+        _set_preferences(session, {"colors": _value(session, _BOOL, given)})
+    elif path not in _UNKEPT:
         _set(session, path, given)
     session.out(f'Property "{path}" set.')
 
@@ -74,7 +78,9 @@ async def unset_property(session: Session) -> None:
         raise CommandError("you must specify a property")
     if path == "current-context":
         _set_current(session, "")
-    else:
+    elif path in ("preferences", _COLORS):
+        _set_preferences(session, {})
+    elif path not in _UNKEPT:
         _unset(session, path)
     session.out(f'Property "{path}" unset.')
 
@@ -86,8 +92,14 @@ def _arguments(session: Session, count: int) -> list[str]:
 
 
 def _set_current(session: Session, name: str) -> None:
+    config_of(session).set_current(name)
+
+
+def _set_preferences(session: Session, changes: dict[str, Any]) -> None:
+    """Of the first file, which makes it where it is not there."""
     file = File(config_of(session).files[0])
-    file.document["current-context"] = name
+    kept = {key: value for key, value in (file.document.get("preferences") or {}).items() if key != "colors"}
+    file.document["preferences"] = {**kept, **changes}
     file.save()
 
 
@@ -97,6 +109,8 @@ def _set(session: Session, path: str, given: str) -> None:
     if not rest:
         known: dict[str, Any] = getattr(config, section)
         raise CommandError(f"can't set a map to a value: map[{' '.join(sorted(known))}]")
+    if rest == ["extensions"]:
+        raise CommandError("can't set a map to a value: map[]")
     value = _value(session, _kind(section, path, rest), given)
     file = file_of(config, section, name)
     entry = file.entry(section, name)
@@ -142,7 +156,8 @@ def _unset(session: Session, path: str) -> None:
     if not rest:
         _remove(session, section, name)
         return
-    _kind(section, path, rest)
+    if len(rest) > 1:
+        _kind(section, path, rest)
     if name not in known:
         raise CommandError(f"current map key `{name}` is invalid")
     file = file_of(config, section, name)
