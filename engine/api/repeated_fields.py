@@ -14,7 +14,8 @@ from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RA
 from engine.api.types import Object
 
 _READ_THEMSELVES = frozenset((FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME))
-_PLAIN = frozenset(("metadata", "spec", "status"))  # the structs that no kind has behind a pointer
+# The structs that hardly any kind has behind a pointer.
+_PLAIN = frozenset(("metadata", "spec", "status", "template", "strategy", "updateStrategy", "resources"))
 _PARTS_OF_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOr"
 
 
@@ -31,9 +32,16 @@ def _object(schema: Schema, before: Object, value: Object) -> Object:
             found[key] = item
         elif item is not None:
             found[key] = _again(node, found[key], item)
-        elif key not in _PLAIN and not omits_zero(schema.definition, key):  # a pointer, which null takes away
+        elif _behind_pointer(schema, key, node):
             del found[key]
     return found
+
+
+def _behind_pointer(schema: Schema, key: str, node: Schema) -> bool:
+    """Whether null takes away what is there: of a pointer, a map or a slice; anything else it leaves as it is."""
+    if key in _PLAIN or omits_zero(schema.definition, key):
+        return False
+    return key not in schema.required or node.type in ("array", "object")
 
 
 def _again(schema: Schema, before: Any, value: Any) -> Any:

@@ -251,6 +251,11 @@ TWICE: dict[str, tuple[str, Any, list[str]]] = {
         {"nodeName": "a"},
         ['duplicate field "spec.priority"', 'duplicate field "spec.nodeName"'],
     ),
+    "null, which leaves what must be there as it is": (
+        '"spec":{"tolerations":[],"schedulingGates":[{"name":"a","name":null}]}',
+        {"schedulingGates": [{"name": "a"}]},
+        ['duplicate field "spec.schedulingGates[0].name"'],
+    ),
     "null, which leaves a struct as it is": ('"spec":{"nodeName":"a"},"spec":null', {"nodeName": "a"}, [SPEC]),
     "a quantity": (
         '"spec":{"overhead":{"cpu":"1","cpu":"2"}}',
