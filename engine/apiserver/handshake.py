@@ -9,9 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Collection
 
 from engine.api.errors import unauthorized
 from engine.api.wire import Request
+
+
+class NoProtocol(Exception):
+    """The handshake fails: 403 with nothing in it, as Go's package has it."""
+
 
 _TOKEN = "base64url.bearer.authorization.k8s.io."
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
@@ -25,6 +31,14 @@ def wants_web_socket(request: Request) -> bool:
 def protocols_offered(request: Request) -> list[str]:
     """In the client's order, without the one that is a token; none is one that is called ""."""
     return [word for word in _words(request) if not word.startswith(_TOKEN)] or [""]
+
+
+def agreed(request: Request, spoken: Collection[str]) -> str:
+    """The first protocol of the client's that is spoken here. Raises NoProtocol."""
+    for protocol in protocols_offered(request):
+        if protocol in spoken:
+            return protocol
+    raise NoProtocol
 
 
 def offered_token(request: Request) -> str:

@@ -14,8 +14,8 @@ from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, fie
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import NO_FIELD
 from engine.api.wire import Request, Response
-from engine.apiserver.handshake import protocols_offered, wants_web_socket
-from engine.apiserver.read_socket import ReadSocket, agreed
+from engine.apiserver.handshake import agreed, wants_web_socket
+from engine.apiserver.read_socket import PROTOCOLS, ReadSocket
 from engine.apiserver.registry.options import flag, integer
 from engine.world import World
 
@@ -94,10 +94,8 @@ class PodLogs:
         first = source.read()
         follow = options.follow and not source.closed
         if wants_web_socket(request):
-            protocol = agreed(protocols_offered(request))
-            if protocol is None:
-                return Response(403, b"")
-            return Response(101, upgrade=ReadSocket(protocol, _Log(source, first, self._world, follow=follow)))
+            log = _Log(source, first, self._world, follow=follow)
+            return Response(101, upgrade=ReadSocket(agreed(request, PROTOCOLS), log))
         headers = {"content-type": _TEXT}
         if follow:
             return Response(200, headers=headers, stream=_Log(source, first, self._world, follow=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 
 from engine.api.wire import ByteStream, Socket
 from engine.tasks import Supervisor
@@ -42,8 +41,3 @@ class ReadSocket:
         while await socket.receive() is not None:
             pass
         await self._stream.aclose()
-
-
-def agreed(offered: Sequence[str]) -> str | None:
-    """The first of the client's protocols that is spoken here."""
-    return next((protocol for protocol in offered if protocol in PROTOCOLS), None)

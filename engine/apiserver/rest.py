@@ -17,6 +17,7 @@ from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.component_statuses import ComponentStatuses
+from engine.apiserver.handshake import NoProtocol
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.body_syntax import check_syntax, unrecognized
@@ -243,13 +244,15 @@ class Rest:
         if call.info.subresource == "proxy":
             return await PodProxy(self.backend).answer(call)
         stored = await self.backend.storage.named(info, call.info.namespace, call.info.name)
-        if call.info.subresource == "log":
-            return self.logs.answer(call.request, stored.object)
-        if self.connector is None:
-            raise ApiError(
-                501, "NotImplemented", f"{call.info.subresource} is not served by the nodes of this cluster", details={}
-            )
-        return await self.connector.connect(call, stored.object)
+        try:
+            if call.info.subresource == "log":
+                return self.logs.answer(call.request, stored.object)
+            if self.connector is None:
+                what = f"{call.info.subresource} is not served by the nodes of this cluster"
+                raise ApiError(501, "NotImplemented", what, details={})
+            return await self.connector.connect(call, stored.object)
+        except NoProtocol:
+            return Response(403, b"")
 
     async def _legacy_binding(self, call: Call, obj: Object, options: WriteOptions) -> Response:
         """POST bindings: the same as pods/NAME/binding, with the Pod's name in the body."""

@@ -86,11 +86,6 @@ async def test_a_socket_that_follows_a_log_ends_with_its_client_or_container(
         assert [len(message) for message in browser.got] == sizes  # messages of 2 KiB at most
 
 
-async def test_a_protocol_that_nobody_speaks_is_forbidden(client: Client, log: Log) -> None:
-    refused = await asked(client, "v4.channel.k8s.io")
-    assert (refused.status, refused.body) == (403, b"")
-
-
 def encoded(token: str | bytes) -> str:
     data = token.encode() if isinstance(token, str) else token
     return BEARER + base64.urlsafe_b64encode(data).decode().rstrip("=")

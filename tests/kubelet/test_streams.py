@@ -158,3 +158,29 @@ async def test_nothing_listens(world: World) -> None:
         await node.in_phase("Running")
         with pytest.raises(StreamError, match=r"dial tcp4 127\.0\.0\.1:81: connect: connection refused"):
             streams(node).port_forward(await target(node, ""), 81, output=Screen())
+
+
+async def test_a_socket_speaks_the_first_protocol_that_both_know(world: World) -> None:
+    rows = {  # the protocols that a client offers: the one that is spoken, or the code
+        ("exec", "v5.channel.k8s.io,v4.channel.k8s.io"): "v5.channel.k8s.io",
+        ("exec", "v9.channel.k8s.io, base64.channel.k8s.io"): "base64.channel.k8s.io",
+        ("exec", ""): "",
+        ("exec", "v9.channel.k8s.io"): 403,
+        ("attach", "binary.k8s.io"): 403,
+        ("log", "base64.binary.k8s.io"): "base64.binary.k8s.io",
+        ("log", "v4.channel.k8s.io"): 403,
+        ("portforward", "v9.channel.k8s.io,v4.channel.k8s.io"): "v4.channel.k8s.io",
+        ("portforward", "v5.channel.k8s.io"): 403,
+    }
+    query = {"command": ["true"], "stdout": ["true"], "ports": ["80"]}
+    async with running(world) as node:
+        await node.run()
+        await node.in_phase("Running")
+        for (subresource, offered), expected in rows.items():
+            headers = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-protocol": offered}
+            path = f"/api/v1/namespaces/default/pods/web/{subresource}"
+            response = await node.admin.send("GET", path, query=query, headers=headers)
+            if response.upgrade is None:
+                assert (response.status, response.body) == (expected, b""), (subresource, offered)
+            else:
+                assert response.upgrade.protocol == expected, (subresource, offered)

@@ -6,8 +6,6 @@ Source: pkg/registry/core/pod/rest/subresources.go and pod strategy.go (streamLo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from engine.api.errors import ApiError, bad_request, internal, method_not_supported
 from engine.api.types import Object
 from engine.api.wire import Request, Response, Upgrade
@@ -16,7 +14,7 @@ from engine.apiserver.admission import Operation
 from engine.apiserver.authorization import Attributes, Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
-from engine.apiserver.handshake import protocols_offered
+from engine.apiserver.handshake import agreed, protocols_offered
 from engine.apiserver.pod_logs import container_named
 from engine.apiserver.registry.options import flag
 from engine.apiserver.streaming.port_forward import CHANNELS, TUNNEL, ChannelPortForward, Open, TunneledPortForward
@@ -79,9 +77,8 @@ class NodeConnector:
     # -- the session
 
     def _upgrade(self, call: Call, streams: NodeStreams, target: Target, *, node: str) -> Upgrade:
-        offered = protocols_offered(call.request)
         if call.info.subresource == "portforward":
-            return self._port_forward(call, streams, target, offered=offered, node=node)
+            return self._port_forward(call, streams, target, node=node)
         request, tty = call.request, bool(flag(call.request, "tty"))
         wanted = [STDIN] if flag(request, "stdin") else []
         if flag(request, "stdout"):
@@ -104,11 +101,9 @@ class NodeConnector:
                     return streams.exec(target, command, stdin=STDIN in wanted, tty=tty, output=output)
                 return streams.attach(target, stdin=STDIN in wanted, tty=tty, output=output)
 
-        return RemoteCommand(_agreed(offered, PROTOCOLS), begin, streams=tuple(wanted))
+        return RemoteCommand(agreed(call.request, PROTOCOLS), begin, streams=tuple(wanted))
 
-    def _port_forward(
-        self, call: Call, streams: NodeStreams, target: Target, *, offered: list[str], node: str
-    ) -> Upgrade:
+    def _port_forward(self, call: Call, streams: NodeStreams, target: Target, *, node: str) -> Upgrade:
         def open_port(port: int, output: Output) -> Session:
             with self._backend.world.tracer.span(
                 Hop.KUBELET, component=f"kubelet {node}", verb="PortForward", object=call.object, cause=call.cause,
@@ -117,17 +112,9 @@ class NodeConnector:
                 return streams.port_forward(target, port, output=output)
 
         opening: Open = open_port
-        if TUNNEL in offered:
+        if TUNNEL in protocols_offered(call.request):
             return TunneledPortForward(opening)
-        return ChannelPortForward(_agreed(offered, CHANNELS), _ports(call.request), opening)
-
-
-def _agreed(offered: Sequence[str], spoken: Sequence[str]) -> str:
-    """The first protocol of the client's that is spoken here."""
-    for protocol in offered:
-        if protocol in spoken:
-            return protocol
-    raise bad_request(f"unable to upgrade connection: none of the protocols {', '.join(offered)} is supported")
+        return ChannelPortForward(agreed(call.request, CHANNELS), _ports(call.request), opening)
 
 
 def _ports(request: Request) -> list[int]:
