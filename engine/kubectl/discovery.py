@@ -115,8 +115,10 @@ class Discovery:
         return found
 
     def also_named(self, word: str, chosen: Resource) -> list[Resource]:
-        """The other resources, of other groups, that a short name stands for."""
-        if word.lower() not in chosen.short_names:
+        """The other resources, of other groups, that a short name stands for; none for what is a whole name too."""
+        if word.lower() not in chosen.short_names or any(
+            word.lower() in (resource.plural, resource.singular) for resource in self._resources
+        ):
             return []
         return [
             resource

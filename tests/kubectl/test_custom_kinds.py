@@ -38,6 +38,30 @@ kind: Widget
 metadata: {name: c}
 spec: {num: 3, list: [2]}
 """
+# Short names that others have as well, one of them a singular.
+OTHERS = """
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: pods.y.example.com}
+spec:
+  group: y.example.com
+  scope: Namespaced
+  names: {plural: pods, kind: Pod, shortNames: [po]}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: services.a.example.com}
+spec:
+  group: a.example.com
+  scope: Cluster
+  names: {plural: services, singular: svc, kind: Service, shortNames: [svc]}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+"""
+SHORT = 'Warning: short name "po" could also match lower priority resource pods.y.example.com\n'
 SCHEME = 'in scheme "pkg/scheme/scheme.go:28"\n'
 UNKNOWN = f'no kind "Widget" is registered for version "x.example.com/v1" {SCHEME}'
 UNKNOWN_LIST = f'no kind "WidgetList" is registered for version "x.example.com/v1" {SCHEME}'
@@ -72,6 +96,10 @@ SAID = {
         "error: application/strategic-merge-patch+json is not supported by x.example.com/v1, Kind=Widget: the body of "
         f"the request was in an unknown format - accepted media types include: {MERGED}"
     ),
+    "get po": f"{SHORT}No resources found in default namespace.\n",
+    "get po.y.example.com": "No resources found in default namespace.\n",
+    "describe po x": f'{SHORT * 2}Error from server (NotFound): pods "x" not found\n',
+    "get svc": "No resources found\n",
     "get widgets -o name --sort-by=.spec.num": (
         "widget.x.example.com/b\nwidget.x.example.com/a\nwidget.x.example.com/c\n"
     ),
@@ -97,7 +125,7 @@ async def _printed(kubeconfig: str, command: str) -> str:
 
 async def test_kinds_without_a_type(tmp_path: Path) -> None:
     definition, widgets = tmp_path / "definition.yaml", tmp_path / "widgets.yaml"
-    definition.write_text(DEFINITION)
+    definition.write_text(DEFINITION + OTHERS)
     widgets.write_text(WIDGETS)
     async with served(tmp_path) as front:
         for file in (definition, widgets):

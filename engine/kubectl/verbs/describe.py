@@ -53,6 +53,7 @@ async def _by_prefix(session: Session, errors: list[Exception]) -> list[Info]:
     not_found = all(isinstance(error, ApiError) and error.reason == "NotFound" for error in errors)
     if not not_found or len(types) != 1 or len(names) != 1 or session.from_files:
         return []
+    session.warnings.clear()  # it is looked up anew, and what else a short name could be is told again
     resource = await session.resolve(types[0])
     namespace = session.namespace if resource.namespaced else ""
     listed = await session.list(resource, namespace)
