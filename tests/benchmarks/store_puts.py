@@ -1,11 +1,15 @@
 """Durable puts of 1 KiB a second, with 1 and with 64 writers, beside a local etcd on the same disk where there is one.
 
-Every put is acknowledged after its fsync. The figure is that of 64 writers.
+Every put is acknowledged after its fsync. The figure is that of 64 writers. Printed with it is what bounds any store on
+this machine: as many values as there are writers appended to a file and synced, and put into a table of SQLite without
+anything of ours around it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -46,6 +50,35 @@ async def theirs(folder: Path, writers: int, puts: int) -> float:
         )
 
 
+def disk_alone(folder: Path, writers: int, batches: int) -> float:
+    """Puts a second if a put cost nothing but its share of an append and a sync."""
+    values = os.urandom(len(VALUE) * writers)
+    with (folder / "log").open("ab", buffering=0) as log:
+        began = time.perf_counter()
+        for _ in range(batches):
+            log.write(values)
+            os.fdatasync(log.fileno())
+    return writers * batches / (time.perf_counter() - began)
+
+
+def sqlite_alone(folder: Path, writers: int, batches: int) -> float:
+    """Rows a second of a bare table, as durable as the store's: a commit for as many rows as there are writers."""
+    connection = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    connection.executescript(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log (revision INTEGER PRIMARY KEY, key, value)"
+    )
+    began = time.perf_counter()
+    for batch in range(batches):
+        first = batch * writers
+        rows = [(first + row, b"/registry/pods/default/web-%d-%d" % (batch, row), VALUE) for row in range(writers)]
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO log VALUES (?, ?, ?)", rows)
+        connection.execute("COMMIT")
+    elapsed = time.perf_counter() - began
+    connection.close()
+    return writers * batches / elapsed
+
+
 async def run() -> Result:
     figures: dict[tuple[str, int], float] = {}
     contestants = {"ktui": ours, **({"etcd": theirs} if _etcd.executable() else {})}
@@ -56,6 +89,9 @@ async def run() -> Result:
             print(
                 f"{name}: {writers} writer(s), {puts} puts of {len(VALUE)} bytes: {figures[name, writers]:,.0f} puts/s"
             )
+    for name, alone in (("the disk alone", disk_alone), ("SQLite alone", sqlite_alone)):
+        with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as folder:
+            print(f"{name}: 64 values of {len(VALUE)} bytes a sync: {alone(Path(folder), 64, 1000):,.0f} puts/s")
     if "etcd" not in contestants:
         print("etcd: not on this machine (Debian: etcd-server), so no comparison")
         return Result("store_puts", round(figures["ktui", 64]), "puts/s")
