@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 EVERYWHERE = frozenset({"all", "-A", "--all-namespaces", "*"})
+_ALWAYS = frozenset({"-w", "--watch", "--watch=true"})  # what is listed is live anyway
 _FLAGS = {"-n": "namespace", "--namespace": "namespace", "-l": "labels", "--selector": "labels"}
 # Words that k9s has beside kubectl's short names; a resource that is really called so goes before.
 ALSO_CALLED: Mapping[str, str] = {
@@ -50,6 +51,8 @@ def _told(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     pending = iter(words)
     for word in pending:
         flag, equals, value = word.partition("=")
+        if word in _ALWAYS:
+            continue
         if flag in _FLAGS:
             yield _FLAGS[flag], value if equals else next(pending, "")
         elif word.startswith("/"):

@@ -140,8 +140,10 @@ Route = (
     | Mistyped
 )
 
+ONE_CLUSTER = "a screen shows one cluster: ktui --name NAME shows another"
+NO_SHELL = "no shell reads this line, so {} means nothing: / filters what is printed, c copies it"
 LONE: Mapping[str, Route] = {  # words that stand alone
-    **dict.fromkeys(("q", "q!", "qa", "quit", "exit"), Leave()),
+    **dict.fromkeys(("q", "q!", "qa", "qa!", "quit", "quit!", "exit"), Leave()),
     **dict.fromkeys(("pulses", "pulse", "pu"), ToScreen("dashboard")),  # as k9s calls them
     **dict.fromkeys(("aliases", "alias", "a"), ToAliases()),
     "xray": ToScreen("tree"),
@@ -150,7 +152,13 @@ LONE: Mapping[str, Route] = {  # words that stand alone
     "up": Revive(),
     "only": Unsplit(),
     "tour": Tour(),
+    **dict.fromkeys(
+        ("ctx", "context", "contexts"),
+        Mistyped(ONE_CLUSTER),
+    ),
 }
+PRINTED_BY_GET = ("-o", "--output", "--show-labels", "-L", "--label-columns", "--sort-by")
+OF_A_SHELL = frozenset(("|", ">", ">>", "<", "&&", "||", "&", ";"))
 
 
 def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Route:
@@ -182,10 +190,20 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return ToTheme(words[1] if len(words) == 2 else "")
     if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
         return ToEditor(tuple(words[1:]))
+    if sign := _of_a_shell(words):
+        return Mistyped(NO_SHELL.format(sign))
     listing = Listing.parse(words[1:])
-    if first in verbs or listing is None:
+    if first in verbs:
         return Kubectl(tuple(words))
+    if listing is None:  # `deploy -o yaml` is a `get`; `aply -f x` is for kubectl to complain of
+        return Kubectl(("get", *words) if words[1].startswith(PRINTED_BY_GET) else tuple(words))
     return ToResource(first, listing, tuple(words) if len(words) > 1 else ())
+
+
+def _of_a_shell(words: Sequence[str]) -> str:
+    """A sign that only a shell would understand, "" for none; what a container is to run may have them."""
+    mine = words[: words.index("--")] if "--" in words else words
+    return next((word for word in mine if word in OF_A_SHELL), "")
 
 
 def talks(argv: Sequence[str]) -> bool:

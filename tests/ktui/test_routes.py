@@ -6,6 +6,8 @@ import pytest
 
 from ktui.models.listing import Listing
 from ktui.models.routes import (
+    NO_SHELL,
+    ONE_CLUSTER,
     Kubectl,
     Leave,
     Mistyped,
@@ -35,9 +37,19 @@ CASES = [
     pytest.param("kubectl get pods", Kubectl(("get", "pods")), id="kubectl in front"),
     pytest.param("get", Kubectl(("get",)), id="a verb alone is kubectl's to complain of"),
     pytest.param("fetch pods", listed("fetch", "pods", Listing("pods")), id="an unknown verb, if it is no resource"),
+    pytest.param("po -o wide", Kubectl(("get", "po", "-o", "wide")), id="a resource that is to be printed"),
+    pytest.param("po --show-labels", Kubectl(("get", "po", "--show-labels")), id="a resource with its labels"),
+    pytest.param("po -w", listed("po", "-w", Listing()), id="what is listed is live anyway"),
+    pytest.param("aply -f x", Kubectl(("aply", "-f", "x")), id="a verb that there is not"),
+    pytest.param("get po | grep web", Mistyped(NO_SHELL.format("|")), id="a pipe"),
+    pytest.param("get po > file", Mistyped(NO_SHELL.format(">")), id="a file"),
     pytest.param(
-        "po -o wide", Kubectl(("po", "-o", "wide")), id="flags that no table has are kubectl's to complain of"
+        "exec web -- sh -c 'a | b' | c",
+        Kubectl(("exec", "web", "--", "sh", "-c", "a | b", "|", "c")),
+        id="a container's",
     ),
+    pytest.param("ctx", Mistyped(ONE_CLUSTER), id="another cluster, as in k9s"),
+    pytest.param("quit!", Leave(), id="quit at once, as in k9s"),
     pytest.param("po @away", Kubectl(("po", "@away")), id="no other contexts"),
     pytest.param("deploy shop", listed("deploy", "shop", Listing("shop")), id="a namespace, as in k9s"),
     pytest.param("deploy all", listed("deploy", "all", Listing("")), id="all namespaces"),
