@@ -16,9 +16,8 @@ import orjson
 from engine.api import go_base64, go_time
 from engine.api.go_fields import omits_zero
 from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
-from engine.api.json_objects import DuplicatesDict, Path, path_text, read_in_turn
+from engine.api.json_objects import DUPLICATE, Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
-from engine.api.repeated_fields import filled
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
 
@@ -140,7 +139,7 @@ class _Compiler:
                     taken = field[1](item, (path, key), strict)
                     if taken is not None:
                         decoded[key] = taken
-            return decoded if type(value) is not DuplicatesDict else struct(filled(schema, value), path, [])
+            return decoded
 
         return struct
 
@@ -269,7 +268,7 @@ def _schema_or(definition: str, decode: Decode) -> Decode:
 
     def schema_or(value: Any, path: Path, strict: list[str]) -> Any:
         if isinstance(value, dict):
-            return decode(value, path, [])
+            return _untold(decode, value, path, strict)
         if definition.endswith("OrBool"):
             if isinstance(value, bool):
                 return value
@@ -278,9 +277,18 @@ def _schema_or(definition: str, decode: Decode) -> Decode:
             raise Refused("JSON schema or array expected")
         if definition.endswith("OrStringArray"):
             return _copy(value)
-        return [decode(each, (path, index), []) for index, each in enumerate(value)]
+        return [_untold(decode, each, (path, index), strict) for index, each in enumerate(value)]
 
     return schema_or
+
+
+def _untold(decode: Decode, value: Any, path: Path, strict: list[str]) -> Any:
+    """A value of which nothing is told but that something is there twice, which the caller has to know."""
+    told: list[str] = []
+    decoded = decode(value, path, told)
+    if any(each.startswith(DUPLICATE) for each in told):
+        strict.append(DUPLICATE)
+    return decoded
 
 
 # -- scalars

@@ -17,7 +17,8 @@ from engine.api.errors import ApiError, bad_request
 from engine.api.go_fields import embedding, field_type
 from engine.api.go_text import json_text
 from engine.api.go_types import short_name
-from engine.api.json_objects import DuplicatesDict, path_steps
+from engine.api.json_objects import DUPLICATE, DuplicatesDict, path_steps
+from engine.api.repeated_fields import settled
 from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
@@ -118,13 +119,16 @@ def unmarshalled(definitions: Definitions, schema: Schema, value: Any, *, gvk: G
     """The object of a value that is taken to be of the kind, as encoding/json reads it. Raises Unfit."""
     strict: list[str] = []
     try:
-        decoded = compiler(definitions).decoder(schema)(value, (), strict)
+        decoder = compiler(definitions).decoder(schema)
+        decoded = decoder(value, (), strict)
+        if any(told.startswith(DUPLICATE) for told in strict):
+            decoded = decoder(settled(definitions, schema, value), (), [])
     except Mismatch as mismatch:
         raise Unfit(mismatch_text(schema, mismatch)) from mismatch
     except Refused as refused:
         raise Unfit(str(refused)) from None
     if strict:
-        strict = [*dict.fromkeys(strict)][:_MAX_STRICT_ERRORS]
+        strict = [told for told in dict.fromkeys(strict) if told != DUPLICATE][:_MAX_STRICT_ERRORS]
     # Not of this schema's order: the type is written first, as all printers show it.
     return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict)
 

@@ -15,6 +15,9 @@ from engine.api.types import Object
 Path = tuple[Any, ...]
 
 
+DUPLICATE = "duplicate field"  # how a strict error starts
+
+
 class DuplicatesDict(dict[str, Any]):
     """A JSON object in which fields came twice, with the last of each; `pairs` are all, in the document's order."""
 
@@ -53,7 +56,7 @@ def read_in_turn(
                 yield key, item
         else:
             if key in seen:
-                strict.append(f'duplicate field "{path_text((path, key))}"')
+                strict.append(f'{DUPLICATE} "{path_text((path, key))}"')
             if every or not left[key]:
                 yield key, item
         seen.add(key)
@@ -69,6 +72,13 @@ def duplicates(value: Any, path: Path, strict: list[str]) -> None:
         for key, item in read_in_turn(value, path, strict):
             if isinstance(item, dict | list):
                 duplicates(item, (path, key), strict)
+
+
+def last_of_each(value: Any) -> Any:
+    """A value with each field once, as a map takes it."""
+    if isinstance(value, dict):
+        return {key: last_of_each(item) for key, item in value.items()}
+    return [last_of_each(item) for item in value] if isinstance(value, list) else value
 
 
 def in_key_order(value: Any) -> Any:

@@ -10,16 +10,38 @@ from typing import Any
 
 from engine.api.go_fields import omits_zero
 from engine.api.json_objects import DuplicatesDict
-from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Schema
+from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object
 
 _READ_THEMSELVES = frozenset((FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME))
 # The structs that hardly any kind has behind a pointer.
 _PLAIN = frozenset(("metadata", "spec", "status", "template", "strategy", "updateStrategy", "resources"))
-_PARTS_OF_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOr"
+_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+_PARTS_OF_SCHEMAS = f"{_SCHEMAS}Or"
 
 
-def filled(schema: Schema, value: DuplicatesDict) -> Object:
+def settled(definitions: Definitions, schema: Schema, value: Any) -> Any:
+    """A value in which nothing is there twice any more, but in what reads itself."""
+    if schema.definition in _READ_THEMSELVES:
+        return value
+    if schema.definition.startswith(_PARTS_OF_SCHEMAS):
+        schema = definitions[_SCHEMAS]
+        if isinstance(value, list):
+            return [settled(definitions, schema, item) if isinstance(item, dict) else item for item in value]
+    if isinstance(value, dict):
+        whole = _filled(schema, value) if isinstance(value, DuplicatesDict) else value
+        return {
+            key: item
+            if (node := schema.properties.get(key, schema.values)) is None
+            else settled(definitions, node, item)
+            for key, item in whole.items()
+        }
+    if isinstance(value, list) and schema.items is not None:
+        return [settled(definitions, schema.items, item) for item in value]
+    return value
+
+
+def _filled(schema: Schema, value: DuplicatesDict) -> Object:
     """An object with each field once; within a field that came once things may still be there twice."""
     return _object(schema, {}, value)
 
@@ -48,7 +70,7 @@ def _again(schema: Schema, before: Any, value: Any) -> Any:
     if schema.definition in _READ_THEMSELVES or schema.definition.startswith(_PARTS_OF_SCHEMAS):
         return value
     if isinstance(value, dict) and isinstance(before, dict):
-        return _object(schema, filled(schema, before) if isinstance(before, DuplicatesDict) else before, value)
+        return _object(schema, _filled(schema, before) if isinstance(before, DuplicatesDict) else before, value)
     if isinstance(value, list) and isinstance(before, list) and schema.items is not None:
         pairs = zip(before, value, strict=False)
         return [*(_element(schema.items, old, new) for old, new in pairs), *value[len(before) :]]

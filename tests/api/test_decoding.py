@@ -290,3 +290,16 @@ def test_a_field_that_comes_again_fills_what_is_there(row: tuple[str, Any, list[
 def test_a_wrong_type_is_refused_also_where_a_right_one_follows() -> None:
     with pytest.raises(ApiError, match=r"cannot unmarshal number into Go struct field PodSpec\.spec\.nodeName"):
         decode(DEFINITIONS, POD, load_json(b'{"spec":{"nodeName":1,"nodeName":"a"}}'))
+
+
+def test_what_comes_twice_on_each_of_many_levels_is_read_in_no_time() -> None:
+    schema = '{"type":"string"}'
+    for _ in range(40):
+        schema = f'{{"properties":{{"a":{{"not":{schema}}}}},"properties":{{"b":{{}}}}}}'
+    body = f'{{"spec":{{"versions":[{{"schema":{{"openAPIV3Schema":{schema}}}}}]}}}}'.encode()
+    made = decode(DEFINITIONS, GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition"), load_json(body)).object
+    found = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    for _ in range(40):
+        assert sorted(found["properties"]) == ["a", "b"]
+        found = found["properties"]["a"]["not"]
+    assert found == {"type": "string"}

@@ -11,6 +11,7 @@ from engine.api.crd.structural import Structural
 from engine.api.decoders import Mismatch, Refused, compiler
 from engine.api.decoding import mismatch_text
 from engine.api.errors import Cause, field_invalid
+from engine.api.json_objects import last_of_each
 from engine.api.schema import Definitions
 from engine.api.types import Object
 
@@ -35,7 +36,7 @@ def object_meta_of(definitions: Definitions, value: Any, path: str, strict: list
         return {}
     schema = definitions[_OBJECT_META]
     try:
-        decoded: Object = compiler(definitions).decoder(schema)(value, ((), path), strict)
+        decoded: Object = compiler(definitions).decoder(schema)(last_of_each(value), ((), path), strict)
     except Mismatch as mismatch:
         raise MalformedError(mismatch_text(schema, mismatch, above=1)) from None
     except Refused as refused:

@@ -79,6 +79,15 @@ def test_duplicate_fields_are_named() -> None:
     assert (obj["spec"]["image"], strict) == ("b", ['duplicate field "spec.image"'])
 
 
+def test_of_metadata_that_comes_twice_the_last_counts_whole() -> None:
+    """Unlike in a kind of Go's: a custom resource is a map first."""
+    text = '{"name": "a", "x": 1, "labels": {"a": 1}, "labels": {"b": "2"}}'
+    body = f'{{"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {text}, "spec": {{}}}}'
+    obj, strict = compiled(SCHEMA).decode(load_json(body.encode()))
+    assert obj["metadata"] == {"name": "a", "labels": {"b": "2"}}
+    assert strict == ['duplicate field "metadata.labels"', 'unknown field "metadata.x"']
+
+
 def test_whole_numbers_are_integers() -> None:
     obj, _ = compiled(SCHEMA).decode(cron_tab({"replicas": 3.0}))
     assert repr(obj["spec"]["replicas"]) == "3"
