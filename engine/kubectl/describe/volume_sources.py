@@ -51,7 +51,7 @@ def _shown(field: Field, value: object) -> str:
         case How.BOOL:
             return true_false(value)
         case How.LIST:
-            return f"[{' '.join(value)}]" if isinstance(value, list) else "[]"
+            return f"[{' '.join(item or '' for item in value)}]" if isinstance(value, list) else "[]"
         case How.JOINED:
             return ", ".join(value) if isinstance(value, list) else ""
         case How.MAP:

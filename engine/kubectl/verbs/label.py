@@ -5,14 +5,16 @@ Source of the behaviour: kubectl pkg/cmd/label/label.go, pkg/cmd/annotate/annota
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.api.patch import two_way_merge_patch
 from engine.api.selectors import label_value_errors
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
 from engine.kubectl.command import Command, Run
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import (
     ALL,
@@ -25,7 +27,7 @@ from engine.kubectl.flagsets import (
     filename,
 )
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, split_arguments, visit
 from engine.kubectl.session import Session
 
 
@@ -80,21 +82,52 @@ def _parse(words: list[str], noun: str) -> _Change:
 
 def _runner(noun: str, map_name: str, done: str) -> Run:
     async def run(session: Session) -> None:
-        flags = session.flags
         resources, words = split_changes(session.arguments, noun)
-        if not resources and not session.from_files:
-            raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
-        if not words and not flags.on("list"):
-            raise CommandError(f"at least one {noun} update is required")
-        if flags.on("all") and flags.text("selector"):
-            raise CommandError("cannot set --all and --selector at the same time")
         change = _parse(words, noun)
+        _check(session, resources, words, noun)
         selection = Selection.of_flags(session, arguments=resources)
-        selection.local = flags.on("local")
-        editor = _Editor(session, change, noun, map_name, done, session.dry_run())
-        await visit(session, selection, editor)
+        selection.local = session.flags.on("local")
+        one = _one(session, selection)
+        if not one and session.flags.text("resource-version"):
+            raise CommandError("--resource-version may only be used with a single resource")
+        await visit(session, selection, _Editor(session, change, noun, map_name, done, session.dry_run(), one))
 
     return run
+
+
+def _check(session: Session, resources: Sequence[str], words: Sequence[str], noun: str) -> None:
+    """What the flags allow. Raises CommandError."""
+    flags = session.flags
+    if flags.on("list") and flags.text("output"):
+        raise CommandError("--list and --output may not be specified together")
+    for name in ("selector", "field-selector"):
+        if flags.on("all") and flags.text(name):
+            raise CommandError(f"cannot set --all and --{name} at the same time")
+    if flags.on("local"):
+        _check_local(session, resources, "pod" if noun == "label" else "rsrc")
+    elif not resources and not session.from_files:
+        raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
+    if not words and not flags.on("list"):
+        raise CommandError(f"at least one {noun} update is required")
+
+
+def _check_local(session: Session, resources: Sequence[str], example: str) -> None:
+    files = f"-f {example}.yaml or --filename={example}.json"
+    if session.dry_run() == "server":
+        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
+    if resources:
+        raise CommandError(f"can only use local files by {files} when --local=true is set")
+    if not session.from_files:
+        raise CommandError(f"one or more files must be specified as {files}")
+
+
+def _one(session: Session, selection: Selection) -> bool:
+    """Whether the words name one object, or one file (IntoSingleItemImplied of the builder)."""
+    if selection.files:
+        [file, *more] = selection.files
+        return not more and file != "-" and not Path(file).is_dir()
+    pairs, types, names = split_arguments(selection.arguments, session.program)
+    return len(pairs) == 1 or (len(types), len(names)) == (1, 1)
 
 
 @dataclass(slots=True)
@@ -105,6 +138,7 @@ class _Editor:
     map_name: str
     done: str
     dry_run: str
+    one: bool
 
     async def __call__(self, info: Info) -> None:
         if self.session.flags.on("list"):
@@ -114,7 +148,7 @@ class _Editor:
         after = self._changed(before)
         if self._local:
             info.object = after
-        else:
+        elif self.noun == "annotation" or before["metadata"].get(self.map_name) != after["metadata"][self.map_name]:
             patch = two_way_merge_patch(before, after)
             info.refresh(
                 await self.session.patch(
@@ -135,9 +169,12 @@ class _Editor:
         return self.session.flags.on("local") or self.dry_run == "client"
 
     def _list(self, info: Info) -> None:
-        values = info.object["metadata"].get(self.map_name) or {}
+        values = self._changed(info.object)["metadata"][self.map_name]
+        gvk = info.resource.gvk
+        if not self.one:
+            self.session.out(f"Listing {self.map_name} for {gvk.kind}.{gvk.group}/{info.name}:")
         for key in sorted(values):
-            self.session.out(f"{key}={values[key]}")
+            self.session.out(f"{'' if self.one else ' '}{key}={values[key]}")
 
     def _changed(self, obj: Object) -> Object:
         metadata = obj["metadata"]
@@ -155,14 +192,16 @@ class _Editor:
         return {**obj, "metadata": changed}
 
     def _refuse_overwrite(self, values: dict[str, str]) -> None:
-        for key, value in self.change.set.items():
-            if key not in values or values[key] == value:
-                continue
-            if self.noun == "label":
-                raise CommandError(f"'{key}' already has a value ({values[key]}), and --overwrite is false")
+        there = [
+            f"'{key}' already has a value ({values[key]})"
+            for key, value in self.change.set.items()
+            if key in values and values[key] != value
+        ]
+        if there and self.noun == "label":
+            raise of([CommandError(f"{text}, and --overwrite is false") for text in there])
+        if there:
             raise CommandError(
-                f"--overwrite is false but found the following declared annotation(s): '{key}' already has a value "
-                f"({values[key]})"
+                f"--overwrite is false but found the following declared annotation(s): {'; '.join(there)}"
             )
 
     def _operation(self, before: Object, after: Object) -> str:

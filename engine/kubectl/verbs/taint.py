@@ -5,11 +5,14 @@ Source of the behaviour: kubectl pkg/cmd/taint (taint.go, utils.go).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from engine.api.label_syntax import label_value_errors, qualified_name_errors
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import BareError, CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, field_manager
 from engine.kubectl.printers.objects import result_printer
@@ -21,16 +24,13 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 async def run(session: Session) -> None:
-    words = session.arguments
-    resources = [word for word in words if not _is_taint(word)]
-    specs = [word for word in words if _is_taint(word)]
+    resources, specs = _split(session.arguments)
     if not resources:
         raise CommandError("one or more resources must be specified as <resource> <name>")
     if not specs:
         raise CommandError("at least one taint update is required")
-    if resources[0].lower() not in ("node", "nodes", "no"):
-        raise CommandError(f"invalid resource type {resources[0]}, only node types are supported")
     adding, removing = _parse(specs)
+    await _check(session, resources, adding, removing)
     dry_run = session.dry_run()
 
     async def taint(info: Info) -> None:
@@ -52,63 +52,108 @@ async def run(session: Session) -> None:
         result_printer(session, operation)(info.object, info.resource)  # upstream says nothing of a dry run here
 
     everything = session.flags.on("all")
-    if everything and session.flags.text("selector"):
-        raise CommandError("setting 'all' parameter with a non empty selector is prohibited")
-    selection = Selection.of_flags(session, arguments=resources[:1] if everything else resources)
-    await visit(session, selection, taint)
+    await visit(session, Selection.of_flags(session, arguments=resources[:1] if everything else resources), taint)
 
 
-def _is_taint(word: str) -> bool:
-    return "=" in word or ":" in word or word.endswith("-")
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The type and the names, and the taints after them. Raises CommandError."""
+    resources: list[str] = []
+    specs: list[str] = []
+    for word in words:
+        if "=" in word or ":" in word or word.endswith("-"):
+            specs.append(word)
+        elif specs:
+            raise CommandError(f"all resources must be specified before taint changes: {word}")
+        else:
+            resources.append(word)
+    return resources, specs
 
 
-def _parse(specs: list[str]) -> tuple[list[Object], list[Object]]:
-    adding: list[Object] = []
-    removing: list[Object] = []
-    for spec in specs:
-        remove = spec.endswith("-")
-        body = spec.removesuffix("-")
-        key_value, colon, effect = body.partition(":")
-        if colon and effect not in EFFECTS:
-            raise UsageError(f"invalid taint effect: {effect}, unsupported taint effect")
-        key, _, value = key_value.partition("=")
-        if not remove and not colon:
-            raise UsageError(f"invalid taint spec: {spec}")
-        taint: Object = {"effect": effect, "key": key}
-        if value:
-            taint["value"] = value
-        (removing if remove else adding).append(taint)
-    added = [f"{taint['key']}={taint.get('effect', '')}" for taint in adding]
-    both = [text for taint in removing if (text := f"{taint['key']}={taint.get('effect', '')}") in added]
+async def _check(
+    session: Session, resources: Sequence[str], adding: Sequence[Object], removing: Sequence[Object]
+) -> None:
+    """Raises CommandError."""
+    kind = resources[0].lower()
+    try:
+        resource = await session.resolve(kind)
+    except CommandError as error:
+        raise BareError(str(error)) from error
+    if resource.kind != "Node":
+        raise CommandError(f"invalid resource type {kind}, only node types are supported")
+    both = [
+        f"{gone['key']}={gone['effect']}"
+        for taint in adding
+        for gone in removing
+        if taint["key"] == gone["key"] and gone["effect"] in ("", taint["effect"])
+    ]
     if both:
         what = ", ".join(both)
         raise CommandError(f"can not both modify and remove the following taint(s) in the same command: {what}")
+    flags = session.flags
+    if flags.on("all") and flags.text("selector"):
+        raise CommandError("setting 'all' parameter with a non empty selector is prohibited")
+    if not flags.on("all") and not flags.text("selector") and len(resources) < 2:
+        raise CommandError("at least one resource name must be specified since 'all' parameter is not set")
+
+
+def _parse(specs: Sequence[str]) -> tuple[list[Object], list[Object]]:
+    """The taints to add and those to remove. Raises UsageError."""
+    adding: list[Object] = []
+    removing: list[Object] = []
+    for spec in specs:
+        taint = _taint(spec.removesuffix("-"))
+        if spec.endswith("-"):
+            removing.append(taint)
+            continue
+        if not taint["effect"]:
+            raise UsageError(f"invalid taint spec: {spec}")
+        if any(_same(taint, other) for other in adding):
+            shown = f"{{{taint['key']} {taint.get('value', '')} {taint['effect']} <nil>}}"
+            raise UsageError(f"duplicated taints with the same key and effect: {shown}")
+        adding.append(taint)
     return adding, removing
 
 
-def _changed(session: Session, node: Object, adding: list[Object], removing: list[Object]) -> tuple[str, Object]:
-    taints: list[Object] = list((node.get("spec") or {}).get("taints") or ())
-    name = node["metadata"]["name"]
-    if not session.flags.on("overwrite"):
-        clashing = [t["key"] for t in adding if any(_same(t, old) for old in taints)]
-        if clashing:
-            raise CommandError(
-                f"node {name} already has {', '.join(clashing)} taint(s) with same effect(s) and --overwrite is false"
-            )
-    replaced = any(_same(t, old) for t in adding for old in taints)
-    kept = [*adding, *(old for old in taints if not any(_same(t, old) for t in adding))]
+def _taint(spec: str) -> Object:
+    """Of `KEY=VALUE:EFFECT`, `KEY:EFFECT` or `KEY`. Raises UsageError."""
+    parts = spec.split(":")
+    effect = parts[1] if len(parts) == 2 else ""
+    key_value = parts[0].split("=") if len(parts) == 2 else parts[:1]
+    if len(parts) == 2 and effect not in EFFECTS:
+        raise UsageError(f"invalid taint effect: {effect}, unsupported taint effect")
+    if len(parts) > 2 or len(key_value) > 2:
+        raise UsageError(f"invalid taint spec: {spec}")
+    key, value = key_value[0], key_value[1] if len(key_value) == 2 else ""
+    if problems := label_value_errors(value) or qualified_name_errors(key):
+        raise UsageError(f"invalid taint spec: {spec}, {'; '.join(problems)}")
+    return {"key": key, "effect": effect, **({"value": value} if value else {})}
+
+
+def _changed(
+    session: Session, node: Object, adding: Sequence[Object], removing: Sequence[Object]
+) -> tuple[str, Object]:
+    """What is done to the node, in a word, and the node after it. Raises CommandError, Aggregate."""
+    old: list[Object] = list((node.get("spec") or {}).get("taints") or ())
+    overwrite = session.flags.on("overwrite")
+    if not overwrite and (clashing := [taint["key"] for taint in adding for other in old if _same(taint, other)]):
+        raise CommandError(
+            f"node {node['metadata']['name']} already has {','.join(clashing)} taint(s) with same effect(s) "
+            "and --overwrite is false"
+        )
+    taints = [*adding, *(taint for taint in old if not any(_same(taint, other) for other in adding))]
+    added, deleted = len(taints) != len(old), False
+    missing: list[Exception] = []
     for gone in removing:
-        matching = [t for t in kept if t["key"] == gone["key"] and gone["effect"] in ("", t["effect"])]
-        if not matching:
+        kept = [taint for taint in taints if taint["key"] != gone["key"] or gone["effect"] not in ("", taint["effect"])]
+        deleted = len(kept) != len(taints)
+        if not deleted:
             effect = f":{gone['effect']}" if gone["effect"] else ""
-            raise CommandError(f'taint "{gone["key"]}{effect}" not found')
-        kept = [t for t in kept if t not in matching]
-    spec = {**(node.get("spec") or {}), "taints": kept}
-    if adding and not removing:
-        operation = "modified" if replaced else "tainted"
-    else:
-        operation = "modified" if adding else "untainted"
-    return operation, {**node, "spec": spec}
+            missing.append(CommandError(f'taint "{gone["key"]}{effect}" not found'))
+        taints = kept
+    if missing:
+        raise of(missing)
+    operation = "modified" if overwrite or (added and deleted) else "tainted" if added else "untainted"
+    return operation, {**node, "spec": {**(node.get("spec") or {}), "taints": taints}}
 
 
 def _same(left: Object, right: Object) -> bool:
