@@ -256,7 +256,7 @@ class FlowModel:
 
     def _answer(self, root: Span) -> None:
         block = self._of_client.pop(root["id"], None)
-        if root["verb"] in WRITES and root["outcome"] == "ok":
+        if root["verb"] in WRITES and root["outcome"] == "ok" and not kind_of(root["object"]).endswith("review"):
             self._writes.append((started(root), root["traceId"]))
         if block is None:
             return  # its links came before this model began to look

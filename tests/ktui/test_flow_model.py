@@ -240,6 +240,9 @@ def test_the_story_is_the_newest_write_and_of_one_apply_the_busiest() -> None:
     assert model.story == "deployment"
     model.add([span("c", 1, trace="later", start=9), span("d", 1, trace="read", verb="get", start=10)])
     assert model.story == "later"
+    asked = span("q", 1, trace="asked", verb="create", object="selfsubjectaccessreview/", start=9)
+    model.add([*request("q", parent="q", trace="asked", object="selfsubjectaccessreview/"), asked])
+    assert model.story == "later"  # `auth can-i` writes nothing
 
 
 def test_rows_are_bounded_noise_goes_first_and_what_went_is_counted() -> None:
