@@ -6,7 +6,9 @@ included. A document that cannot be read ends its file; the documents before it 
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -61,19 +63,45 @@ def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> I
 
 
 def _path(name: str, *, recursive: bool) -> Iterator[Source]:
-    given = Path(name)
-    matches = [given] if given.exists() else _glob(name)
-    if not matches:
-        raise CommandError(f'the path "{name}" does not exist')
-    for path in matches:
-        if not path.is_dir():
-            yield Source(str(path) if path is not given else name, partial(_read, path))
+    for path in _matches(name):
+        if not path.is_dir() or path.is_symlink():  # a link to a folder is read as a file, and cannot be
+            yield Source(name if path == Path(name) else str(path), partial(_read, path))
             continue
         found = list(_folder(path, recursive=recursive))
         if not found:
             raise CommandError(f"error reading [{name}]: recognized file extensions are [{' '.join(EXTENSIONS)}]")
         for file in found:
             yield Source(str(file), partial(_read, file))
+
+
+def _matches(name: str) -> list[Path]:
+    """The file of a name, or those of a pattern. Raises CommandError where there is none."""
+    given = Path(name)
+    try:
+        given.stat()
+    except FileNotFoundError:
+        if _broken_pattern(name):
+            raise CommandError(f'pattern "{name}" is not valid: syntax error in pattern') from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            why = f"stat {name}: {(error.strerror or '').lower()}"
+            raise CommandError(f'the path "{name}" cannot be accessed: {why}') from None
+    else:
+        return [given]
+    if not (found := _glob(name)):
+        raise CommandError(f'the path "{name}" does not exist')
+    return found
+
+
+def _broken_pattern(pattern: str) -> bool:
+    """Whether a bracket of a pattern holds nothing or does not end (Go's path/filepath, Match)."""
+    rest = re.sub(r"\\.", "x", pattern)
+    while (start := rest.find("[")) >= 0:
+        end = rest.find("]", start + 1 + rest.startswith("^", start + 1))
+        if end < 0 or rest[start + 1 : end] in ("", "^"):
+            return True
+        rest = rest[end + 1 :]
+    return pattern.endswith("\\") and not pattern.endswith("\\\\")
 
 
 def _glob(name: str) -> list[Path]:
@@ -98,6 +126,8 @@ def _read(path: Path) -> str:
     """What is no UTF-8 becomes U+FFFD, as in Go's encoding/json."""
     try:
         return path.read_bytes().decode("utf-8-sig", "replace")
+    except IsADirectoryError as error:
+        raise CommandError(f"error parsing {path}: read {path}: is a directory") from error
     except OSError as error:
         raise CommandError(f"open {path}: {(error.strerror or str(error)).lower()}") from error
 

@@ -198,4 +198,4 @@ def result_printer(session: Session, operation: str, *, dry_run: str = "none", t
 
 
 def _name(obj: Object) -> str:
-    return str(obj.get("metadata", {}).get("name", ""))
+    return str(obj.get("metadata", {}).get("name") or "<unknown>")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api.label_syntax import label_value_errors, qualified_name_errors
+from engine.api.label_syntax import label_key_errors, label_value_errors
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
@@ -124,7 +124,7 @@ def _taint(spec: str) -> Object:
     if len(parts) > 2 or len(key_value) > 2:
         raise UsageError(f"invalid taint spec: {spec}")
     key, value = key_value[0], key_value[1] if len(key_value) == 2 else ""
-    if problems := label_value_errors(value) or qualified_name_errors(key):
+    if problems := label_value_errors(value) or label_key_errors(key):
         raise UsageError(f"invalid taint spec: {spec}, {'; '.join(problems)}")
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
