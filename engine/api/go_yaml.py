@@ -15,6 +15,8 @@ from typing import Any
 import yaml
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
+from engine.api.yaml_aliases import has_excessive_aliases
+
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE = frozenset(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"))
 _FALSE = frozenset(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"))
@@ -66,6 +68,8 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
     if node is None:
         return None
     try:
+        if "*" in text and has_excessive_aliases(node):
+            raise YamlError("yaml: document contains excessive aliasing")
         return _Values(scalars or resolve).of(node)
     except RecursionError:
         raise _contains_itself(text) from None
