@@ -9,16 +9,17 @@ from typing import Any
 
 import typer
 
-from engine.api.go_integer import parse_int
+from engine.api.go_integer import parse_int, parse_uint
 from ktui.store_client import BAD_ARGUMENTS, BAD_FEATURE, EtcdctlError
 
 
-def integer_flag(name: str, help: str) -> Any:
+def integer_flag(name: str, help: str, *, signed: bool = True) -> Any:
     """A flag whose value is an integer, and is refused in pflag's words where it is none."""
+    read = parse_int if signed else parse_uint
 
     def parse(text: str | int) -> int:  # the default is a number
         try:
-            return parse_int(str(text), base=0)  # as pflag reads all its integers
+            return read(str(text), base=0)  # as pflag reads all its integers
         except ValueError as error:
             raise EtcdctlError(f'invalid argument "{text}" for "--{name}" flag: {error}') from None
 

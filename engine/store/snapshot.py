@@ -22,6 +22,8 @@ from engine.store.lock import StoreLock
 from engine.store.quieting import QuietHistory, set_quiet_revision
 from engine.store.types import KeyValue, StoreError, prefix_end
 
+LAST_REVISION = (1 << 63 - log.SUB_BITS) - 2  # there is room for one more, and rows are numbered in 63 bits
+
 
 def check_new(file: Path) -> None:
     if file.exists():
@@ -121,10 +123,12 @@ def describe(snapshot: Path) -> Description:
     return Description(digest, loaded.revision, len(loaded.kvs), snapshot.stat().st_size)
 
 
-def restore(snapshot: Path, store: Path) -> int:
+def restore(snapshot: Path, store: Path, *, bump: int = 0) -> int:
     """Put a snapshot in the place of a store that is not running; its revision. Raises StoreError.
 
     The snapshot is read and checked first; a store that stands there is kept beside it as `NAME.before-restore`.
+    `bump` is how much later it goes on, all before compacted: who has seen revisions that the snapshot does not know
+    must list anew, and never sees one of them twice (etcdutl's --bump-revision and --mark-compacted).
     """
     lock = StoreLock(store)
     partial = _partial(store)
@@ -136,6 +140,9 @@ def restore(snapshot: Path, store: Path) -> int:
         try:
             log.prepare(connection, partial, store_id=0)
             loaded = log.load(connection, partial)
+            revision = loaded.revision + bump
+            if bump:
+                _go_on_at(connection, revision)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE")
         finally:
@@ -143,13 +150,21 @@ def restore(snapshot: Path, store: Path) -> int:
         if store.exists():
             _set_aside(store)
         os.replace(partial, store)
-        lock.claim(loaded.store_id, loaded.revision)
-        return loaded.revision
+        lock.claim(loaded.store_id, revision)
+        return revision
     except sqlite3.Error as error:
         raise unreadable(snapshot, error) from error
     finally:
         partial.unlink(missing_ok=True)
         lock.release()
+
+
+def _go_on_at(connection: sqlite3.Connection, revision: int) -> None:
+    """The next revision is the one after this, and what was before is compacted: it deletes a key that never was."""
+    if revision > LAST_REVISION:
+        raise StoreError(f"revision {revision} is later than {LAST_REVISION}, the last that a store can have")
+    nothing = Change(KeyValue(b"\0", b"", 0, revision, 0), None)
+    log.append(connection, log.Batch([Revision(revision, "", [nothing])], [], revision))
 
 
 def _set_aside(store: Path) -> None:

@@ -24,6 +24,7 @@ from ktui.store_client import (
     show,
     stream,
 )
+from ktui.store_keys import integer_flag
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
@@ -84,9 +85,17 @@ def restore(
     words: File = None,
     *,
     name: Annotated[str, typer.Option(help="The new cluster's name.")],
+    bump_revision: Annotated[
+        int, integer_flag("bump-revision", "How much later the new cluster goes on.", signed=False)
+    ] = 0,
+    mark_compacted: Annotated[
+        bool, typer.Option("--mark-compacted", help="What was before is compacted; required with --bump-revision.")
+    ] = False,
 ) -> None:
     """Make a new cluster of a snapshot; `ktui up --name NAME` starts it."""
     file = _only(words, "snapshot restore requires exactly one argument")
+    if mark_compacted != (bump_revision > 0):
+        raise EtcdctlError("--mark-compacted required if --revision-bump > 0", BAD_ARGUMENTS)
     from engine.folder import ClusterFolder, FolderError
     from engine.store import StoreError
     from engine.store import restore as restore_store
@@ -97,7 +106,7 @@ def restore(
         raise EtcdctlError(f'there is a cluster "{name}" in {folder.path} already: name a new one')
     try:
         with folder.hold() as hold:
-            revision = restore_store(file, folder.store)
+            revision = restore_store(file, folder.store, bump=bump_revision)
             hold.started()
     except (FolderError, StoreError) as error:
         raise EtcdctlError(str(error)) from error

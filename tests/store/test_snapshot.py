@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.clock import VirtualClock
-from engine.store import DeleteRange, Put, Range, SqliteStore, StoreError, restore
+from engine.store import CompactedError, DeleteRange, Put, Range, SqliteStore, StoreError, restore
 from tests.store.test_durability import sql
 from tests.store.test_txn import put
+from tests.store.test_watch import drain
 
 
 async def test_a_snapshot_opens_as_the_store_was(
@@ -78,3 +79,46 @@ async def test_a_bad_snapshot_changes_nothing(virtual_clock: VirtualClock, tmp_p
     assert store.revision == 2
     await store.close()
     assert [name for name in os.listdir(tmp_path) if "partial" in name] == []
+
+
+async def test_a_restored_store_may_go_on_later(
+    store: SqliteStore, virtual_clock: VirtualClock, tmp_path: Path
+) -> None:
+    """TestRestoreCompactionRevBump of etcd: its clients, who have seen more than the snapshot has, must list anew."""
+    file, place = tmp_path / "snapshot.db", tmp_path / "restored.db"
+    for number in range(3):
+        await put(store, b"/k%d" % number, b"%d" % number)
+    await store.snapshot(file)
+    await put(store, b"/unknown")
+    assert restore(file, place, bump=10_000) == 10_004
+    for _ in range(2):  # and so it is after a restart
+        copy = await SqliteStore.open(place, clock=virtual_clock)
+        kept = (await copy.range(Range(b"\0", b"\0"))).kvs
+        assert [(kv.key, kv.create_revision, kv.mod_revision) for kv in kept] == [
+            (b"/k0", 2, 2),
+            (b"/k1", 3, 3),
+            (b"/k2", 4, 4),
+        ]
+        assert (await copy.range(Range(b"\0", b"\0", revision=10_004))).kvs == kept
+        assert (copy.revision, copy.compact_revision) == (10_004, 10_004)
+        for revision in (1, 4, 5, 10_003):
+            with pytest.raises(CompactedError) as refused:
+                await copy.watch(b"\0", b"\0", start_revision=revision)
+            assert refused.value.compact_revision == 10_004
+            with pytest.raises(CompactedError):
+                await copy.range(Range(b"/k0", revision=revision))
+        await copy.close()
+    copy = await SqliteStore.open(place, clock=virtual_clock)
+    watcher = await copy.watch(b"/", b"0", start_revision=10_005)
+    assert await put(copy, b"/k1", b"new") == 10_005
+    assert [(event.kv.mod_revision, event.kv.version) for event in await drain(watcher, 10_005)] == [(10_005, 2)]
+    await copy.compact(10_005, physical=True)
+    await copy.close()
+
+
+async def test_revisions_end(store: SqliteStore, tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.db"
+    await store.snapshot(file)
+    with pytest.raises(StoreError, match=r"revision \d+ is later than 8796093022206, the last that a store can have"):
+        restore(file, tmp_path / "restored.db", bump=1 << 43)
+    assert not (tmp_path / "restored.db").exists()
