@@ -161,7 +161,7 @@ class Rest:
 
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
-        value = self._value(call, facet.gvk, strict=True)
+        value = self._value(call, facet.gvk)
         read = [self._view(call, facet, value, options)]  # what is wrong with it is said before what is not there
 
         def transform(old: Object) -> Object:
@@ -268,13 +268,13 @@ class Rest:
     # -- shared
 
     def _decoded(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
-        value = self._value(call, gvk, strict=options.validation != "Ignore")
+        value = self._value(call, gvk)
         return decode_value(call, self.backend.definitions, gvk, value=value, validation=options.validation)
 
-    def _value(self, call: Call, gvk: GVK, *, strict: bool) -> Any:
+    def _value(self, call: Call, gvk: GVK) -> Any:
         """The JSON value of an object's body. Raises ApiError 400, 415."""
         try:
-            value = read_value(self.backend.definitions, call.request, strict=strict)
+            value = read_value(self.backend.definitions, call.request)
         except ApiError:
             check_syntax(call.request, gvk)  # of a broken body there is more to say
             raise

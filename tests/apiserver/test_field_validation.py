@@ -6,7 +6,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from engine.api.types import DEPLOYMENTS, GVR, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, Object
 from engine.api.wire import JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, YAML, Response
 from engine.client import Client
 from tests.apiserver.test_create import deployment
@@ -130,6 +130,22 @@ async def test_a_built_in_kind(client: Client, name: str) -> None:
     assert (warned.status, warnings(warned)) == (200, texts)
     ignored = await written(client, path, (content_type, body), "Ignore")
     assert (ignored.status, warnings(ignored)) == (200, [])
+
+
+@pytest.mark.parametrize("validation", ["Ignore", "Warn"])
+async def test_what_comes_twice_is_filled_whoever_hears_of_it(client: Client, validation: str) -> None:
+    head = '"metadata":{"name":"a","labels":{"a":"1"}},"metadata":{"labels":{"b":"2"}}'
+    body = f'{{{head},"data":{{"k":"1"}},"data":{{"l":"2"}}}}'.encode()
+    query = {"fieldValidation": [validation]}
+    made = (await client.send("POST", CONFIGMAPS.path("default"), query=query, body=body)).body
+    assert (made["metadata"]["labels"], made["data"]) == ({"a": "1", "b": "2"}, {"k": "1", "l": "2"})
+
+
+async def test_a_fraction_in_what_is_there_once_more_is_told_of(client: Client) -> None:
+    body = b'{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replicas":1.5},"spec":{}}'
+    refused = await client.send("POST", DEPLOYMENTS.path("default"), body=body)
+    assert refused.status == 400
+    assert "cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas" in refused.body["message"]
 
 
 GROUP = "example.com"
