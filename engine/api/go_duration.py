@@ -35,7 +35,9 @@ def duration_text(seconds: float) -> str:
     """A duration as Go prints it: `0s`, `1m30s`, `1h0m0s`, `500ms`."""
     if not seconds:
         return "0s"
-    if abs(seconds) < 1:
+    if seconds < 0:
+        return f"-{duration_text(-seconds)}"
+    if seconds < 1:
         return f"{seconds * 1000:g}ms"
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)

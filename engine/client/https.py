@@ -34,6 +34,7 @@ from engine.client.connection import Connection, KubeConfigError
 from engine.client.credentials import Credentials, authorization
 from engine.client.exec_plugin import Credential
 from engine.client.key_pair import content_problem, pair_problem, roots_problem
+from engine.client.peer_names import MISMATCHES, mismatch
 from engine.clock import Clock
 
 NDJSON = "application/x-ndjson"
@@ -95,7 +96,7 @@ class HttpsTransport:
                 await self._credentials.refused(given)
             return await _response(request, answer)
         except (aiohttp.ClientError, OSError) as error:
-            raise _unreachable(self._base, error) from error
+            raise await self._unreachable(error) from error
 
     async def forward(
         self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None
@@ -130,8 +131,20 @@ class HttpsTransport:
                 raise error_of(answer) from error
             raise ConnectionError(f"unable to upgrade connection: {error.message}") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _unreachable(self._base, error) from error
+            raise await self._unreachable(error) from error
         return HttpSocket(socket)
+
+    async def _unreachable(self, error: Exception) -> ConnectionError:
+        inner = error.certificate_error if isinstance(error, aiohttp.ClientConnectorCertificateError) else None
+        if getattr(inner, "verify_code", 0) not in MISMATCHES:
+            return _unreachable(self._base, error)
+        parts = urlsplit(self._base)
+        host, name = parts.hostname or "", self._name()
+        try:
+            why = await mismatch(host, parts.port or 443, name or host, self._clock)
+        except (OSError, TimeoutError, ValueError):
+            return _unreachable(self._base, error)
+        return ConnectionError(f"Unable to connect to the server: tls: failed to verify certificate: x509: {why}")
 
     async def close(self) -> None:
         session, self._session = self._session, None

@@ -36,6 +36,7 @@ class Command:
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
     interrupted: int = 130  # the exit code after ctrl-C, which most are ended by, and some take for their own end
     help_on_stdout: bool = False  # where a group shows its help when it is given no command
+    offline_flag: str = ""  # with which it asks no server
     connects: bool = True  # `config` works on files, whatever they and the flags say of servers
     hidden: bool = False  # not in the list of commands
     section: str = ""  # the heading that the main help lists it under

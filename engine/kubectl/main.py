@@ -145,7 +145,8 @@ class _Task:
         environment: Mapping[str, str],
     ) -> int:
         connection, own = None, None
-        if not self._command.connects:
+        offline = self._command.offline_flag
+        if not self._command.connects or (offline and self._flags.on(offline)):
             client = client or (own := Client(HttpsTransport(Connection()), user_agent="kubectl/ktui"))
             kubeconfig = None if self._flags.given("kubeconfig") else kubeconfig
         elif client is None or self._elsewhere():

@@ -246,9 +246,24 @@ async def test_a_server_that_is_away_is_named() -> None:
     await transport.close()
 
 
+async def test_a_server_of_another_name_is_told_with_its_own(server: tuple[Server, Connection]) -> None:
+    _, connection = server
+    for name, of in (("nope", "localhost"), ("10.0.0.1", "127.0.0.1")):
+        transport = HttpsTransport(replace(connection, tls_server_name=name))
+        with pytest.raises(ConnectionError) as raised:
+            await transport.send(Request("GET", "/plain"))
+        assert str(raised.value) == (
+            "Unable to connect to the server: tls: failed to verify certificate: "
+            f"x509: certificate is valid for {of}, not {name}"
+        )
+        await transport.close()
+
+
 async def test_a_server_of_another_authority_is_refused(server: tuple[Server, Connection]) -> None:
     _, connection = server
     transport = HttpsTransport(replace(connection, ca=Authority("other").certificate))
-    with pytest.raises(ConnectionError, match="Unable to connect to the server: tls: failed to verify certificate"):
+    with pytest.raises(
+        ConnectionError, match="x509: certificate signed by unknown authority"
+    ):
         await transport.send(Request("GET", "/plain"))
     await transport.close()

@@ -52,6 +52,7 @@ COMMAND = Command(
             name="list",
             short="List all visible plugin executables on a user's PATH",
             run=listing,
+            connects=False,
             flags=(Flag("name-only", Type.BOOL, help="Without their folders."),),
         ),
     ),

@@ -51,7 +51,9 @@ async def alpha(session: Session) -> None:
 
 
 ALPHA = Command(name="alpha", short="Commands for features in alpha", run=alpha, connects=False, hidden=True)
-OPTIONS = Command(name="options", short="Print the list of flags inherited by all commands", run=options, hidden=True)
+OPTIONS = Command(
+    name="options", short="Print the list of flags inherited by all commands", run=options, connects=False, hidden=True
+)
 COMPLETION = Command(
     name="completion",
     short="Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",

@@ -52,6 +52,7 @@ COMMAND = Command(
     name="version",
     short="Print the client and server version information",
     run=run,
+    offline_flag="client",
     flags=(
         Flag("client", Type.BOOL, help="Only this client's; asks no server."),
         Flag("output", short="o", help="'yaml' or 'json'."),
