@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.api.quantity import Quantity
 from ktui.models.grid_row import GridRow
+from ktui.models.prose import Prose
 from ktui.models.signs import CLOCK, DONE, PAST, WAITING, WRONG, bar, is_failing, short_pod
 from ktui.models.tiles import Tiles
 
@@ -85,7 +86,7 @@ class NodesModel:
         key = worker["pod"]
         pod = self.pod(key)
         state, tone = worker_state(worker, pod)
-        return GridRow(key, (short_pod(key), state, doing(worker, pod, kubelet, now)), tone)
+        return GridRow(key, (short_pod(key), state, Prose(doing(worker, pod, kubelet, now))), tone)
 
 
 def key_of(pod: Json) -> str:
@@ -200,7 +201,7 @@ def _last_exit(pod: Json | None) -> str:
 
 
 def _at_rest(key: str, pod: Json | None, kubelet: Json) -> str:
-    """So short that a countdown is seen whole beside a long name: a column that is cut loses its middle."""
+    """So short that a countdown is seen whole beside a long name."""
     found = [status for status in statuses(pod) if not (status.get("state") or {}).get("terminated")]
     ready = f"{sum(bool(status.get('ready')) for status in found)}/{len(found)}" if found else ""
     due = [probe for probe in kubelet["probes"] if probe["pod"] == key and probe["nextSeconds"] is not None]

@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
+from ktui.models.prose import Prose
 from ktui.models.tiles import Tiles
 from ktui.widgets.ink import inks, style
 from ktui.widgets.line import Line, fit, fit_middle
@@ -268,7 +269,7 @@ class Grid(SelfDrawn, can_focus=True):
             if isinstance(cell, Tiles):
                 self._put_tiles(line, column, cell, width, style)
             else:
-                line.put(column, fit_middle(cell, width), style)
+                line.put(column, (fit if isinstance(cell, Prose) else fit_middle)(cell, width), style)
             column += width + self._gap
 
     def _put_tiles(self, line: Line, column: int, tiles: Tiles, width: int, style: Style) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from ktui.models.grid_row import GridRow
+from ktui.models.prose import Prose
 from ktui.widgets.grid import Grid
 
 
@@ -55,3 +56,11 @@ async def test_a_row_that_changes_is_drawn_as_it_is() -> None:
             app.grid.show(("NAME", "STATUS"), rows(3, cell))
             await pilot.pause()
             assert all(cell in line for line in app.lines[1:4])
+
+
+async def test_a_sentence_loses_its_end_and_a_name_its_middle() -> None:
+    app = Window()
+    async with app.run_test(size=(42, 6)):
+        words = "CrashLoopBackOff, again in 12 s · restart 2"
+        app.grid.show(("NAME", "DOING"), [GridRow("a", ("web-7d8d2f4c-x2k9p-and-more", Prose(words)))])
+        assert app.lines[1].rstrip() == "▌web-7d8d2…-and-more  CrashLoopBackOff, a…"
