@@ -216,6 +216,21 @@ async def test_options_of_the_query(
     assert outcome == (answer.body["message"] if code != 200 else "kept" if there else "gone")
 
 
+@pytest.mark.parametrize("body", [b"{}", b"null", b'{"unknown":1}'])
+async def test_a_body_without_options_speaks_alone_too(client: Client, body: bytes) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    await client.send("DELETE", CONFIGMAPS.path("default", "web"), query={"dryRun": ["All"]}, body=body)
+    assert (await client.send("GET", CONFIGMAPS.path("default", "web"))).status == 404
+
+
+async def test_preconditions_that_come_twice_are_filled_twice(client: Client) -> None:
+    made = await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    version = made["metadata"]["resourceVersion"]
+    body = f'{{"preconditions":{{"uid":"x"}},"preconditions":{{"resourceVersion":"{version}"}}}}'.encode()
+    answer = await client.send("DELETE", CONFIGMAPS.path("default", "web"), body=body)
+    assert (answer.status, "the UID in the precondition (x)" in answer.body["message"]) == (409, True)
+
+
 async def test_a_pod_that_is_not_told_to_go_stays(client: Client, default_account: Object) -> None:
     await client.create(PODS, pod(), namespace="default")
     shown = (await client.send("DELETE", PODS.path("default", "web"), query={"dryRun": ["All"]})).body
@@ -242,6 +257,18 @@ BODIES: dict[str, tuple[bytes, str]] = {
         b'{"propagationPolicy":true}',
         "json: cannot unmarshal bool into Go struct field DeleteOptions.propagationPolicy of type "
         "v1.DeletionPropagation",
+    ),
+    "a number in a list of texts": (
+        b'{"dryRun":["All",1]}',
+        "json: cannot unmarshal number into Go struct field DeleteOptions.dryRun of type string",
+    ),
+    "a number within": (
+        b'{"preconditions":{"uid":1}}',
+        "json: cannot unmarshal number into Go struct field Preconditions.preconditions.uid of type types.UID",
+    ),
+    "a wrong type before a right one": (
+        b'{"gracePeriodSeconds":1.5,"gracePeriodSeconds":1}',
+        "json: cannot unmarshal number 1.5 into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
     ),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api.decoders import json_type
+from engine.api.decoding import Unfit, unmarshalled
 from engine.api.errors import ApiError, Cause, field_invalid, field_not_supported, invalid
 from engine.api.go_json import syntax_error
 from engine.api.schema import Definitions
@@ -18,14 +18,8 @@ from engine.apiserver.registry.type_meta import cannot_say
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
-_TYPES: dict[str, tuple[type, str]] = {
-    "gracePeriodSeconds": (int, "int64"),
-    "preconditions": (dict, "v1.Preconditions"),
-    "orphanDependents": (bool, "bool"),
-    "propagationPolicy": (str, "v1.DeletionPropagation"),
-    "dryRun": (list, "[]string"),
-    UNSAFE: (bool, "bool"),
-}
+_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+_KIND = GVK("meta.k8s.io", "v1", "DeleteOptions")
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
@@ -46,11 +40,11 @@ class DeleteOptions:
         body = _read(definitions, call)
         if body and call.trail is not None:
             call.trail.asked_with(body)
-        if not body:
+        if body is None:
             body = _from_query(call)
         causes = _causes(body)
         if causes:
-            raise invalid(GVK("meta.k8s.io", "v1", "DeleteOptions"), "", causes)
+            raise invalid(_KIND, "", causes)
         preconditions = body.get("preconditions") or {}
         grace = body.get("gracePeriodSeconds")
         return cls(
@@ -73,18 +67,17 @@ def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
     if why := cannot_say(body):
         raise ApiError(500, "", why)
     if not isinstance(body, dict):
-        return None
+        return {} if request.body else None  # of null, options without any
     if body.get("kind") not in (None, "", "DeleteOptions"):
         if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
             raise ApiError(500, "", "decoded object cannot be converted to DeleteOptions")
         version = body.get("apiVersion") or "v1"
         raise ApiError(500, "", f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{_SCHEME}"')
-    for field, (kind, go_type) in _TYPES.items():
-        value = body.get(field)
-        if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            of = f"DeleteOptions.{field} of type {go_type}"
-            raise ApiError(500, "", f"json: cannot unmarshal {json_type(value, go_type)} into Go struct field {of}")
-    return body
+    try:
+        options = unmarshalled(definitions, definitions[_SCHEMA], body, gvk=_KIND).object
+    except Unfit as unfit:
+        raise ApiError(500, "", str(unfit)) from None
+    return {**options, **{key: body[key] for key in ("kind", "apiVersion") if key in body}}
 
 
 def _from_query(call: Call) -> dict[str, Any]:
