@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, field_invalid, invalid
+from engine.api.go_time import TimeError
+from engine.api.go_time import seconds as seconds_of
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import NO_FIELD
 from engine.api.wire import Request, Response
@@ -42,7 +44,7 @@ class LogOptions:
         """Of the log of the Pod with this name. Raises ApiError 400 or 422."""
         tail, limit = integer(request, "tailLines"), integer(request, "limitBytes")
         seconds = integer(request, "sinceSeconds")
-        since_time = request.parameter("sinceTime")
+        since_time = _moment(request.parameter("sinceTime"))
         causes: list[Cause] = []
         if tail is not None and tail < 0:
             causes.append(field_invalid("tailLines", tail, "must be greater than or equal to 0"))
@@ -56,9 +58,7 @@ class LogOptions:
             causes.append(field_forbidden("stream", "may not be specified"))
         if causes:
             raise invalid(_OPTIONS, name, causes)
-        since = now - timedelta(seconds=min(seconds, _LONGEST)) if seconds is not None else None
-        if since_time:
-            since = _moment(since_time)
+        since = now - timedelta(seconds=min(seconds, _LONGEST)) if seconds is not None else since_time
         return cls(
             container=request.parameter("container"),
             follow=bool(flag(request, "follow")),
@@ -70,11 +70,14 @@ class LogOptions:
         )
 
 
-def _moment(text: str) -> datetime:
+def _moment(text: str) -> datetime | None:
+    """None for what old clients send where there is none, too (metav1.Time, UnmarshalQueryParameter)."""
+    if text in ("", "null"):
+        return None
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise bad_request(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse') from None
+        return datetime.fromisoformat(seconds_of(text))
+    except TimeError as error:
+        raise bad_request(str(error)) from None
 
 
 class PodLogs:
@@ -83,9 +86,12 @@ class PodLogs:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def answer(self, request: Request, pod: Object) -> Response:
+    def options(self, request: Request, name: str) -> LogOptions:
+        """What is asked of the log of the Pod with this name, which need not be there. Raises ApiError 400 or 422."""
+        return LogOptions.of(request, self._world.clock.now(), name)
+
+    def answer(self, request: Request, pod: Object, options: LogOptions) -> Response:
         """Raises ApiError 400 in the kubelet's words, 500 where the node does not answer."""
-        options = LogOptions.of(request, self._world.clock.now(), pod["metadata"]["name"])
         container = container_named(pod, options.container)
         node = (pod.get("spec") or {}).get("nodeName")
         if not node:

@@ -243,10 +243,11 @@ class Rest:
     async def _connect(self, call: Call, info: ResourceInfo) -> Response:
         if call.info.subresource == "proxy":
             return await PodProxy(self.backend).answer(call)
+        of_log = self.logs.options(call.request, call.info.name) if call.info.subresource == "log" else None
         stored = await self.backend.storage.named(info, call.info.namespace, call.info.name)
         try:
-            if call.info.subresource == "log":
-                return self.logs.answer(call.request, stored.object)
+            if of_log is not None:
+                return self.logs.answer(call.request, stored.object, of_log)
             if self.connector is None:
                 what = f"{call.info.subresource} is not served by the nodes of this cluster"
                 raise ApiError(501, "NotImplemented", what, details={})

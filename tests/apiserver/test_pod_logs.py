@@ -94,6 +94,18 @@ async def test_parameters_that_make_no_sense(client: Client, log: Log) -> None:
         await client.request("GET", PATH, query={"tailLines": ["x"]})
 
 
+async def test_parameters_are_looked_at_before_the_pod(client: Client, default_account: Object) -> None:
+    for name, value, text in (
+        ("sinceTime", "abc", 'parsing time "abc" as "2006-01-02T15:04:05Z07:00": cannot parse "abc" as "2006"'),
+        ("sinceTime", "2026-13-01T00:00:00Z", 'parsing time "2026-13-01T00:00:00Z": month out of range'),
+        ("sinceTime", "2026-01-01", 'parsing time "2026-01-01" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"'),
+        ("stream", "a", 'PodLogOptions "web" is invalid: stream: Forbidden: may not be specified'),
+        ("sinceTime", "null", 'pods "web" not found'),
+    ):
+        response = await client.send("GET", PATH, query={name: [value]})
+        assert response.body["message"] == text
+
+
 async def test_numbers_of_a_log_are_read_as_go_does(client: Client, log: Log) -> None:
     for text, problem in (("", "invalid syntax"), ("1_0", "invalid syntax"), ("9" * 5000, "value out of range")):
         response = await client.send("GET", PATH, query={"tailLines": [text]})
