@@ -127,7 +127,7 @@ def up(
         try:
             running = spawn(options.arguments())
         except StartError as error:
-            print(error, file=sys.stderr)
+            print(error if str(error).startswith("Usage: ") else f"error: {error}", file=sys.stderr)
             raise typer.Exit(1) from None
         trouble = ""
         if wait and nodes and components == "all":  # with fewer parts nodes may never be Ready

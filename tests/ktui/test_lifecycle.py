@@ -103,6 +103,12 @@ def test_a_detached_start_returns_when_the_nodes_can_take_pods(home: Home) -> No
     assert (ready, [node["spec"].get("taints") for node in nodes]) == (["True"] * 5, [None] * 5)
 
 
+def test_a_detached_start_that_fails_says_so_as_any_other_does(home: Home) -> None:
+    failed = home.ktui("up", "--detach", "--profile=nope")
+    assert (failed.code, failed.out) == (1, "")
+    assert failed.err == "error: cannot read the latency profile nope: No such file or directory\n"
+
+
 def test_a_detached_start_does_not_wait_for_ever(home: Home) -> None:
     started = home.ktui("up", "--detach", "--port=0", "--nodes=5", "--wait=0.000001", check=True)
     assert started.err == "0 of 5 nodes are Ready after 1e-06 s: go on with 'kubectl get nodes --watch'\n"

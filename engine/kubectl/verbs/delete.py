@@ -53,6 +53,8 @@ async def run(session: Session) -> None:
     if flags.on("interactive") and not _confirmed(session, found):
         session.out("deletion is cancelled")
         return
+    if session.namespace_given and not session.all_namespaces and any(_of_cluster(item) for item in found):
+        session.err("Warning: deleting cluster-scoped resources, not scoped to the provided namespace")
     for item in found:
         if isinstance(item, Exception):
             errors.append(item)
@@ -78,6 +80,10 @@ async def run(session: Session) -> None:
         for info, uid in deleted:
             if "watch" in info.resource.verbs:
                 await wait_gone(session, info, uid, timeout=timeout)
+
+
+def _of_cluster(item: Item) -> bool:
+    return isinstance(item, Info) and not item.resource.namespaced
 
 
 def _confirmed(session: Session, found: Sequence[Item]) -> bool:

@@ -30,7 +30,8 @@ async def run(session: Session) -> None:
 
     async def expose(info: Info) -> None:
         if info.resource.kind not in KINDS:
-            raise CommandError(f"cannot expose a {info.resource.kind}")
+            group = info.resource.gvr.group
+            raise CommandError(f"cannot expose a {info.resource.kind}{'.' if group else ''}{group}")
         service = _service(session, info)
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
@@ -66,7 +67,7 @@ def _service(session: Session, info: Info) -> Object:
     for flag, field in (
         ("type", "type"),
         ("cluster-ip", "clusterIP"),
-        ("load-balancer-ip", "loadBalancerIP"),
+        *((("load-balancer-ip", "loadBalancerIP"),) if flags.text("type") == "LoadBalancer" else ()),
         ("session-affinity", "sessionAffinity"),
     ):
         if flags.text(flag):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from engine.api.errors import ApiError
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
@@ -29,6 +30,12 @@ _COMMON = (
 FLAGS = (*filename(), *SELECTOR, *_COMMON)
 WITHOUT_SELECTOR = (*filename(), *_COMMON)
 WITHOUT_KUSTOMIZE = (*filename(recursive=True, kustomize=False), *_COMMON)
+LOCAL = (
+    "you must specify resources by --filename when --local is set.\n"
+    "Example resource specifications include:\n"
+    "   '-f rsrc.yaml'\n"
+    "   '--filename=rsrc.json'"
+)
 Change = Callable[[Info, Object], None]
 
 
@@ -42,12 +49,24 @@ def selection_of(session: Session, arguments: Sequence[str]) -> Selection:
 
 
 async def change(
-    session: Session, arguments: Sequence[str], alter: Change, *, done: str, even_unchanged: bool = False
+    session: Session,
+    arguments: Sequence[str],
+    alter: Change,
+    *,
+    done: str,
+    failing: str = "",
+    even_unchanged: bool = False,
+    files_only: bool = True,
 ) -> None:
-    """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of."""
+    """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of.
+
+    `failing` is said before what the server says. With --local only files count: `files_only` says so.
+    """
     dry_run, local = session.dry_run(), session.flags.on("local")
     if local and dry_run == "server":
         raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
+    if local and arguments and files_only:
+        raise CommandError(LOCAL)
     printer = result_printer(session, done, dry_run=dry_run, typed=True)
 
     async def update(info: Info) -> None:
@@ -60,19 +79,19 @@ async def change(
         elif dry_run == "client":
             info.object = after
         else:
-            await _send(session, info, after, dry_run=dry_run)
+            await _send(session, info, after, dry_run=dry_run, failing=failing)
         printer(info.object, info.resource)
 
-    found, errors = await collect(session, selection_of(session, arguments))
+    found, errors = await collect(session, selection_of(session, () if local else arguments))
     if errors:
         raise of(errors)  # nothing is changed where something is missing
     await each(found, update)
 
 
-async def _send(session: Session, info: Info, after: Object, *, dry_run: str) -> None:
+async def _send(session: Session, info: Info, after: Object, *, dry_run: str, failing: str) -> None:
     patch = two_way_strategic_patch(info.object, after, schema_of(info.resource.gvk))
-    info.refresh(
-        await session.patch(
+    try:
+        answer = await session.patch(
             info.resource,
             info.name,
             info.namespace,
@@ -81,7 +100,11 @@ async def _send(session: Session, info: Info, after: Object, *, dry_run: str) ->
             fieldManager=session.flags.text("field-manager"),
             dryRun="All" if dry_run == "server" else None,
         )
-    )
+    except ApiError as error:
+        if failing:
+            raise CommandError(f"{failing} {error.message}".removesuffix("\n")) from error
+        raise
+    info.refresh(answer)
 
 
 def pod_spec_of(obj: Object) -> Object | None:

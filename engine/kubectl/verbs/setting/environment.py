@@ -7,15 +7,24 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 
 from engine.api.errors import ApiError
-from engine.api.types import Object
+from engine.api.types import Object, copy_object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, change, chosen, pod_spec_of, require_pod_spec, selection_of
+from engine.kubectl.verbs.setting.change import (
+    FLAGS,
+    change,
+    chosen,
+    pod_spec_of,
+    require_pod_spec,
+    selection_of,
+    unfit,
+)
 
 NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 WRONG_NAME = (
@@ -26,30 +35,50 @@ WRONG_NAME = (
 
 
 async def run(session: Session) -> None:
-    resources: list[str] = []
-    wanted: list[str] = list(session.flags.many("env"))
-    for word in session.arguments:
-        is_variable = "=" in word or (word.endswith("-") and len(word) > 1)
-        (wanted if is_variable else resources).append(word)
-    variables, removed = _parse(session, wanted)
+    resources, words = _split(session.arguments)
+    variables, removed = _parse(session, [*session.flags.many("env"), *words])
     if source := session.flags.text("from"):
         variables += await _from(session, source)
     if session.flags.on("list"):
-        await _list(session, resources)
+        if session.flags.text("output"):
+            raise CommandError("--list and --output may not be specified together")
+        await _list(session, resources, variables, removed)
         return
 
     def alter(info: Info, obj: Object) -> None:
         spec = require_pod_spec(info, obj)
-        pattern = session.flags.text("containers") or "*"
-        containers = [*chosen(spec.get("initContainers") or (), pattern), *chosen(spec["containers"], pattern)]
+        containers = _containers(session, spec)
         if not containers:
+            pattern = session.flags.text("containers") or "*"
             session.err(f'Warning: {obj["kind"]}/{info.name} does not have any containers matching "{pattern}"')
         for container in containers:
-            _set(session, container, variables, removed)
+            _set(session, info, container, variables, removed)
 
     if not resources and not session.flags.many("filename"):
         raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
-    await change(session, resources, alter, done="env updated")
+    failing = "failed to patch env update to pod template:"
+    await change(session, resources, alter, done="env updated", failing=failing, files_only=False)
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The resources, and the variables after them. Raises CommandError."""
+    resources: list[str] = []
+    variables: list[str] = []
+    for word in words:
+        if "=" in word or word.endswith("-"):
+            variables.append(word)
+        elif variables:
+            raise CommandError(f"all resources must be specified before environment changes: {' '.join(words)}")
+        else:
+            resources.append(word)
+    return resources, variables
+
+
+def _containers(session: Session, spec: Object) -> list[Object]:
+    return chosen(
+        [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())],
+        session.flags.text("containers") or "*",
+    )
 
 
 def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]:
@@ -66,14 +95,16 @@ def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]
             if not NAME.fullmatch(name):
                 raise CommandError(f'"{name}" is not a valid key name: {WRONG_NAME}')
             variables.append({"name": name, "value": value})
-        else:
+        elif word.endswith("-"):
             removed.append(word[:-1])
-    if both := sorted({v["name"] for v in variables} & set(removed)):
-        raise CommandError(f"can not both modify and remove the following environment variables: {', '.join(both)}")
+        else:
+            raise CommandError(f"unknown environment variable: {word}")
+    if {variable["name"] for variable in variables} & set(removed):
+        raise CommandError("can not both modify and remove the same environment variable in the same command")
     return variables, removed
 
 
-def _set(session: Session, container: Object, variables: list[Object], removed: list[str]) -> None:
+def _set(session: Session, info: Info, container: Object, variables: list[Object], removed: list[str]) -> None:
     env = [dict(one) for one in container.get("env") or ()]
     for variable in variables:
         known = next((one for one in env if one["name"] == variable["name"]), None)
@@ -83,8 +114,9 @@ def _set(session: Session, container: Object, variables: list[Object], removed: 
             known.clear()
             known.update(variable)
         else:
-            raise CommandError(
-                f"'{variable['name']}' already has a value ({known.get('value', '')}), and --overwrite is false"
+            raise unfit(
+                info,
+                f"'{variable['name']}' already has a value ({known.get('value', '')}), and --overwrite is false",
             )
     env = [one for one in env if one["name"] not in removed]
     if env:
@@ -104,7 +136,7 @@ async def _from(session: Session, reference: str) -> list[Object]:
     for info in found:
         selector = {"Secret": "secretKeyRef", "ConfigMap": "configMapKeyRef"}.get(info.resource.kind)
         if selector is None:
-            raise CommandError(f"unsupported resource specified in --from: {info.resource.plural}")
+            raise CommandError("unsupported resource specified in --from")
         for key in sorted(info.object.get("data") or {}):
             if keys and key not in keys:
                 continue
@@ -119,12 +151,12 @@ async def _from(session: Session, reference: str) -> list[Object]:
 # -- listing
 
 
-async def _list(session: Session, resources: list[str]) -> None:
-    pattern = session.flags.text("containers") or "*"
+async def _list(session: Session, resources: list[str], variables: list[Object], removed: list[str]) -> None:
+    """What there would be with what the words set and take away."""
 
     async def show(info: Info) -> None:
-        spec = pod_spec_of(info.object) or {}
-        for container in chosen(spec.get("containers") or (), pattern):
+        for container in _containers(session, copy_object(pod_spec_of(info.object) or {})):
+            _set(session, info, container, variables, removed)
             session.out(f"# {info.resource.kind} {info.name}, container {container['name']}")
             for variable in container.get("env") or ():
                 session.out(await _listed(session, info, variable))

@@ -33,7 +33,9 @@ async def run(session: Session) -> None:
             for container in found:
                 container["image"] = image
 
-    await change(session, resources, alter, done="image updated")
+    await change(
+        session, resources, alter, done="image updated", failing="failed to patch image update to pod template:"
+    )
 
 
 IMAGE = Command(

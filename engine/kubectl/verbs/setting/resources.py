@@ -23,7 +23,7 @@ async def set_resources(session: Session) -> None:
 
     def alter(info: Info, obj: Object) -> None:
         spec = require_pod_spec(info, obj)
-        containers = chosen(spec["containers"], pattern)
+        containers = chosen([*spec["containers"], *(spec.get("initContainers") or ())], pattern)
         if not containers:
             raise CommandError(f"unable to find container named {pattern}")
         for container in containers:
@@ -32,7 +32,8 @@ async def set_resources(session: Session) -> None:
                 if given:
                     resources[name] = {**(resources.get(name) or {}), **given}
 
-    await change(session, session.arguments, alter, done="resource requirements updated")
+    failing = "failed to patch resources update to pod template"
+    await change(session, session.arguments, alter, done="resource requirements updated", failing=failing)
 
 
 def _amounts(text: str) -> dict[str, str]:
@@ -59,7 +60,15 @@ async def set_service_account(session: Session) -> None:
     def alter(info: Info, obj: Object) -> None:
         require_pod_spec(info, obj)["serviceAccountName"] = account
 
-    await change(session, resources, alter, done="serviceaccount updated", even_unchanged=True)
+    await change(
+        session,
+        resources,
+        alter,
+        done="serviceaccount updated",
+        failing="failed to patch ServiceAccountName",
+        even_unchanged=True,
+        files_only=False,
+    )
 
 
 RESOURCES = Command(

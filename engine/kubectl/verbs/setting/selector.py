@@ -77,7 +77,8 @@ async def set_subject(session: Session) -> None:
         if added:
             obj["subjects"] = [*present, *added]
 
-    await change(session, session.arguments, alter, done="subjects updated")
+    failing = "failed to patch subjects to rolebinding:"
+    await change(session, session.arguments, alter, done="subjects updated", failing=failing)
 
 
 SELECTOR = Command(
