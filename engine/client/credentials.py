@@ -24,7 +24,7 @@ class Credentials:
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self._file = _TokenFile(connection.token_file, connection.token, clock) if connection.token_file else None
-        self._token = connection.token
+        self._fixed = Credential(connection.token)
         self._plugin: Authenticator | None = None
         self._provider: Provider | None = None
         if connection.plugin is not None:
@@ -45,9 +45,9 @@ class Credentials:
                 raise ConnectionError(f"Unable to connect to the server: getting credentials: {error}") from error
         if self._file is not None:
             return Credential(self._file.token())
-        if self._provider is not None and not self._token:
+        if self._provider is not None and not self._fixed.token:
             return Credential(await self._provider.token())
-        return Credential(self._token)
+        return self._fixed
 
     async def refused(self, given: Credential) -> None:
         """The server answered 401 to it: the next request is sent with something else, if there is."""

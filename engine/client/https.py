@@ -61,6 +61,8 @@ class HttpsTransport:
         self._tls = tls_context(connection)
         self._credentials = Credentials(connection, self._clock)
         self._certificate: bytes | None = connection.certificate
+        self._said = Credential()  # what the headers are of that say who one is
+        self._authorization = authorization(connection, self._said)
 
     async def send(self, request: Request) -> Response:
         for _ in range(retry.MAX_RETRIES):
@@ -152,7 +154,9 @@ class HttpsTransport:
             await session.close()
 
     def _all(self, asked: Mapping[str, str], given: Credential) -> CIMultiDict[str]:
-        headers = authorization(self.connection, given)
+        if given is not self._said:
+            self._said, self._authorization = given, authorization(self.connection, given)
+        headers = self._authorization.copy()
         headers.update(asked)
         return headers
 
