@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from engine.client.connection import Connection, KubeConfigError, Overrides, base_url
+from engine.client.credentials import Credentials
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import KubeConfig
+from engine.clock import VirtualClock
 
 KEYS = {"client-certificate-data": "aGk=", "client-key-data": "aGk="}
 PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "x", "interactiveMode": "Never"}
@@ -169,6 +171,23 @@ def test_what_cannot_go_together_is_told_before_anything_is_sent(name: str) -> N
 def test_certificates_in_files_are_looked_into_when_the_server_asks() -> None:
     with pytest.raises(ConnectionError, match=r"^Unable to connect to the server: tls: failed to find any PEM data"):
         HttpsTransport(replace(SECURE, certificate=b"x", key=b"x", reloads=True))
+
+
+async def test_the_token_of_a_file_is_read_anew_every_minute(virtual_clock: VirtualClock, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    said = Credentials(replace(SECURE, token="first", token_file=file), virtual_clock)
+
+    async def given() -> str:
+        return (await said.given()).token
+
+    assert await given() == "first"  # there is no file
+    found = []
+    for text in ("  a b \n", "c", ""):
+        file.write_text(text)
+        found.append(await given())
+        await virtual_clock.sleep(61)
+        found.append(await given())
+    assert found == ["first", "a b", "a b", "c", "c", "c"]
 
 
 PROVIDERS = {

@@ -17,7 +17,7 @@ from engine.api.errors import ApiError
 from engine.api.types import PODS
 from engine.api.wire import Request
 from engine.client import Client
-from engine.client.connection import Connection
+from engine.client.connection import Connection, ExecPlugin
 from engine.client.https import HttpsTransport
 from engine.clock import Clock
 from engine.rng import Rng
@@ -246,6 +246,31 @@ async def test_a_server_that_is_away_is_named() -> None:
     await transport.close()
 
 
+async def test_a_plugin_is_asked_anew_when_the_server_refuses_what_it_gave(
+    server: tuple[Server, Connection], tmp_path: Path
+) -> None:
+    answering, connection = server
+    plugin = tmp_path / "plugin"
+    plugin.write_text(
+        f"#!/bin/sh\necho x >>{tmp_path}/runs\n"
+        'printf \'{"apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "%s"}}\' '
+        f"$(wc -l <{tmp_path}/runs)\n"
+    )
+    plugin.chmod(0o755)
+    asked = ExecPlugin(str(plugin))
+    transport = HttpsTransport(replace(connection, certificate=None, key=None, reloads=False, plugin=asked))
+    answering.trouble = [200, 401]
+    for _ in range(3):
+        await transport.send(Request("GET", "/plain"))
+    assert [request.headers["authorization"] for request in answering.seen] == ["Bearer 1", "Bearer 1", "Bearer 2"]
+    await transport.close()
+    # A token of the command line comes before the plugin, which is not run.
+    transport = HttpsTransport(replace(connection, token="mine", plugin=asked))
+    await transport.send(Request("GET", "/plain"))
+    assert answering.seen[-1].headers["authorization"] == "Bearer mine"
+    await transport.close()
+
+
 async def test_a_server_of_another_name_is_told_with_its_own(server: tuple[Server, Connection]) -> None:
     _, connection = server
     for name, of in (("nope", "localhost"), ("10.0.0.1", "127.0.0.1")):
@@ -262,8 +287,6 @@ async def test_a_server_of_another_name_is_told_with_its_own(server: tuple[Serve
 async def test_a_server_of_another_authority_is_refused(server: tuple[Server, Connection]) -> None:
     _, connection = server
     transport = HttpsTransport(replace(connection, ca=Authority("other").certificate))
-    with pytest.raises(
-        ConnectionError, match="x509: certificate signed by unknown authority"
-    ):
+    with pytest.raises(ConnectionError, match="x509: certificate signed by unknown authority"):
         await transport.send(Request("GET", "/plain"))
     await transport.close()
