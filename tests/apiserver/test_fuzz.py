@@ -38,7 +38,13 @@ BROKE_IT = {
     "a deep JSON patch": (
         "PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: invalid character '[' exceeded max depth",
     ),
-    "a patch deeper than Python can call": ("PATCH", MERGE_PATCH, b"[" * 500 + b"]" * 500, "exceeded max depth"),
+    "a deep patch": (
+        "PATCH", MERGE_PATCH, b"[" * 500 + b"]" * 500,
+        "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    ),
+    "a patch deeper than Python can call": (
+        "PATCH", MERGE_PATCH, b"[" * 3_000 + b"]" * 3_000, "error decoding patch: exceeded max depth",
+    ),
     "a patch that is refused and is no UTF-8": (
         "PATCH", STRATEGIC_PATCH, b'{"spec":{"finalizers":[1]},"metadata":{"labels":{"a":"\x8c"}}}',
         ' "" is invalid: patch: Invalid value: ',
