@@ -6,8 +6,9 @@ scheduling post-start hooks. What is there already is left as it is, so that a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from ipaddress import ip_address
 
 from engine.api.apply import track_update
 from engine.api.apply.managers import timestamp
@@ -19,12 +20,14 @@ from engine.apiserver import flow_control
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.registry.metadata import fill_for_create
+from engine.apiserver.service_cidrs import ip_address_object, service_cidr_object
+from engine.apiserver.service_pools import AddressRange
 
 NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
 _MANAGER = "kube-apiserver"
 
 
-def objects(*, service_ip: str, host: str, port: int, now: str) -> Iterator[Object]:
+def objects(*, ranges: Sequence[str], host: str, port: int, now: str) -> Iterator[Object]:
     """All of them, in the order in which they are made."""
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -34,7 +37,8 @@ def objects(*, service_ip: str, host: str, port: int, now: str) -> Iterator[Obje
     yield from policy_objects.role_bindings()
     yield from _priority_classes()
     yield from flow_control.objects(now)
-    yield _service(service_ip, port)
+    yield service_cidr_object(ranges)
+    yield _service(first_address(ranges), port)
     yield _endpoints(host, port)
     yield _endpoint_slice(host, port)
 
@@ -62,6 +66,11 @@ def _priority_classes() -> Iterator[Object]:
         }
 
 
+def first_address(ranges: Sequence[str]) -> str:
+    """The address of the Service default/kubernetes."""
+    return AddressRange(ranges[0]).address(1)
+
+
 _SERVICE_LABELS = {"component": "apiserver", "provider": "kubernetes"}
 
 
@@ -74,7 +83,7 @@ def _service(ip: str, port: int) -> Object:
             "type": "ClusterIP",
             "clusterIP": ip,
             "clusterIPs": [ip],
-            "ipFamilies": ["IPv4"],
+            "ipFamilies": [f"IPv{ip_address(ip).version}"],
             "ipFamilyPolicy": "SingleStack",
             "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
         },
@@ -119,11 +128,12 @@ def _gvk(obj: Object) -> GVK:
     return GVK(group, version, obj["kind"])
 
 
-async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) -> int:
-    """Make what is not there, all in the same second; returns how many that were."""
+async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port: int) -> int:
+    """Make what is not there, all in the same second; returns how many that were. `ranges` are those of Services."""
     missing: list[tuple[ResourceInfo, str, str, Object]] = []
     now = backend.world.clock.now()
-    for obj in objects(service_ip=service_ip, host=host, port=port, now=timestamp(now)):
+    wanted = list(objects(ranges=ranges, host=host, port=port, now=timestamp(now)))
+    for obj in wanted:
         info = backend.resources.by_kind(_gvk(obj))
         if info is None:
             continue
@@ -131,6 +141,8 @@ async def bootstrap(backend: Backend, *, service_ip: str, host: str, port: int) 
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         if await backend.storage.get(info, namespace, name) is None:
             missing.append((info, namespace, name, _complete(backend, info, obj, now)))
+            if info.gvr == SERVICES:  # its address is taken with it
+                wanted.append(ip_address_object(obj["spec"]["clusterIP"], obj))
     await backend.storage.create_all(missing)
     return len(missing)
 

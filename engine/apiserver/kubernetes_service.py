@@ -8,13 +8,12 @@ server alone with its store needs no key.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
 from engine.api.types import SERVICES, Object
-from engine.api.wire import ClientCertificate, Request, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.bootstrap import keep
+from engine.apiserver.loopback import Loopback
 from engine.store.types import Put, Range, Store, StoreError, prefix_end
 
 log = logging.getLogger(__name__)
@@ -22,8 +21,6 @@ log = logging.getLogger(__name__)
 INTERVAL = 10.0
 LEASE_SECONDS = 15
 _PREFIX = b"/registry/masterleases/"
-_LOOPBACK = ClientCertificate("system:apiserver", ("system:masters",))
-_HEADERS = {"user-agent": "kube-apiserver", "content-type": "application/json"}
 _NAME = "kubernetes"
 Address = tuple[str, int]
 
@@ -63,12 +60,12 @@ class KubernetesService:
     def __init__(
         self,
         backend: Backend,
-        handle: Callable[[Request], Awaitable[Response]],
+        loopback: Loopback,
         objects: Callable[[Address], tuple[Object, Object, Object]],
         leases: MasterLeases | None,
     ) -> None:
         self._backend = backend
-        self._handle = handle
+        self._loopback = loopback
         self._objects = objects
         self._leases = leases
         self._address: Address | None = None
@@ -120,13 +117,9 @@ class KubernetesService:
 
     async def _keep_service(self, wanted: Object) -> None:
         """By the front door, where its address is taken from the pool."""
-        found = await self._ask("GET", SERVICES.path("default", _NAME))
+        found = await self._loopback.ask("GET", SERVICES.path("default", _NAME))
         if found.status == 404:
-            await self._ask("POST", SERVICES.path("default"), wanted)
-
-    async def _ask(self, method: str, path: str, body: Any = None) -> Response:
-        request = Request(method, path, headers=dict(_HEADERS), body=body, certificate=_LOOPBACK, in_process=True)
-        return await self._handle(request)
+            await self._loopback.ask("POST", SERVICES.path("default"), wanted)
 
 
 def _port_name(port: int, every: list[int]) -> str:

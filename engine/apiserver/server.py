@@ -46,7 +46,7 @@ from engine.apiserver.authorization.policy_objects import node_rules
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
-from engine.apiserver.bootstrap import bootstrap, keep, kubernetes_service, retarget
+from engine.apiserver.bootstrap import bootstrap, first_address, keep, kubernetes_service, retarget
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.chain import Chain
 from engine.apiserver.component_statuses import ComponentStatuses
@@ -57,10 +57,12 @@ from engine.apiserver.customresources.webhook import WebhookConverter
 from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
+from engine.apiserver.default_service_cidr import DefaultServiceCidr
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
+from engine.apiserver.loopback import Loopback
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
@@ -73,13 +75,16 @@ from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Connector, Rest
+from engine.apiserver.service_addresses import Addresses, PoolAddresses
+from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
 from engine.apiserver.service_ips import ServiceHook
-from engine.apiserver.service_pools import AddressPool, PortPool
+from engine.apiserver.service_pools import AddressPool, AddressRange, PortPool
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.watch_cache import WatchCache
 from engine.config import ClusterConfig
+from engine.rng import Rng
 from engine.store.types import Store
 from engine.tasks import Supervisor
 from engine.trace.archive import RecentTraces, TraceSource
@@ -157,11 +162,9 @@ class ApiServer:
             )
             choice = Choice(self.config.enable_admission_plugins, self.config.disable_admission_plugins)
             plugins = choice.chosen(plugins)
-        address_draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
-        self._service_hook = ServiceHook(
-            [AddressPool(*pair) for pair in zip(self.config.service_cidrs, address_draws, strict=False)],
-            PortPool(rng.stream("node-ports")),
-        )
+        self._loopback = Loopback(lambda request: self._chain.handle(request))
+        draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
+        self._service_hook = ServiceHook(self._service_addresses(draws, store), PortPool(rng.stream("node-ports")))
         hooks = Hooks()
         hooks.register("services", self._service_hook)
         self.backend = Backend(
@@ -231,12 +234,25 @@ class ApiServer:
             auditor=self._auditor,
         )
 
-        first = self._service_hook.first
+        first = first_address(self.config.service_cidrs)
         self._service = KubernetesService(
             self.backend,
-            self._chain.handle,
+            self._loopback,
             lambda address: kubernetes_service(first, *address),
             MasterLeases(store) if self.config.store == "etcd" else None,
+        )
+
+    def _service_addresses(self, draws: Sequence[Rng], store: Store) -> Addresses:
+        """By objects, where the version has them."""
+        pairs = zip(self.config.service_cidrs, draws, strict=False)
+        if self._resources.get(*SERVICE_CIDRS) is None:
+            return PoolAddresses([AddressPool(*pair) for pair in pairs])
+        return CidrAddresses(
+            {AddressRange(cidr).family: rng for cidr, rng in pairs},
+            cidrs=self._cache(SERVICE_CIDRS),
+            addresses=self._cache(IP_ADDRESSES),
+            store=store,
+            loopback=self._loopback,
         )
 
     def _make_auditor(self) -> Auditor | None:
@@ -263,17 +279,26 @@ class ApiServer:
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads; also again after a `stop`."""
         self._tasks.reopen()
-        await bootstrap(self.backend, service_ip=self._service_hook.first, host=self.config.host, port=_SECURE_PORT)
+        await bootstrap(self.backend, ranges=self.config.service_cidrs, host=self.config.host, port=_SECURE_PORT)
         for cache in (*map(self._cache, _CACHED), *self._flow_caches):
             await cache.start(self._tasks)
         await self._definitions.start()
         await self._api_services.start()
-        self._service_hook.load(self._cache(SERVICES).objects())
+        self._service_hook.load(list(self._cache(SERVICES).objects()))
         if self.config.store == "etcd":
             self._service_hook.follow(self._cache(SERVICES).objects)
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
+        if self._resources.get(*SERVICE_CIDRS) is not None:
+            await self._start_service_cidrs()
+
+    async def _start_service_cidrs(self) -> None:
+        for gvr in (SERVICE_CIDRS, IP_ADDRESSES):
+            await self._cache(gvr).start(self._tasks)
+        default = DefaultServiceCidr(self.config.service_cidrs, self._cache(SERVICE_CIDRS), self._loopback, self._world)
+        await default.sync()
+        self._tasks.spawn(default.run(), "default service cidr")
 
     async def advertise(self, host: str, port: int) -> None:
         """Say in the Service default/kubernetes and its endpoints where the API is served."""

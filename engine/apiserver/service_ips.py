@@ -7,119 +7,105 @@ is taken is read from the stored Services when the server starts and kept up to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from ipaddress import ip_address
 
 from engine.api.errors import ApiError, field_invalid, internal, invalid
 from engine.api.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
 from engine.api.types import Object
+from engine.apiserver.service_addresses import Addresses, Refused, cluster_ips
 from engine.apiserver.service_families import SERVICE, init_families, stays_preferred
-from engine.apiserver.service_pools import AddressPool, PortPool
+from engine.apiserver.service_pools import PortPool
 
 _PORTED = ("NodePort", "LoadBalancer")
 
 
 class ServiceHook:
-    """Allocates for a Service when it is created or changed, and gives back when it is gone.
+    """Allocates for a Service when it is created or changed, and gives back when it is gone."""
 
-    `pools` are one for each family that the cluster has, the default one first.
-    """
-
-    def __init__(self, pools: Sequence[AddressPool], ports: PortPool) -> None:
-        self._pools = {pool.family: pool for pool in pools}
-        self._families = tuple(self._pools)
+    def __init__(self, addresses: Addresses, ports: PortPool) -> None:
+        self._addresses = addresses
         self.ports = ports
         self._stored: Callable[[], Iterable[Object]] | None = None
-        self._seen_addresses: set[str] = set()
         self._seen_ports: set[int] = set()
         self._pending: dict[int, _Taken] = {}  # by the identity of the object that is being written
-
-    @property
-    def first(self) -> str:
-        """The address of the Service default/kubernetes."""
-        return self._pools[self._families[0]].first
 
     def follow(self, stored: Callable[[], Iterable[Object]]) -> None:
         """Before each allocation look at the Services that are stored now: another server may have made some."""
         self._stored = stored
 
     def _look_at_others(self) -> None:
-        if self._stored is None:
-            return
-        services = list(self._stored())
-        addresses = {address for service in services for address in _addresses(service)}
+        if self._stored is not None:
+            self.load(list(self._stored()))
+
+    def load(self, services: Sequence[Object]) -> None:
+        """These are all Services that are stored."""
+        self._addresses.look_at(services)
         ports = {port for service in services for port in _node_ports(service)}
-        for address in self._seen_addresses - addresses:
-            self._release_address(address)
-        for address in addresses - self._seen_addresses:
-            self._take_address(address)
         for port in self._seen_ports - ports:
             self.ports.release(port)
         for port in ports - self._seen_ports:
             self.ports.take(port)
-        self._seen_addresses, self._seen_ports = addresses, ports
-
-    def load(self, services: Iterable[Object]) -> None:
-        for service in services:
-            for address in _addresses(service):
-                self._take_address(address)
-            for port in _node_ports(service):
-                self.ports.take(port)
+        self._seen_ports = ports
 
     # -- a write
 
-    def begin_create(self, obj: Object) -> None:
+    async def begin_create(self, obj: Object, *, dry_run: bool) -> None:
         normalize_cluster_ips(obj.setdefault("spec", {}))
-        self._allocate(obj, None)
+        await self._allocate(obj, None, dry_run=dry_run)
 
-    def begin_update(self, obj: Object, old: Object) -> None:
+    async def begin_update(self, obj: Object, old: Object, *, dry_run: bool) -> None:
         keep_allocated(obj["spec"], old["spec"])
         normalize_cluster_ips(obj["spec"], old["spec"])
-        self._allocate(obj, old)
+        await self._allocate(obj, old, dry_run=dry_run)
 
-    def after_success(self, obj: Object, old: Object | None) -> None:
-        del self._pending[id(obj)]
+    async def after_success(self, obj: Object, old: Object | None) -> None:
+        taken = self._pending.pop(id(obj))
+        if taken.addresses and taken.owner != obj["metadata"]["name"]:  # the first name that was drawn was somebody's
+            for address in taken.addresses:
+                await self._addresses.release(address)
+                await self._addresses.take(obj, address, dry_run=False)
         if old is None:
             return
-        kept_addresses, kept_ports = _addresses(obj), _node_ports(obj)
-        for address in _addresses(old):
+        kept_addresses, kept_ports = cluster_ips(obj), _node_ports(obj)
+        for address in cluster_ips(old):
             if address not in kept_addresses:
-                self._release_address(address)
+                await self._addresses.release(address)
         for port in _node_ports(old):
             if port not in kept_ports:
                 self.ports.release(port)
 
-    def after_failure(self, obj: Object, old: Object | None) -> None:
-        self._give_back(self._pending.pop(id(obj)))
+    async def after_failure(self, obj: Object, old: Object | None) -> None:
+        await self._give_back(self._pending.pop(id(obj)))
 
-    def after_delete(self, obj: Object) -> None:
-        for address in _addresses(obj):
-            self._release_address(address)
+    async def after_delete(self, obj: Object) -> None:
         for port in _node_ports(obj):
             self.ports.release(port)
+        for address in cluster_ips(obj):
+            await self._addresses.release(address)
 
-    def _allocate(self, obj: Object, old: Object | None) -> None:
+    async def _allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> None:
         self._look_at_others()
-        taken = _Taken()
+        name = obj["metadata"].get("name", "")
+        taken = _Taken(name, dry_run=dry_run or not name)  # what has no name is refused after this
         try:
             kept = old is not None and stays_preferred(obj["spec"], old["spec"])
-            init_families(obj, old, self._families)
+            init_families(obj, old, self._addresses.families)
             if not kept:
-                self._allocate_addresses(obj, old, taken)
+                await self._allocate_addresses(obj, old, taken)
             self._allocate_ports(obj, old, taken)
         except BaseException:
-            self._give_back(taken)
+            await self._give_back(taken)
             raise
         self._pending[id(obj)] = taken
 
-    def _give_back(self, taken: _Taken) -> None:
-        for address in taken.addresses:
-            self._release_address(address)
+    async def _give_back(self, taken: _Taken) -> None:
         for port in taken.ports:
             self.ports.release(port)
+        for address in taken.addresses:
+            await self._addresses.release(address)
 
     # -- addresses
 
-    def _allocate_addresses(self, obj: Object, old: Object | None, taken: _Taken) -> None:
+    async def _allocate_addresses(self, obj: Object, old: Object | None, taken: _Taken) -> None:
         """All of a Service that is new or was a name, the second of one that gets a second family."""
         spec = obj["spec"]
         if spec.get("type") == "ExternalName":
@@ -139,28 +125,24 @@ class ServiceHook:
             return
         wanted = [*addresses, *[""] * (len(spec["ipFamilies"]) - len(addresses))]
         for position in range(known, len(spec["ipFamilies"])):
-            wanted[position] = self._take(obj, spec["ipFamilies"][position], wanted[position], taken)
+            wanted[position] = await self._take(obj, spec["ipFamilies"][position], wanted[position], taken)
         spec["clusterIP"], spec["clusterIPs"] = wanted[0], wanted
 
-    def _take(self, obj: Object, family: str, address: str, taken: _Taken) -> str:
-        pool = self._pools[family]
-        if not address:
-            drawn = pool.draw()
-            if drawn is None:
-                raise internal("failed to allocate a serviceIP: range is full")
-            address = drawn
-        elif why := pool.take(address):
-            raise _refused(obj, "spec.clusterIPs", obj["spec"].get("clusterIPs"), why)
-        taken.addresses.append(address)
+    async def _take(self, obj: Object, family: str, address: str, taken: _Taken) -> str:
+        try:
+            if address:
+                await self._addresses.take(obj, address, dry_run=taken.dry_run)
+            else:
+                drawn = await self._addresses.draw(obj, family, dry_run=taken.dry_run)
+        except Refused as why:
+            if not address:
+                raise internal(f"failed to allocate a serviceIP: {why}") from None
+            text = f"failed to allocate IP {address}: {why}"
+            raise _refused(obj, "spec.clusterIPs", obj["spec"].get("clusterIPs"), text) from None
+        address = address or drawn
+        if not taken.dry_run:
+            taken.addresses.append(address)
         return address
-
-    def _take_address(self, address: str) -> None:
-        if pool := self._pools.get(f"IPv{ip_address(address).version}"):
-            pool.take(address)
-
-    def _release_address(self, address: str) -> None:
-        if pool := self._pools.get(f"IPv{ip_address(address).version}"):
-            pool.release(address)
 
     # -- ports
 
@@ -234,9 +216,11 @@ class ServiceHook:
 
 
 class _Taken:
-    """What one write has taken so far."""
+    """What one write has taken so far, for the Service of this name."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str, *, dry_run: bool) -> None:
+        self.owner = owner
+        self.dry_run = dry_run
         self.addresses: list[str] = []
         self.ports: list[int] = []
 
@@ -258,10 +242,6 @@ def keep_allocated(spec: Object, before: Object) -> None:
                 used.add(number)
     if needs_health_check(spec) and needs_health_check(before) and not spec.get("healthCheckNodePort"):
         spec["healthCheckNodePort"] = before.get("healthCheckNodePort", 0)
-
-
-def _addresses(service: Object) -> list[str]:
-    return [ip for ip in (service.get("spec") or {}).get("clusterIPs") or () if ip and ip != "None"]
 
 
 def _port_numbers(spec: Object) -> list[int]:

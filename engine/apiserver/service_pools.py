@@ -6,62 +6,78 @@ range is left to those who ask for an address by number.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from engine.rng import Rng
 
 NODE_PORTS = range(30000, 32768)
+NOT_VALID = "provided IP is not valid"
+ALLOCATED = "provided IP is already allocated"
+MISMATCHED_NETWORK = "the provided network does not match the current range"
+FULL = "range is full"
 _ATTEMPTS = 32
 
 
-class AddressPool:
-    """The addresses of a range; the first is the network's own and, of IPv4, the last the broadcast address."""
+class AddressRange:
+    """A network; its first address is its own and, of IPv4, the last the broadcast address."""
 
-    def __init__(self, cidr: str, rng: Rng) -> None:
+    def __init__(self, cidr: str) -> None:
         self.network = ip_network(cidr, strict=False)
         self.family = f"IPv{self.network.version}"
         self._base = int(self.network.network_address)
         self._size = self.network.num_addresses - (2 if self.network.version == 4 else 1)
         # min(max(16, size/16), 256) addresses are given out last (ipallocator calculateRangeOffset).
         self._offset = 0 if self._size < 16 else min(max(16, self._size // 16), 256)
+
+    def number(self, address: IPv4Address | IPv6Address) -> int | None:
+        """Which of those that can be given out an address is; None for any other."""
+        number = int(address) - self._base
+        return number if address in self.network and 1 <= number <= self._size else None
+
+    def address(self, number: int) -> str:
+        address = self._base + number
+        return str(IPv4Address(address) if self.network.version == 4 else IPv6Address(address))
+
+    def free(self, taken: Container[int], rng: Rng) -> int | None:
+        """The number of an address that is not taken; None if there is none."""
+        return _free(taken, rng, self._offset + 1, self._size) or _free(taken, rng, 1, min(self._offset, self._size))
+
+
+class AddressPool:
+    """A range, and what is taken of it."""
+
+    def __init__(self, cidr: str, rng: Rng) -> None:
+        self._range = AddressRange(cidr)
+        self.family = self._range.family
         self._taken: set[int] = set()
         self._rng = rng
-
-    @property
-    def first(self) -> str:
-        """The address of the Service default/kubernetes."""
-        return self._address(1)
 
     def take(self, address: str) -> str | None:
         """Take one address; returns why that cannot be."""
         try:
-            parsed = ip_address(address)
+            number = self._range.number(ip_address(address))
         except ValueError:
-            return f"failed to allocate IP {address}: provided IP is not valid"
-        number = int(parsed) - self._base
-        if parsed not in self.network or not 1 <= number <= self._size:
-            return f"failed to allocate IP {address}: the provided network does not match the current range"
+            return NOT_VALID
+        if number is None:
+            return MISMATCHED_NETWORK
         if number in self._taken:
-            return f"failed to allocate IP {address}: provided IP is already allocated"
+            return ALLOCATED
         self._taken.add(number)
         return None
 
     def draw(self) -> str | None:
         """Take a free address; None if there is none."""
-        number = _free(self._taken, self._rng, self._offset + 1, self._size) or _free(
-            self._taken, self._rng, 1, min(self._offset, self._size)
-        )
+        number = self._range.free(self._taken, self._rng)
         if number is None:
             return None
         self._taken.add(number)
-        return self._address(number)
+        return self._range.address(number)
 
     def release(self, address: str) -> None:
-        self._taken.discard(int(ip_address(address)) - self._base)
-
-    def _address(self, number: int) -> str:
-        address = self._base + number
-        return str(IPv4Address(address) if self.network.version == 4 else IPv6Address(address))
+        number = self._range.number(ip_address(address))
+        if number is not None:
+            self._taken.discard(number)
 
 
 class PortPool:
@@ -94,7 +110,7 @@ class PortPool:
         self._taken.discard(port)
 
 
-def _free(taken: set[int], rng: Rng, low: int, high: int) -> int | None:
+def _free(taken: Container[int], rng: Rng, low: int, high: int) -> int | None:
     """A number in [low, high] that is not taken: by chance, and in a crowded range the next after a chance."""
     count = high - low + 1
     if count <= 0:

@@ -8,6 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVR, SERVICES
 from engine.apiserver.bootstrap import kubernetes_service
 from engine.apiserver.kubernetes_service import INTERVAL, LEASE_SECONDS, KubernetesService, MasterLeases
+from engine.apiserver.loopback import Loopback
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
@@ -44,7 +45,7 @@ async def test_endpoints_name_all_servers_that_live(
     each = [
         KubernetesService(
             server.backend,
-            server.handle,
+            Loopback(server.handle),
             lambda address: kubernetes_service("10.96.0.1", *address),
             MasterLeases(store),
         )

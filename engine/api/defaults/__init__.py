@@ -75,6 +75,7 @@ _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
     (FLOWCONTROL, "PriorityLevelConfiguration"): core.priority_level,
     (NETWORKING, "IngressClass"): networking.ingress_class,
     (NETWORKING, "NetworkPolicy"): networking.network_policy,
+    (NETWORKING, "ServiceCIDR"): networking.service_cidr,
     (NODE, "RuntimeClass"): core.runtime_class,
     ("policy", "PodDisruptionBudget"): core.with_spec,
     (RBAC, "ClusterRoleBinding"): rbac.binding,

@@ -75,3 +75,10 @@ def ingress_class(obj: Object) -> None:
     parameters = obj.get("spec", {}).get("parameters")
     if parameters is not None:
         parameters.setdefault("scope", "Cluster")
+
+
+def service_cidr(obj: Object) -> None:
+    """Fields of its conditions without omitempty: the controllers that say Ready give no reason."""
+    for condition in (obj.get("status") or {}).get("conditions") or ():
+        condition.setdefault("reason", "")
+        condition.setdefault("message", "")

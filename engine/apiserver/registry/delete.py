@@ -202,7 +202,7 @@ class Deleter:
                 span.outcome = "Conflict"
                 return None
             span.revision = revision
-        self._writer.deleted(info, stored.object)
+        await self._writer.deleted(info, stored.object)
         return revision
 
 

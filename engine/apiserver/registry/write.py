@@ -91,15 +91,15 @@ class Writer:
         await self._mutate(call, attributes)
         drop_twins(call, obj, admitted=True)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
+        if generate:
+            obj["metadata"]["name"] = self._name(generate)
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
-            hook.begin_create(obj)
+            await hook.begin_create(obj, dry_run=options.dry_run)
         created: Object | None = None
         try:
             with call.span(Hop.SCHEMA):
                 await self._world.latency.pause("schema")
-                if generate:
-                    obj["metadata"]["name"] = self._name(generate)
                 name_requester(info, obj, call.user)
                 call.warnings.extend(warnings_before_create(info, obj))
                 await self._complete_new(info, obj)
@@ -113,9 +113,9 @@ class Writer:
             return created
         finally:
             if hook is not None and created is None:
-                hook.after_failure(obj, None)
+                await hook.after_failure(obj, None)
             elif hook is not None:
-                hook.after_success(obj, None)
+                await hook.after_success(obj, None)
 
     async def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
         backend = self._backend
@@ -228,7 +228,7 @@ class Writer:
         drop_twins(call, new, admitted=True)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
-            hook.begin_update(new, old)
+            await hook.begin_update(new, old, dry_run=options.dry_run)
         written: Object | None = None
         try:
             if admitted:
@@ -252,9 +252,9 @@ class Writer:
             return written
         finally:
             if hook is not None and written is None:
-                hook.after_failure(new, old)
+                await hook.after_failure(new, old)
             elif hook is not None:
-                hook.after_success(new, old)
+                await hook.after_success(new, old)
 
     async def _complete_changed(self, call: Call, new: Object, old: Object, *, rules: Rules | None) -> None:
         info, subresource = call.gvr_resource, call.info.subresource
@@ -308,7 +308,7 @@ class Writer:
                 )
                 if removed is not None:
                     span.revision = removed
-                    self.deleted(info, new)
+                    await self.deleted(info, new)
                     return new
             else:
                 written = await self._backend.storage.replace(
@@ -320,10 +320,10 @@ class Writer:
             span.outcome = "Conflict"
             return None
 
-    def deleted(self, info: ResourceInfo, obj: Object) -> None:
+    async def deleted(self, info: ResourceInfo, obj: Object) -> None:
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
-            hook.after_delete(obj)
+            await hook.after_delete(obj)
 
     # -- shared
 
