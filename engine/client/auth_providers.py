@@ -6,11 +6,13 @@ Source of the behaviour: client-go plugin/pkg/client/auth (azure, gcp, oidc).
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping
 
 import aiohttp
 import orjson
 
+from engine.api import go_json
 from engine.api.go_text import quoted
 from engine.client.connection import AuthProvider, KubeConfigError
 from engine.clock import Clock
@@ -25,6 +27,7 @@ _REMOVED = {
     "See https://cloud.google.com/blog/products/containers-kubernetes/kubectl-auth-changes-in-gke for further details",
 }
 _EARLY_SECONDS = 10.0
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def provider_of(given: AuthProvider, clock: Clock) -> Provider:
@@ -88,11 +91,13 @@ def _expiry(token: str) -> float:
     parts = token.split(".")
     if len(parts) != 3:
         raise _failed("ID Token is not a valid JWT")
+    if (odd := _ODD.search(parts[1])) is not None:
+        raise _failed(f"illegal base64 data at input byte {odd.start()}")
+    content = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
     try:
-        claims = orjson.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-        return float(claims.get("exp") or 0)
+        return float(orjson.loads(content).get("exp") or 0)
     except (ValueError, AttributeError, TypeError) as error:
-        raise _failed(f"parsing claims: {error}") from error
+        raise _failed(f"parsing claims: {go_json.syntax_error(content) or error}") from error
 
 
 def _failed(why: str) -> ConnectionError:

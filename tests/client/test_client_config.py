@@ -3,13 +3,14 @@ client_config_test.go)."""
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.client.connection import Connection, KubeConfigError, Overrides, base_url
+from engine.client.connection import AuthProvider, Connection, KubeConfigError, Overrides, base_url
 from engine.client.credentials import Credentials
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import KubeConfig
@@ -188,6 +189,33 @@ async def test_the_token_of_a_file_is_read_anew_every_minute(virtual_clock: Virt
         await virtual_clock.sleep(61)
         found.append(await given())
     assert found == ["first", "a b", "a b", "c", "c", "c"]
+
+
+def _token(claims: str) -> str:
+    return f"a.{base64.urlsafe_b64encode(claims.encode()).decode().rstrip('=')}.c"
+
+
+TOKENS = {
+    "good": (_token('{"exp": 4102444800}'), ""),
+    "expired": (_token('{"exp": 1}'), "No valid id-token, and cannot refresh without refresh-token"),
+    "none": ("", "No valid id-token, and cannot refresh without refresh-token"),
+    "two parts": ("a.b", "ID Token is not a valid JWT"),
+    "no base64": ("a.!.c", "illegal base64 data at input byte 0"),
+    "no json": (_token("hi"), "parsing claims: invalid character 'h' looking for beginning of value"),
+}
+
+
+@pytest.mark.parametrize("name", TOKENS)
+async def test_an_identity_token_is_good_until_it_expires(name: str, virtual_clock: VirtualClock) -> None:
+    token, why = TOKENS[name]
+    config = {"idp-issuer-url": "https://i", "client-id": "c", "id-token": token}
+    said = Credentials(replace(SECURE, provider=AuthProvider("oidc", tuple(config.items()))), virtual_clock)
+    if not why:
+        assert (await said.given()).token == token
+        return
+    with pytest.raises(ConnectionError) as raised:
+        await said.given()
+    assert str(raised.value) == f"Unable to connect to the server: {why}"
 
 
 PROVIDERS = {
