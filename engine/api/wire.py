@@ -57,17 +57,20 @@ class Request:
 class WatchEvent:
     """One event of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
 
-    `cause` is the traceparent of the write that made it ("" for none), `revision` its store revision. The bytes that go
-    to HTTP watchers are made once and shared.
+    `cause` is the traceparent of the write that made it ("" for none), `revision` its store revision, `old` the state
+    before, if that is known. The bytes that go to HTTP watchers are made once and shared.
     """
 
-    __slots__ = ("_encoded", "cause", "object", "revision", "type")
+    __slots__ = ("_encoded", "cause", "object", "old", "revision", "type")
 
-    def __init__(self, type: str, object: Object, revision: int = 0, cause: str = "") -> None:
+    def __init__(
+        self, type: str, object: Object, revision: int = 0, cause: str = "", old: Object | None = None
+    ) -> None:
         self.type = type
         self.object = object
         self.revision = revision
         self.cause = cause
+        self.old = old
         self._encoded: bytes | None = None
 
     @property

@@ -116,7 +116,7 @@ class Change:
             if type == "DELETED" and self.type != "DELETED" and self.old is not None:
                 # To a selector that it no longer matches the object is gone: its last state that matched is sent.
                 obj = with_resource_version(self.old, self.revision)
-            event = self._event[type] = WatchEvent(type, obj, self.revision, self.cause)
+            event = self._event[type] = WatchEvent(type, obj, self.revision, self.cause, self.old)
         return event
 
     def named(self, kind: str) -> str:

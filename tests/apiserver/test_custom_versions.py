@@ -140,3 +140,51 @@ async def test_a_webhook_that_fails(client: Client, webhook: Callable[..., None]
             await attempt()
         assert (caught.value.code, caught.value.reason) == (500, "")
     assert (await client.get(resource("v1beta1"), "a", namespace="default"))["spec"] == {}
+
+
+async def test_a_selector_looks_at_what_the_webhook_has_made(client: Client, webhook: Callable[..., None]) -> None:
+    """And what is no longer selected is told of as it was (test/integration/fieldselector_test.go)."""
+
+    def convert(obj: Object, target: str) -> Object:
+        before = "only-v1beta1" if target.endswith("/v1beta2") else "only-v1beta2"
+        after = f"only-{target.rpartition('/')[2]}"
+        obj["spec"] = {after: text} if (text := obj["spec"].get(before)) else {}
+        return converted(obj, target)
+
+    webhook(convert)
+    made = versions(WEBHOOK)
+    for version in made["spec"]["versions"]:
+        version["selectableFields"] = [{"jsonPath": f".spec.only-{version['name']}"}]
+    await client.create(DEFINITIONS, made)
+    told = {}
+    for version in ("v1beta1", "v1beta2"):
+        field = f"only-{version}"
+        watches = [
+            await client.watch(resource(version), namespace="default", field_selector=f"spec.{field}{wanted}")
+            for wanted in ("=blue", "!=blue", "=blue,metadata.name=b")
+        ]
+        for name in ("a", "b"):
+            sent = cron_tab(name, version, **{field: "blue"})
+            await client.create(resource(version), sent, namespace="default")
+        patch = {"spec": {field: "green"}}
+        await client.patch(resource(version), "a", patch, namespace="default", content_type=MERGE_PATCH)
+        for name in ("a", "b"):
+            await client.delete(resource(version), name, namespace="default")
+        seen = [
+            [await anext(aiter(watch)) for _ in range(count)] for watch, count in zip(watches, (4, 2, 2), strict=True)
+        ]
+        told[version] = [
+            [(event.type, event.object["metadata"]["name"], event.object["spec"][field]) for event in events]
+            for events in seen
+        ]
+        for event in (event for events in seen for event in events):
+            assert (event.object["apiVersion"], event.object["metadata"]["resourceVersion"]) == (
+                f"{GROUP}/{version}",
+                str(event.revision),
+            )
+    assert told["v1beta1"] == told["v1beta2"]
+    assert told["v1beta1"] == [
+        [("ADDED", "a", "blue"), ("ADDED", "b", "blue"), ("DELETED", "a", "blue"), ("DELETED", "b", "blue")],
+        [("ADDED", "a", "green"), ("DELETED", "a", "green")],
+        [("ADDED", "b", "blue"), ("DELETED", "b", "blue")],
+    ]

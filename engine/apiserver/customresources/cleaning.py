@@ -37,7 +37,7 @@ class Cleaner:
         self._working: set[str] = set()
 
     def clean(self, definition: Object, resource: ResourceInfo | Outcome) -> None:
-        """Begin to clean up, unless that is under way: delete the objects of the resource, or say why there are none."""
+        """Begin to clean up, unless that goes on: delete the objects of the resource, or say why there are none."""
         metadata = definition["metadata"]
         if FINALIZER in metadata.get("finalizers", ()) and metadata["uid"] not in self._working:
             self._working.add(metadata["uid"])

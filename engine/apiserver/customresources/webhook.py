@@ -63,7 +63,9 @@ class WebhookConverter:
 
 
 class ConvertedEvents:
-    """A watch of a version that a webhook makes: each object is converted before it is shown."""
+    """A watch of a version that a webhook makes: each object is converted before it is looked at and shown.
+
+    `selective` says that `change`, which may drop an event, looks at the state before, too."""
 
     def __init__(
         self,
@@ -71,26 +73,37 @@ class ConvertedEvents:
         converter: WebhookConverter,
         info: ResourceInfo,
         *,
-        change: Callable[[WatchEvent], WatchEvent],
+        change: Callable[[WatchEvent], WatchEvent | None],
+        selective: bool,
     ) -> None:
         self._source = source
         self._iterator = source.__aiter__()
         self._converter = converter
         self._info = info
         self._change = change
+        self._selective = selective
 
     def __aiter__(self) -> AsyncIterator[WatchEvent]:
         return self
 
     async def __anext__(self) -> WatchEvent:
-        event = await self._iterator.__anext__()
-        if event.type in ("BOOKMARK", "ERROR"):
-            return event
-        try:
-            await self._converter.prepare(self._info, [event.object])
-        except ApiError as error:
-            return WatchEvent("ERROR", error.status)
-        return self._change(event)
+        while True:
+            event = await self._iterator.__anext__()
+            if event.type in ("BOOKMARK", "ERROR"):
+                return event
+            try:
+                await self._converter.prepare(self._info, self._looked_at(event))
+            except ApiError as error:
+                return WatchEvent("ERROR", error.status)
+            if (shown := self._change(event)) is not None:
+                return shown
+
+    def _looked_at(self, event: WatchEvent) -> list[Object]:
+        if event.old is None:
+            return [event.object]
+        if event.type == "DELETED":
+            return [event.old]
+        return [event.old, event.object] if self._selective else [event.object]
 
     def count_bytes(self, size: int) -> None:
         if isinstance(self._source, Metered):

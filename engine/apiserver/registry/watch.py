@@ -8,9 +8,12 @@ that is forgotten, of 504 for a state that is still to come.
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
+from functools import partial
 
 import orjson
 
+from engine.api.crd.version import CustomVersion
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
@@ -18,6 +21,7 @@ from engine.api.wire import PROTOBUF, EventStream, WatchEvent
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.causes import name_causes
+from engine.apiserver.changes import with_resource_version
 from engine.apiserver.customresources.webhook import ConvertedEvents, WebhookConverter
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.registry.conversion import from_storage
@@ -69,8 +73,11 @@ class WatchOpener:
         watcher.end_after(seconds, cache.bookmark)
         if not info.converts:
             return watcher
-        if isinstance(converter := self._backend.storage.converter, WebhookConverter):
-            return ConvertedEvents(watcher, converter, info, change=lambda event: _converted(info, event))
+        if _by_webhook(info) and isinstance(converter := self._backend.storage.converter, WebhookConverter):
+            selective = selection.selective
+            return ConvertedEvents(
+                watcher, converter, info, change=lambda event: _selected(selection, event), selective=selective
+            )
         return MappedEvents(watcher, lambda event: _converted(info, event))
 
     async def _begin(
@@ -107,8 +114,36 @@ def _converted(info: ResourceInfo, event: WatchEvent) -> WatchEvent:
     """An event of the stored version in the version of the request."""
     if event.type in ("BOOKMARK", "ERROR"):
         return event
-    converted = from_storage(info, event.object)
+    if event.type == "DELETED" and event.old is not None:  # conversions are known by their revision: not this event's
+        converted = with_resource_version(from_storage(info, event.old), event.revision)
+    else:
+        converted = from_storage(info, event.object)
     return event if converted is event.object else WatchEvent(event.type, converted, event.revision, event.cause)
+
+
+def _selected(selection: Selection, event: WatchEvent) -> WatchEvent | None:
+    """What an event is to a watch whose selectors look at what a webhook has made of the object."""
+    info = selection.info
+    if not selection.selective:
+        return _converted(info, event)
+    now = event.type != "DELETED" and _matches(selection, event.object)
+    before = event.old is not None and _matches(selection, event.old)
+    if not now and not before:
+        return None
+    kind = ("MODIFIED" if before else "ADDED") if now else "DELETED"
+    return _converted(info, WatchEvent(kind, event.object, event.revision, event.cause, event.old))
+
+
+def _by_webhook(info: ResourceInfo) -> bool:
+    return isinstance(info.extension, CustomVersion) and info.extension.webhook is not None
+
+
+def _matches(selection: Selection, stored: Object) -> bool:
+    return selection.matches(from_storage(selection.info, stored))
+
+
+def _named(name: str | None, obj: Object) -> bool:
+    return name is None or obj["metadata"]["name"] == name
 
 
 def _interest(call: Call, selection: Selection, options: ListOptions) -> Interest:
@@ -119,12 +154,18 @@ def _interest(call: Call, selection: Selection, options: ListOptions) -> Interes
     if not selection.fields.empty:
         selector["fields"] = str(selection.fields)
     only_node = selection.node is not None and selection.labels.empty and len(selection.fields.requirements) == 1
+    selective = selection.selective and not only_node
+    matches: Callable[[Object], bool] = selection.matches
+    if _by_webhook(info):  # what is selected shows when it is converted; names stay the same
+        selective, matches = selection.name is not None, partial(_named, selection.name)
+    elif info.converts:
+        matches = partial(_matches, selection)
     return Interest(
         namespace=selection.namespace,
         node=selection.node,
         name=selection.name,
-        matches=selection.matches if not info.converts else lambda obj: selection.matches(from_storage(info, obj)),
-        selective=selection.selective and not only_node,
+        matches=matches,
+        selective=selective,
         bookmarks=options.bookmarks,
         bookmark=lambda revision: bookmark(info, revision),
         who=call.user.name,
