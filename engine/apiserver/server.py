@@ -77,6 +77,7 @@ from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.service_addresses import Addresses, PoolAddresses
 from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
+from engine.apiserver.service_ip_repair import ServiceIpRepair
 from engine.apiserver.service_ips import ServiceHook
 from engine.apiserver.service_pools import AddressPool, AddressRange, PortPool
 from engine.apiserver.storage import Storage, StorageLookup
@@ -234,6 +235,7 @@ class ApiServer:
             auditor=self._auditor,
         )
 
+        self._repair: ServiceIpRepair | None = None
         first = first_address(self.config.service_cidrs)
         self._service = KubernetesService(
             self.backend,
@@ -299,6 +301,14 @@ class ApiServer:
         default = DefaultServiceCidr(self.config.service_cidrs, self._cache(SERVICE_CIDRS), self._loopback, self._world)
         await default.sync()
         self._tasks.spawn(default.run(), "default service cidr")
+        self._repair = ServiceIpRepair(
+            self.backend,
+            self._loopback,
+            services=self._cache(SERVICES),
+            cidrs=self._cache(SERVICE_CIDRS),
+            addresses=self._cache(IP_ADDRESSES),
+        )
+        self._repair.start(self._tasks)
 
     async def advertise(self, host: str, port: int) -> None:
         """Say in the Service default/kubernetes and its endpoints where the API is served."""
@@ -308,6 +318,8 @@ class ApiServer:
     async def stop(self) -> None:
         """End all watches and tasks."""
         await self._service.stop()
+        if self._repair is not None:
+            self._repair.stop()
         self._nonresource.health.ready = False
         self._caches.close()
         if self._auditor is not None:

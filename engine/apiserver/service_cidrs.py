@@ -29,7 +29,7 @@ FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
 MANAGED_BY_LABEL = "ipaddress.kubernetes.io/managed-by"
 _SHORTEST_PREFIX = {4: 0, 6: 64}  # NewIPAllocator
 
-_range = lru_cache(maxsize=256)(AddressRange)
+address_range = lru_cache(maxsize=256)(AddressRange)
 
 
 class CidrAddresses:
@@ -104,7 +104,7 @@ class CidrAddresses:
     def _ready(self) -> Iterator[AddressRange]:
         for cidr in sorted(self._cidrs.objects(), key=_age):
             if is_ready(cidr):
-                for each in map(_range, cidr["spec"].get("cidrs") or ()):
+                for each in map(address_range, cidr["spec"].get("cidrs") or ()):
                     if each.network.prefixlen >= _SHORTEST_PREFIX[each.network.version]:
                         yield each
 
@@ -149,7 +149,7 @@ def service_cidr_object(ranges: Sequence[str]) -> Object:
         "apiVersion": SERVICE_CIDRS.api_version,
         "kind": "ServiceCIDR",
         "metadata": {"name": DEFAULT_NAME},
-        "spec": {"cidrs": [str(_range(cidr).network) for cidr in ranges]},
+        "spec": {"cidrs": [str(address_range(cidr).network) for cidr in ranges]},
     }
 
 

@@ -21,6 +21,11 @@ def serves_admission_policies(version: str) -> bool:
     return _at_least(version, 1, 30)
 
 
+def allocates_from_service_cidrs(version: str) -> bool:
+    """`MultiCIDRServiceAllocator` (KEP-1880, stable in 1.33)."""
+    return _at_least(version, 1, 33)
+
+
 def serves_resource_claims(version: str) -> bool:
     """`resource.k8s.io/v1` (KEP-4381, stable in 1.34)."""
     return _at_least(version, 1, 34)

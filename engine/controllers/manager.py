@@ -43,6 +43,7 @@ from engine.controllers.resourcequota import ResourceQuotaController
 from engine.controllers.rootca import RootCACertPublisher
 from engine.controllers.service_account_tokens import ServiceAccountTokensController
 from engine.controllers.serviceaccount import ServiceAccountController
+from engine.controllers.servicecidrs import ServiceCidrsController
 from engine.controllers.stale_disruption import StaleDisruptionController
 from engine.controllers.statefulset import StatefulSetController
 from engine.controllers.tainteviction import TaintEvictionController
@@ -87,6 +88,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ResourceClaimController,
     HorizontalPodAutoscaler,
     RootCACertPublisher,
+    ServiceCidrsController,
     ValidatingAdmissionPolicyStatusController,
     PodGarbageCollector,
     GarbageCollector,

@@ -30,6 +30,7 @@ _NAMES = {
     "resourcequota-controller": "resourcequota_primary",
     "root-ca-cert-publisher": "root_ca_cert_publisher",
     "service-account-controller": "serviceaccount",
+    "service-cidrs-controller": "ipaddresses",
     "serviceaccount-token-controller": "serviceaccount_tokens_service",
     "stale-pod-disruption-controller": "stale_pod_disruption",
     "statefulset-controller": "statefulset",

@@ -9,8 +9,9 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, SERVICES, Object
+from engine.apiserver.own_events import SERIES_EVENTS
 from engine.apiserver.server import ApiServer
-from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS
+from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, ip_address_object
 from engine.client import Client, InProcessTransport
 from engine.config import ClusterConfig
 from engine.store.sqlite import SqliteStore
@@ -169,6 +170,29 @@ async def test_a_range_that_is_not_ready_or_goes_serves_nobody(small: Client) ->
     await small.delete(SERVICE_CIDRS, "second")
     with pytest.raises(ApiError, match="range is full"):
         await make(small, "three")
+
+
+async def test_what_is_left_over_is_put_right(client: Client, world: World) -> None:
+    """A Service without its address gets it back, an address without its Service goes."""
+    await make(client, "web", clusterIP="10.96.0.10")
+    await client.delete(IP_ADDRESSES, "10.96.0.10")
+    lost = ip_address_object("10.96.0.11", {"metadata": {"namespace": "default", "name": "nobody"}})
+    await client.create(IP_ADDRESSES, lost)
+    wrong = ip_address_object("10.96.0.12", {"metadata": {"namespace": "default", "name": "web"}})
+    await client.create(IP_ADDRESSES, wrong)
+    await world.clock.sleep(30)
+    assert set(await addresses(client)) == {"10.96.0.1", "10.96.0.11", "10.96.0.12"}, "it may be on its way"
+    await world.clock.sleep(60)
+    assert set(await addresses(client)) == {"10.96.0.1"}
+    await world.clock.sleep(180)
+    assert await addresses(client) == {"10.96.0.1": "kubernetes", "10.96.0.10": "web"}
+    said = {(each["reason"], each["note"]) for each in (await client.list(SERIES_EVENTS)).items}
+    of = "IPAddress: 10.96.0.1{} for Service default/{}"
+    assert said == {
+        ("ClusterIPNotAllocated", "Cluster IP [IPv4]: 10.96.0.10 is not allocated; repairing"),
+        ("IPAddressNotAllocated", of.format(1, "nobody") + " appears to have leaked: cleaning up"),
+        ("IPAddressWrongReference", of.format(2, "web") + " has a wrong reference; cleaning up"),
+    }
 
 
 async def test_older_versions_have_no_objects_of_it(world: World) -> None:
