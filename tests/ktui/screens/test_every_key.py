@@ -41,6 +41,7 @@ Seen = str | Callable[[Driver], object]
 ELSEWHERE = {  # that these do what they say is tested where a terminal, a connection over HTTPS or the engine's end is
     ("KtuiApp", "q"), ("KtuiApp", "ctrl+c"), ("KtuiApp", "ctrl+z"),
     ("Shell", "escape"), ("Shell", "ctrl+d"),
+    ("TooSmall", "q"), ("TooSmall", "ctrl+z"),
 }  # fmt: skip
 
 
@@ -317,6 +318,7 @@ ROWS = [
         ("slash", "error  ·  !GET", ("d",)),
         ("f", lambda driver: isinstance(driver.app.screen, Output) and driver.app.screen.lines.auto_scroll, ("d",)),
         ("c", says("copied what is shown"), ("d",)),
+        *((key, "⏸ paused", ("d",)) for key in ("space", "f9")),
         *((entry.key, shows(entry.name), ("d",)) for entry in CATALOGUE if entry.name != "objects"),
         ("2", closed, ("d",)),
     ),
@@ -328,6 +330,7 @@ ROWS = [
         ("ctrl+r", focused(TextArea), ("e",)),
         ("ctrl+o", closed, ("e",)),
         ("escape", closed, ("e",)),
+        ("f9", "⏸ paused", ("e",)),
     ),
     *rows("Help", "store", *((key, closed, ("question_mark",)) for key in ("escape", "q", "question_mark", "enter"))),
     *rows("Question", "pods", ("escape", closed, DELETE), ("left", "No", DELETE), ("right", "No", DELETE)),
