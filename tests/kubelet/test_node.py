@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.api.types import GVR, LEASES, NODES, Object
 from engine.config import NodeConfig
+from engine.kubelet.node.csi_node import CSI_NODES
 from engine.kubelet.runtime import SimulatedRuntime
 from engine.world import World
 from tests.kubelet.node import ADMIN, NODE, NODE_IP, Node, api_server, client_of, condition, kubelet_on, running
@@ -53,6 +54,20 @@ async def test_a_node_registers_with_its_labels_capacity_and_conditions(world: W
         ]
         assert status["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://")
         assert status["nodeInfo"]["kubeletVersion"].startswith("v1.")
+
+
+async def test_a_node_tells_which_volumes_drivers_have_taken_over(world: World) -> None:
+    async with running(world) as node:
+        await node.sleep(1)
+        found = await node.admin.get(CSI_NODES, NODE)
+        owner = {"apiVersion": "v1", "kind": "Node", "name": NODE, "uid": (await node_of(node))["metadata"]["uid"]}
+        assert found["metadata"]["ownerReferences"] == [owner]
+        assert found["metadata"]["annotations"] == {
+            "storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,"
+            "kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,"
+            "kubernetes.io/vsphere-volume"
+        }
+        assert not found["spec"]["drivers"]
 
 
 async def test_without_a_range_the_node_is_not_ready_and_pods_wait(world: World) -> None:

@@ -17,6 +17,7 @@ from engine.client import NORMAL, Client, EventRecorder
 from engine.config import NodeConfig
 from engine.kubelet import events
 from engine.kubelet.cri import Runtime
+from engine.kubelet.node.csi_node import CsiNode
 from engine.kubelet.node.lease import RENEW_INTERVAL, RENEW_JITTER, NodeLease
 from engine.kubelet.node.status import PRESSURE_EVENTS, NodeFacts, changed, initial_node, is_ready, labels, node_status
 from engine.kubelet.status.patch import node_status_patch
@@ -61,6 +62,7 @@ class NodeAgent:
         self._system_uuid, self._boot_id = rng.uid(), rng.uid()
         self._rng = rng
         self._lease = NodeLease(client, world.clock, node_name=config.name)
+        self._csi_node = CsiNode(client, node_name=config.name, kubernetes_version=kubelet_version.removeprefix("v"))
         self._tasks = Supervisor(f"kubelet {config.name} node")
         self._reported = float("-inf")
         self._last: Object = {}
@@ -84,6 +86,7 @@ class NodeAgent:
         while True:
             if (node := self._node()) is not None:
                 await self._lease.renew(node)
+                await self._csi_node.publish(node)
             await self.update_status()
             await self._world.clock.sleep(RENEW_INTERVAL * (1 + RENEW_JITTER * self._rng.random()))
 
