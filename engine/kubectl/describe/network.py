@@ -178,7 +178,7 @@ async def service_cidr(session: Session, obj: Object, *, show_events: bool) -> s
         page.row("----", "------", "------------------", "------", "-------", level=1)
         for one in conditions:
             cells = (one["type"], one["status"], page.date(one.get("lastTransitionTime")), one.get("reason", ""))
-            page.row(*(f"{cell} " for cell in cells), one.get("message", ""), level=1)
+            page.row(*cells, one.get("message", ""), level=1)
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
