@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, SERVICES, Object
+from engine.api.types import EVENTS, GVR, SERVICES, Object
 from engine.apiserver.own_events import SERIES_EVENTS
 from engine.apiserver.server import ApiServer
 from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, ip_address_object
@@ -193,6 +193,27 @@ async def test_what_is_left_over_is_put_right(client: Client, world: World) -> N
         ("IPAddressNotAllocated", of.format(1, "nobody") + " appears to have leaked: cleaning up"),
         ("IPAddressWrongReference", of.format(2, "web") + " has a wrong reference; cleaning up"),
     }
+
+
+async def test_the_range_of_other_flags(world: World, store: SqliteStore) -> None:
+    """A second family is added, another range is told of, once."""
+
+    async def restarted(ranges: str) -> tuple[list[str], list[str]]:
+        server = ApiServer(world, store, config=ClusterConfig(service_cidr=ranges))
+        await server.start()
+        client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+        try:
+            await world.clock.sleep(30)
+            said = [each["message"] for each in (await client.list(EVENTS)).items]
+            return (await client.get(SERVICE_CIDRS, "kubernetes"))["spec"]["cidrs"], said
+        finally:
+            await server.stop()
+
+    both = ["10.96.0.0/12", "fd00:96::/108"]
+    assert await restarted("10.96.0.0/12") == (["10.96.0.0/12"], [])
+    assert await restarted("10.96.0.0/12,fd00:96::/108") == (both, [])
+    text = "[10.96.0.0/12 fd00:96::/108] does not match the controller flag configurations [10.96.0.0/16]"
+    assert await restarted("10.96.0.0/16") == (both, [f"The default ServiceCIDR {text}"])
 
 
 async def test_older_versions_have_no_objects_of_it(world: World) -> None:
