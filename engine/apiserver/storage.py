@@ -40,8 +40,11 @@ _MAX_OPERATIONS = 128  # of one transaction, etcd's --max-txn-ops
 
 
 class Stored(NamedTuple):
+    """An object as it is shown, and as the store has it, if that is known."""
+
     object: Object
     revision: int
+    kept: Object | None = None
 
 
 class Page(NamedTuple):
@@ -88,7 +91,7 @@ class Storage:
         except CorruptObject as corrupt:
             raise CorruptObjectError(key, corrupt) from None
         await self.prepare(info, [obj])
-        return Stored(from_storage(info, obj), kv.mod_revision)
+        return Stored(from_storage(info, obj), kv.mod_revision, obj)
 
     async def named(self, info: ResourceInfo, namespace: str, name: str) -> Stored:
         """The object that a request names. Raises ApiError 400 for what is no part of a key, 404, 500."""
@@ -200,6 +203,13 @@ class Storage:
             response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
         return await self._written(info, obj, stored, response.revision) if response.succeeded else None
 
+    async def kept_as_shown(self, info: ResourceInfo, stored: Stored) -> bool:
+        """Whether the store would have an object as it has it if it were written again: a custom one may be kept in
+        another version, or without defaults that it is shown with. Raises ApiError 500."""
+        if not info.custom or stored.kept is None:
+            return True
+        return _content(await self._in_storage(info, stored.object)) == _content(stored.kept)
+
     async def remove(self, info: ResourceInfo, namespace: str, name: str, *, expected: int, cause: str) -> int | None:
         """The revision of the deletion; None if the stored object is no longer at the expected revision."""
         key = info.key(namespace, name).encode()
@@ -248,6 +258,11 @@ class Storage:
 
     async def _lease(self, info: ResourceInfo) -> int:
         return await self._leases.current() if info.kind == "Event" else 0
+
+
+def _content(stored: Object) -> Object:
+    metadata = {field: value for field, value in stored["metadata"].items() if field != "resourceVersion"}
+    return {**stored, "metadata": metadata}
 
 
 class StorageLookup:

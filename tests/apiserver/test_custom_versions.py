@@ -188,3 +188,33 @@ async def test_a_selector_looks_at_what_the_webhook_has_made(client: Client, web
         [("ADDED", "a", "green"), ("DELETED", "a", "green")],
         [("ADDED", "b", "blue"), ("DELETED", "b", "blue")],
     ]
+
+
+async def test_an_update_that_changes_nothing_writes_what_is_kept_otherwise(client: Client) -> None:
+    """In the version that is stored now, and with the defaults of now; once (test/integration/defaulting_test.go)."""
+
+    async def patched() -> tuple[str, Object]:
+        after = await client.patch(resource("v1beta1"), "a", {}, namespace="default", content_type=MERGE_PATCH)
+        return after["metadata"]["resourceVersion"], after["spec"]
+
+    await client.create(DEFINITIONS, versions({"strategy": "None"}))
+    made = await client.create(resource("v1beta1"), cron_tab("a", "v1beta1", defaults={}), namespace="default")
+    revision = made["metadata"]["resourceVersion"]
+    assert await patched() == (revision, {"defaults": {"v1beta1": True}})
+    definition = await client.get(DEFINITIONS, f"crontabs.{GROUP}")
+    for version in definition["spec"]["versions"]:
+        version["storage"] = version["name"] == "v1beta2"
+    definition = await client.update(DEFINITIONS, definition)
+    migrated, _ = await patched()
+    assert migrated != revision
+    defaulted, spec = await patched()  # the default of the version that is stored now is shown since, and kept now
+    assert (defaulted != migrated, spec) == (True, {"defaults": {"v1beta1": True, "v1beta2": True}})
+    assert await patched() == (defaulted, spec)
+    properties = definition["spec"]["versions"][-1]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    properties["text"] = {"type": "string", "default": "x"}
+    await client.update(DEFINITIONS, definition)
+    found = await client.get(resource("v1beta1"), "a", namespace="default")
+    assert (found["metadata"]["resourceVersion"], found["spec"]["text"]) == (defaulted, "x")
+    last, spec = await patched()
+    assert (last != defaulted, spec["text"]) == (True, "x")
+    assert await patched() == (last, spec)

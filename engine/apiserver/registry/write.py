@@ -243,7 +243,7 @@ class Writer:
                 call.warnings.extend(warnings_on_status_update(info, new))
             else:
                 call.warnings.extend(warnings_on_update(info, new, old))
-            if same_but_revision(new, old):
+            if same_but_revision(new, old) and await self._backend.storage.kept_as_shown(info, stored):
                 written = old
             elif options.dry_run:
                 return self._backend.storage.ordered(info, new)
