@@ -55,6 +55,7 @@ PATCHES = {
 _FILE = re.compile(r"/\S+/invalid/\d+-\S+\.json")
 _AGE = re.compile(r"\b\d+(d|h|m|y)(\d+[smhd])?\b *", re.MULTILINE)
 _TOKEN_VOLUME = re.compile(r"kube-api-access-\w{5}")
+_REVISION = re.compile(r"(?<=Resource Version:)( +)\d+$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -322,7 +323,7 @@ def _deleted(body: dict[str, Any]) -> str:
 
 
 def _steady(text: str) -> str:
-    return _TOKEN_VOLUME.sub("kube-api-access-NAME", normal(text)).rstrip("\n")
+    return _REVISION.sub(r"\1N", _TOKEN_VOLUME.sub("kube-api-access-NAME", normal(text))).rstrip("\n")
 
 
 async def walk() -> Walked:
