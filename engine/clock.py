@@ -111,9 +111,14 @@ class Clock:
         """Wait for model seconds. Zero or less yields to the loop once, as asyncio.sleep(0) does."""
         if seconds <= 0:
             await asyncio.sleep(0)
-            return
+        else:
+            await self.reach(self.monotonic() + seconds)
+
+    async def reach(self, due: float) -> None:
+        """Wait until `monotonic()` is there. What is there already waits only for a clock that is paused: until it
+        goes on, or is stepped."""
         done = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, lambda: None if done.done() else done.set_result(None))
+        timer = self.call_at(due, lambda: None if done.done() else done.set_result(None))
         try:
             await done
         finally:

@@ -113,7 +113,7 @@ class ClusterFolder:
         except OSError as error:
             raise FolderError(
                 f"cannot use the data folder {self.path}: {error.strerror}. "
-                f"Choose another with {HOME_VARIABLE}=FOLDER, or run with --ephemeral to keep nothing"
+                f"Choose another with {HOME_VARIABLE}=FOLDER: a cluster is found by it, also one that keeps nothing"
             ) from error
         if not _lock(descriptor):
             os.close(descriptor)

@@ -94,9 +94,13 @@ class Latency:
         return bounds
 
     async def pause(self, step: str, times: float = 1.0) -> float:
-        """Wait a step out on the model clock and book it to the open span and those around it; its model seconds."""
+        """Wait a step out on the model clock and book it to the open span and those around it; its model seconds.
+
+        A step that takes no time waits as well while the clock is paused, or a pause would stop nothing of a profile
+        without latencies.
+        """
         seconds = self.draw(step, times)
-        if seconds:
+        if seconds or not self._clock.speed:
             await self.wait(seconds)
         return seconds
 
@@ -104,7 +108,7 @@ class Latency:
         """Wait out a latency that was drawn before, booked as in `pause`."""
         span, began = current_span(), wall()
         try:
-            await self._clock.sleep(seconds)
+            await self._clock.reach(self._clock.monotonic() + seconds)
         finally:
             slept = wall() - began
             while span is not None:

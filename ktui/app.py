@@ -49,7 +49,7 @@ from ktui.palette import Commands
 from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
 from ktui.screens.help import Help
 from ktui.screens.output import Output
-from ktui.screens.too_small import cover
+from ktui.screens.too_small import TooSmall, cover
 from ktui.screens.window import Window
 from ktui.session import Session
 from ktui.settings import Settings
@@ -265,6 +265,11 @@ class KtuiApp(Guarded, Steered, Forwards):
             self.window.show_summary(summary)
 
     # -- the command line
+
+    def action_command_palette(self) -> None:
+        """Never where it would not be seen: its key goes before those of any screen."""
+        if not isinstance(self.screen, TooSmall):
+            super().action_command_palette()
 
     def action_command(self) -> None:
         if self.screen is self.window:

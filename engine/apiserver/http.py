@@ -157,7 +157,7 @@ class HttpServer:
         else:
             data = await self._encoded(request, response, headers)
         headers.setdefault("cache-control", "no-cache, private")
-        if len(data) >= GZIP_FROM and "gzip" in request.headers.get("accept-encoding", ""):
+        if len(data) >= GZIP_FROM and _takes_gzip(request.headers.get("accept-encoding", "")):
             # In a thread: the bytes are nobody else's, and the loop goes on.
             data = await asyncio.to_thread(gzip.compress, data, 1)
             headers["content-encoding"] = "gzip"
@@ -305,6 +305,11 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
         return None
     tls = incoming.get_extra_info("ssl_object")
     return ClientCertificate(name, tuple(organizations), hashlib.sha256(tls.getpeercert(True)).hexdigest())
+
+
+def _takes_gzip(accept_encoding: str) -> bool:
+    """As upstream's writer: the word alone, without a share."""
+    return any(each.strip() == "gzip" for each in accept_encoding.split(","))
 
 
 def _is_pretty(request: Request) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -164,9 +164,14 @@ class NonResource:
         documents = self._documents
         parts = path.strip("/").split("/")
         kind = JSON
+        form = ""
+        if parts[1:] != ["v3"]:  # the index has one form, whatever is asked for
+            form = _negotiated(call, (JSON, *sorted(MEDIA_TYPES)) if parts[1] == "v2" else (JSON,))
+            if not form:
+                return Response(406, b"", {"vary": "Accept"})
         make: Callable[[], bytes | None]
         match parts[1:]:
-            case ["v2"] if MEDIA_TYPES & _accepted(call):
+            case ["v2"] if form in MEDIA_TYPES:
                 tag, kind = f"{documents.v2_hash}.proto", "application/octet-stream"
                 make = partial(getattr, documents, "v2_proto")
             case ["v2"]:
@@ -184,6 +189,8 @@ class NonResource:
             return Response(404, b"", {"content-type": "text/plain"})
         headers = {"content-type": kind, "etag": f'"{tag}"', "vary": "Accept"}
         asked = call.request.parameter("hash")
+        if asked and asked != tag and parts[1] == "v3":
+            return Response(301, b"", {**headers, "location": f"{path}?hash={tag}"})
         if asked == tag:  # the URL names the content: it may be kept for ever
             headers |= {"cache-control": "public, immutable", "expires": "Thu, 31 Dec 2099 23:59:59 GMT"}
         if call.request.headers.get("if-none-match") == headers["etag"]:
@@ -224,9 +231,27 @@ def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:
     return Response(200, body, {"content-type": kind, "cache-control": CACHED})
 
 
-def _accepted(call: Call) -> set[str]:
-    """The media types of the Accept header, without their parameters."""
-    return {clause.partition(";")[0].strip() for clause in call.request.headers.get("accept", "").split(",")}
+def _negotiated(call: Call, forms: Sequence[str]) -> str:
+    """The form that the Accept header likes best, "" for none (goautoneg: by q, and what says more comes first)."""
+    clauses = []
+    for clause in (call.request.headers.get("accept", "") or "*/*").split(","):
+        kind, *parameters = (part.strip() for part in clause.split(";"))
+        share = next((part[2:] for part in parameters if part.startswith("q=")), "1")
+        main, _, detail = kind.partition("/")
+        clauses.append((-_share(share), main == "*", detail == "*", main, detail))
+    for _, _, _, main, detail in sorted(clauses, key=lambda clause: clause[:3]):
+        for form in forms:
+            of, _, name = form.partition("/")
+            if main in ("*", of) and detail in ("*", name):
+                return form
+    return ""
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
 
 
 def _wants_aggregated(accept: str) -> bool:

@@ -201,7 +201,7 @@ def status(name: Name = DEFAULT_NAME, output: Output = "") -> None:
         if output == "json":
             print(json.dumps({"name": name, "running": False}))
         else:
-            print(f"cluster {name} is not running", file=sys.stderr)
+            print(_not_running(name), file=sys.stderr)
         raise typer.Exit(1)
     from ktui.connect import ask, fetch
     from ktui.nodes_ready import trouble

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from engine.client import Client
 from engine.folder import ClusterFolder, Running
@@ -87,6 +88,8 @@ def attached(url: str, name: str) -> Session:
     from engine.client.https import HttpsTransport
     from engine.client.kubeconfig import KubeConfig
 
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise UsageError(f'--attach takes the URL of an API server, as in https://127.0.0.1:6443; "{url}" is none')
     file = "" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig)
     try:
         transport = HttpsTransport(KubeConfig.load(file).connection(Overrides(server=url)))

@@ -370,6 +370,47 @@ async def test_documents_carry_a_tag(served: Served) -> None:
             assert "io.k8s.api.apps.v1.Deployment" in (await response.json())["components"]["schemas"]
 
 
+async def test_the_url_of_a_document_that_has_changed_leads_to_the_new_one(served: Served) -> None:
+    path = "/openapi/v3/apis/apps/v1"
+    async with served.session(served.pki.admin) as session:
+        async with session.get(path, params={"hash": "ABC"}, allow_redirects=False) as response:
+            assert (response.status, await response.read()) == (301, b"")
+            tag = response.headers["ETag"].strip('"')
+            assert response.headers["Location"] == f"{path}?hash={tag}"
+        async with session.get("/openapi/v2", params={"hash": "ABC"}) as response:
+            assert response.status == 200
+
+
+FORMS = {
+    "text/html": 406,
+    "text/html, */*;q=0.1": 200,
+    "application/*": 200,
+    "application/json;q=0.5": 200,
+    "text/*": 406,
+}
+
+
+@pytest.mark.parametrize(("accept", "status"), FORMS.items(), ids=FORMS)
+async def test_documents_in_no_form_that_is_taken(served: Served, accept: str, status: int) -> None:
+    async with served.session(served.pki.admin) as session:
+        for path in ("/openapi/v2", "/openapi/v3/apis/apps/v1"):
+            async with session.get(path, headers={"Accept": accept}) as response:
+                assert response.status == status, path
+        async with session.get("/openapi/v3", headers={"Accept": accept}) as response:
+            assert response.status == 200
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sent"), [("gzip", "gzip"), ("br, gzip", "gzip"), ("gzip;q=0", None), ("br", None)]
+)
+async def test_only_who_takes_gzip_gets_it(served: Served, encoding: str, sent: str | None) -> None:
+    async with (
+        served.session(served.pki.admin) as session,
+        session.get("/openapi/v2", headers={"Accept-Encoding": encoding}) as response,
+    ):
+        assert response.headers.get("Content-Encoding") == sent
+
+
 async def test_yaml_for_those_who_want_it(served: Served) -> None:
     async with (
         served.session(served.pki.admin) as session,

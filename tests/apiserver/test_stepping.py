@@ -22,8 +22,9 @@ async def step(client: Client, *over: str) -> Any:
     return await client.request("PUT", PATH, body={"action": "step", "over": list(over)})
 
 
-async def test_each_step_of_an_apply_ends_at_the_next_hop() -> None:
-    async with Cluster(ClusterConfig(seed=1, profile="realistic", components=frozenset()), clock=Clock()) as cluster:
+@pytest.mark.parametrize("profile", ["realistic", "instant"])
+async def test_each_step_of_an_apply_ends_at_the_next_hop(profile: str) -> None:
+    async with Cluster(ClusterConfig(seed=1, profile=profile, components=frozenset()), clock=Clock()) as cluster:
         client, clock = cluster.client(user_agent="kubectl/v1.37.1"), cluster.world.clock
         await client.request("PUT", PATH, body={"action": "pause"})
         tasks = Supervisor("test")
@@ -47,3 +48,18 @@ async def test_what_is_passed_over_is_no_hop_and_a_clock_without_any_says_so() -
         assert answer["hop"] is None
         with pytest.raises(ApiError, match="over must be a list"):
             await client.request("PUT", PATH, body={"action": "step", "over": "lease"})
+
+
+async def test_a_pause_stops_writes_where_no_step_takes_time_and_reads_go_on() -> None:
+    async with Cluster(ClusterConfig(seed=1, profile="instant", components=frozenset()), clock=Clock()) as cluster:
+        client, tasks = cluster.client(user_agent="kubectl/v1.37.1"), Supervisor("test")
+        await client.request("PUT", PATH, body={"action": "pause"})
+        write = client.create(CONFIG_MAPS, {"metadata": {"name": "mine"}}, namespace="default")
+        created = tasks.spawn(write, name="create")
+        for _ in range(20):
+            found = await cluster.client(user_agent="ktui").request("GET", "/debug/ktui/clock")
+            assert found["mode"] == "paused"
+        assert not created.done()
+        await client.request("PUT", PATH, body={"action": "resume"})
+        await created
+        await tasks.close()

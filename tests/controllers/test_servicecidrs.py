@@ -10,9 +10,7 @@ from engine.controllers.servicecidrs import FINALIZER, IP_ADDRESSES, SERVICE_CID
 from engine.world import World
 from tests.controllers.cluster import TestCluster, running
 
-_REFERENCED = (
-    "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR"
-)
+_REFERENCED = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR"
 
 
 async def add(control: TestCluster, name: str, *cidrs: str) -> None:

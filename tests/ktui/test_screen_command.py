@@ -47,3 +47,9 @@ def test_attach_without_credentials_says_so(tmp_path: Path, monkeypatch: pytest.
 def test_keys_prints_what_the_config_file_takes() -> None:
     printed = CliRunner().invoke(app, ["keys"]).stdout
     assert yaml.safe_load(printed)["keys"]["objects.edit"] == "e"
+
+
+@pytest.mark.parametrize("url", ["nope", "127.0.0.1:6443", "https://", "ftp://elsewhere"])
+def test_attach_to_what_is_no_url_says_so(url: str) -> None:
+    with pytest.raises(UsageError, match=r"^--attach takes the URL of an API server"):
+        attached(url, "default")

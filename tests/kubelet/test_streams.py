@@ -111,7 +111,7 @@ async def test_attach_shows_what_comes_and_types_to_process_1(world: World) -> N
         assert [screen.out for screen in screens] == ["42\n", "42\n"]
         second.close()
         first.write(b"exit 5\n")
-        assert await first.wait() == 5
+        assert await first.wait() == 0  # as upstream: an attached stream carries no exit code
         assert screens[1].out == "42\n"
 
 

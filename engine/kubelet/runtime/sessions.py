@@ -188,7 +188,10 @@ class ExecSession(_Session):
 
 
 class AttachSession(_Session):
-    """What process 1 prints from now on and, if the container has an open input, what it reads."""
+    """What process 1 prints from now on and, if the container has an open input, what it reads.
+
+    It ends with the process, and well whatever that ended with: upstream's ServeAttach tells of no exit code.
+    """
 
     def __init__(self, container: SimulatedContainer, *, stdin: bool, output: Output) -> None:
         super().__init__(container.input if stdin else None)
@@ -197,9 +200,9 @@ class AttachSession(_Session):
         self._terminal = container.terminal if stdin else None
         self._output = output
         self._stop_listening = container.listen(output)
-        self._leave = container.when_ended(lambda: self._end(container.status.exit_code))
+        self._leave = container.when_ended(lambda: self._end(0))
         if not container.running:
-            self._end(container.status.exit_code)
+            self._end(0)
 
     def _wake(self) -> None:
         self._container.input_came()
