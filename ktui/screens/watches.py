@@ -83,4 +83,5 @@ class WatchesScreen(PolledScreen):
         )
         if self.model.told:
             line.append(f"   {self.model.told[0]}", colours.get("warning", ""))
+        line.truncate(self.size.width - 1, overflow="ellipsis")  # the detail pane has it whole
         self.query_one("#streams-head", Static).update(line, layout=False)

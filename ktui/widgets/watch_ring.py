@@ -43,7 +43,8 @@ def ring_lines(ring: Ring, width: int, colours: Mapping[str, str]) -> list[Text]
 
 
 def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str, str]) -> Text:
-    """A mark for every place where a stream is; behind it who that is, where there is room before the next."""
+    """A mark for every place where a stream is; behind it who that is, where there is room before the next;
+    before the last where there is more."""
     places: dict[int, list[str]] = {}
     late = quiet = 0
     for name, cursor, is_waiting in ring.cursors:
@@ -58,10 +59,13 @@ def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str,
     )
     marks = sorted((max(start + place, line.cell_len), names) for place, names in places.items())
     for (column, names), following in zip(marks, [*(mark[0] for mark in marks[1:]), width], strict=False):
-        line.append(" " * (column - line.cell_len)).append("▲", colours.get("accent", ""))
-        room = following - column - 2
+        room, before, who = following - column - 2, column - line.cell_len, _crowd(names)
+        if following == width and len(who) > room and len(who) <= before - 1:
+            line.append(f"{who.strip()} ".rjust(before) + "▲", colours.get("accent", ""))
+            continue
+        line.append(" " * before).append("▲", colours.get("accent", ""))
         if room >= NARROWEST_NAME or following == width:
-            line.append(fit(_crowd(names), max(1, room)), colours.get("accent", ""))
+            line.append(fit(who, max(1, room)), colours.get("accent", ""))
     line.rstrip()
     return line
 

@@ -92,6 +92,13 @@ def test_the_ring_has_a_mark_for_every_stream() -> None:
     assert max(map(len, lines[1:])) <= 80
 
 
+def test_who_is_at_the_newest_change_is_named_before_the_mark() -> None:
+    pods = cache(watcher(cursor=30), watcher(2, user="system:kube-scheduler", cursor=30), size=3)
+    marks = ring_lines(WatchesModel([pods]).ring(pods), 80, {})[2].plain
+    assert marks.endswith("2 streams: kubelet node-1, kube-scheduler ▲")
+    assert len(marks) <= 80
+
+
 def test_a_stream_without_news_has_not_fallen_out_of_the_ring() -> None:
     """Of a thousand kubelets most are sent little: their last event is old, and nothing is wrong."""
     fallen = cache(watcher(cursor=1, buffered=3), watcher(2, cursor=1), watcher(3, cursor=1), size=3)
