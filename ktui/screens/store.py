@@ -59,8 +59,8 @@ class StoreScreen(FrameScreen):
         Binding("t", "go", "Object", tooltip="go to the object of the key", id="store.object"),
     ]
     DEFAULT_CSS = """
-    StoreScreen #store-left { width: 3fr; }
-    StoreScreen #store-right { width: 2fr; border-left: vkey $panel; }
+    StoreScreen #store-left { width: 11fr; }
+    StoreScreen #store-right { width: 9fr; border-left: vkey $panel; }
     StoreScreen #stream { height: 40%; border-top: hkey $panel; }
     StoreScreen.narrow #store-left, StoreScreen.narrow #store-right { width: 100%; }
     StoreScreen.narrow #store-right { border-left: none; border-top: hkey $panel; }
