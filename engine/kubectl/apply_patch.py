@@ -12,7 +12,9 @@ from engine.api.patch import (
     PatchConflictError,
     PreconditionFailedError,
     key_unchanged,
+    merge_patch,
     metadata_key_unchanged,
+    strategic_merge_patch,
     three_way_merge_patch,
     three_way_strategic_patch,
 )
@@ -48,6 +50,13 @@ def difference(
     except ApiError as error:
         raise _creating(original, modified, current, error.message) from error
     return patch, STRATEGIC_PATCH
+
+
+def merged(current: Object, patch: Object, content_type: str, info: Info) -> Object:
+    """What a dry run of the client alone shows: the object as it is, with the patch, seen by no server."""
+    if content_type == MERGE_PATCH:
+        return merge_patch(current, patch)
+    return strategic_merge_patch(current, patch, schema_of(info.resource.gvk))
 
 
 def _conflicting(error: PatchConflictError) -> str:

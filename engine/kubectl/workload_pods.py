@@ -13,6 +13,9 @@ from engine.kubectl.scheme import SCHEME, check_registered
 from engine.kubectl.session import Session
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+_PHASES = {"Unknown": 1, "Pending": 2}  # all others first
+_NEVER = "~"  # after every time
+PodOrder = tuple[bool, int, bool, str, int, str]
 
 
 async def pod_of(session: Session, word: str, name: str, *, scheme: str = SCHEME) -> Object:
@@ -27,7 +30,7 @@ async def pod_of(session: Session, word: str, name: str, *, scheme: str = SCHEME
     found = await session.list(pods, session.namespace, labelSelector=selector_of(obj))
     if not found:
         raise CommandError("timed out waiting for the condition")
-    return min(found, key=readiness)
+    return min(found, key=by_activity)
 
 
 def selector_of(obj: Object) -> str:
@@ -45,11 +48,34 @@ def no_selector(obj: Object) -> str:
     return f"{kind}: selector for {kind} not implemented"
 
 
-def readiness(pod: Object) -> tuple[bool, bool, str]:
-    """Pods that run and are ready come first."""
+def by_logging(pod: Object) -> PodOrder:
+    """The Pod whose logs are meant comes first: assigned, running, ready, for the longest time, restarted most often,
+    the oldest (podutils.ByLogging)."""
+    return _order(pod, -_restarts(pod))
+
+
+def by_activity(pod: Object) -> PodOrder:
+    """The Pod that is meant by all else comes first: as `by_logging`, but restarted least often (podutils.ActivePods,
+    turned around)."""
+    return _order(pod, _restarts(pod))
+
+
+def _order(pod: Object, restarts: int) -> PodOrder:
     status = pod.get("status") or {}
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
-    return (status.get("phase") != "Running", not ready, pod["metadata"]["name"])
+    ready = [c for c in status.get("conditions") or () if (c["type"], c["status"]) == ("Ready", "True")]
+    return (
+        not pod["spec"].get("nodeName"),
+        _PHASES.get(status.get("phase", ""), 0),
+        not ready,
+        (ready[0].get("lastTransitionTime") or _NEVER) if ready else "",
+        restarts,
+        pod["metadata"].get("creationTimestamp") or _NEVER,
+    )
+
+
+def _restarts(pod: Object) -> int:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return max((status.get("restartCount", 0) for status in statuses), default=0)
 
 
 def _names(pod: Object) -> list[str]:

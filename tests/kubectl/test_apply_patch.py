@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from engine.api.types import GVR, Object
-from engine.kubectl.apply_patch import difference
+from engine.api.wire import STRATEGIC_PATCH
+from engine.kubectl.apply_patch import difference, merged
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
 from engine.kubectl.last_applied import ANNOTATION
@@ -64,3 +65,10 @@ def test_what_cannot_be_merged() -> None:
     )
     patch, _ = difference(REVISION, {**revision(1), "revision": 2}, current, overwrite=True, warn=print)
     assert patch == {"revision": 2}
+
+
+def test_a_dry_run_of_the_client_shows_the_object_as_it_is_with_the_patch() -> None:
+    there = {**config_map(a="1", b="2"), "metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
+    shown = merged(there, {"data": {"a": "3", "b": None}}, STRATEGIC_PATCH, CONFIG_MAP)
+    assert shown == {**there, "data": {"a": "3"}}
+    assert there["data"] == {"a": "1", "b": "2"}

@@ -11,7 +11,7 @@ from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.api.wire import APPLY_PATCH
 from engine.kubectl import apply_sets, last_applied, migration, pruning
-from engine.kubectl.apply_patch import difference
+from engine.kubectl.apply_patch import difference, merged
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete_and_wait
 from engine.kubectl.errors import CommandError, FlagError, UsageError, of, with_source
@@ -158,7 +158,7 @@ class Applier:
                 info.refresh(current)
                 break
             if self.dry_run == "client":
-                info.object = modified
+                info.object = merged(current, patch, content_type, info)
                 break
             try:
                 patched = await self.session.patch(

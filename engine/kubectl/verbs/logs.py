@@ -18,10 +18,9 @@ from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
-from engine.kubectl.workload_pods import no_selector, require_container
+from engine.kubectl.workload_pods import by_logging, container_of, no_selector, require_container
 from engine.tasks import Supervisor
 
-DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 SELECTED_TAIL = 10
 USAGE = (
     "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\n"
@@ -124,7 +123,7 @@ async def _pods(session: Session) -> list[Object]:
         raise CommandError("timed out waiting for the condition")
     if session.flags.on("all-pods"):
         return found
-    found.sort(key=_readiness)
+    found.sort(key=by_logging)
     if len(found) > 1:
         session.err(f"Found {len(found)} pods, using pod/{found[0]['metadata']['name']}")
     return found[:1]
@@ -139,32 +138,18 @@ def _selector_of(obj: Object) -> str:
     return str(LabelSelector.from_object(selector))
 
 
-def _readiness(pod: Object) -> tuple[bool, bool, str]:
-    """Pods that run and are ready come first."""
-    status = pod.get("status") or {}
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
-    return (status.get("phase") != "Running", not ready, pod["metadata"]["name"])
-
-
 def _containers(session: Session, pod: Object) -> list[str]:
     spec = pod["spec"]
-    names = [container["name"] for container in spec.get("containers") or ()]
     if session.flags.on("all-containers"):
         return [
             container["name"]
             for key in ("initContainers", "containers", "ephemeralContainers")
             for container in spec.get(key) or ()
         ]
-    chosen = session.arguments[1] if len(session.arguments) == 2 else session.flags.text("container")
-    if chosen:
-        require_container(pod, chosen)
-        return [chosen]
-    annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
-    default: str = annotated if annotated in names else names[0]
-    everything = [*names, *(f"{c['name']} (init)" for c in spec.get("initContainers") or ())]
-    if len(everything) > 1:
-        session.err(f'Defaulted container "{default}" out of: {", ".join(everything)}')
-    return [default]
+    if len(session.arguments) == 2:
+        require_container(pod, session.arguments[1])
+        return [session.arguments[1]]
+    return [container_of(session, pod)]
 
 
 async def _show(session: Session, pod: Object, container: str) -> None:

@@ -60,8 +60,10 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
                 errors.append(item)
             continue
         visited += 1
-        left = max(0.001, deadline - session.clock.monotonic()) if timeout else 0.0
+        left = max(0.0, deadline - session.clock.monotonic())
         try:
+            if timeout and not left:
+                raise _too_late(item, kind)
             if kind == "delete" and not timeout:
                 await _check_gone(session, item)
             elif kind == "delete":
@@ -77,6 +79,13 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
         raise of(errors)
     if not visited and kind != "delete":
         raise CommandError("no matching resources found")
+
+
+def _too_late(info: Info, kind: str) -> CommandError:
+    """Of an object whose turn comes when the time of all is over: it is not looked at any more."""
+    if kind == "delete":
+        return CommandError("context deadline exceeded")
+    return CommandError(f"timed out waiting for the condition on {info.resource.plural}/{info.name}")
 
 
 async def _wait_created(session: Session, timeout: float) -> None:
