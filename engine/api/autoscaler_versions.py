@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from engine.api.autoscaler_annotations import BEHAVIOR, CONDITIONS, metrics_form, taken
+from engine.api.quantity import Quantity
 from engine.api.types import Object
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
@@ -93,6 +95,8 @@ _TYPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "containerResource": (("targetAverageUtilization", "Utilization"), ("", "AverageValue")),
     "external": (("targetValue", "Value"), ("", "AverageValue")),
 }
+_METRIC_SPECS = metrics_form("MetricSpec", {kind: [name for name, *_ in each] for kind, each in _TARGETS.items()})
+_METRIC_STATUSES = metrics_form("MetricStatus", {kind: [name for name, *_ in each] for kind, each in _STATUSES.items()})
 _RULES = (("StabilizationWindowSeconds", None), ("SelectPolicy", None), ("Policies", None), ("Tolerance", None))
 _POLICY = (("Type", ""), ("Value", 0), ("PeriodSeconds", 0))
 
@@ -102,12 +106,12 @@ def to_v1(obj: Object) -> Object:
     spec, status = dict(obj.get("spec", {})), dict(obj.get("status", {}))
     kept: dict[str, Any] = {}
     metrics, current = spec.pop("metrics", None) or [], status.pop("currentMetrics", None) or []
-    if (percentage := _cpu_percentage(metrics, "target")) is not None:
-        spec["targetCPUUtilizationPercentage"] = percentage
+    if percentages := _cpu_percentages(metrics, "target"):
+        spec["targetCPUUtilizationPercentage"] = percentages[0]
     if others := [metric for metric in metrics if not _of_cpu(metric, "target")]:
         kept[_METRICS] = [_old_metric(metric, _TARGETS) for metric in others]
-    if (percentage := _cpu_percentage(current, "current")) is not None:
-        status["currentCPUUtilizationPercentage"] = percentage
+    if percentages := _cpu_percentages(current, "current"):
+        status["currentCPUUtilizationPercentage"] = percentages[-1]
     if current:
         kept[_CURRENT] = [_old_metric(metric, _STATUSES) for metric in current]
     if (behavior := spec.pop("behavior", None)) is not None:
@@ -134,21 +138,16 @@ def _annotated(metadata: Object, texts: Mapping[str, str]) -> Object:
     return {**metadata, "annotations": {**metadata.get("annotations", {}), **texts}} if texts else metadata
 
 
-def _about_cpu(metric: Object) -> bool:
-    return metric.get("type") == "Resource" and metric.get("resource", {}).get("name") == "cpu"
-
-
 def _of_cpu(metric: Object, side: str) -> bool:
-    return _about_cpu(metric) and metric["resource"].get(side, {}).get("averageUtilization") is not None
+    """Whether it is about how much of the CPU is used, for which v1 has a field."""
+    resource = metric.get("resource", {})
+    if metric.get("type") != "Resource" or resource.get("name") != "cpu":
+        return False
+    return resource.get(side, {}).get("averageUtilization") is not None
 
 
-def _cpu_percentage(metrics: list[Object], side: str) -> int | None:
-    """Of the first metric about the CPU."""
-    for metric in metrics:
-        if _about_cpu(metric):
-            percentage = metric["resource"].get(side, {}).get("averageUtilization")
-            return None if percentage is None else int(percentage)
-    return None
+def _cpu_percentages(metrics: list[Object], side: str) -> list[int]:
+    return [int(metric["resource"][side]["averageUtilization"]) for metric in metrics if _of_cpu(metric, side)]
 
 
 def _old_metric(metric: Object, kinds: Mapping[str, _Fields]) -> Object:
@@ -189,7 +188,7 @@ def _json_name(field: str) -> str:
 def to_v2(obj: Object) -> Object:
     spec, status = dict(obj.get("spec", {})), dict(obj.get("status", {}))
     annotations = obj["metadata"].get("annotations") or {}
-    metrics = [_new_metric(metric, "target") for metric in _taken(annotations, _METRICS) or ()]
+    metrics = [_new_metric(metric, "target") for metric in taken(annotations, _METRICS, _METRIC_SPECS) or ()]
     percentage = spec.pop("targetCPUUtilizationPercentage", None)
     if percentage is None and not metrics:
         percentage = _CPU_PERCENT
@@ -197,41 +196,33 @@ def to_v2(obj: Object) -> Object:
         target = {"type": "Utilization", "averageUtilization": percentage}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec["metrics"] = metrics
-    current = [_new_metric(metric, "current") for metric in _taken(annotations, _CURRENT) or ()]
+    current = [_new_metric(metric, "current") for metric in taken(annotations, _CURRENT, _METRIC_STATUSES) or ()]
     percentage = status.pop("currentCPUUtilizationPercentage", None)
     if percentage is not None and not current:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": percentage}}}]
     if current:
         status["currentMetrics"] = current
-    if conditions := _taken(annotations, _CONDITIONS):
+    if conditions := taken(annotations, _CONDITIONS, CONDITIONS):
         status["conditions"] = conditions
     if not status.get("currentReplicas"):
         status.pop("currentReplicas", None)
-    if behavior := _json_named(_taken(annotations, _BEHAVIOR) or {}):
-        spec["behavior"] = behavior
+    if (behavior := taken(annotations, _BEHAVIOR, BEHAVIOR)) is not None:
+        spec["behavior"] = _json_named(behavior)
     return {**obj, "metadata": without_kept(obj["metadata"]), "spec": spec, "status": status}
 
 
 def keeps_metrics(metadata: Object) -> bool:
     """Whether an object of v1 is about other metrics than the CPU, which its annotations hold."""
-    return bool(_taken(metadata.get("annotations") or {}, _METRICS))
-
-
-def _taken(annotations: Object, name: str) -> Any:
-    """The value of an annotation; one that is no JSON counts as none (as upstream)."""
-    try:
-        return orjson.loads(annotations.get(name) or "null")
-    except orjson.JSONDecodeError:
-        return None
+    return bool(taken(metadata.get("annotations") or {}, _METRICS, _METRIC_SPECS))
 
 
 def _json_named(value: Any) -> Any:
-    """Fields by their names in JSON; those that are not set are left out."""
+    """Fields by their names in JSON."""
     if isinstance(value, list):
         return [_json_named(each) for each in value]
     if not isinstance(value, dict):
         return value
-    return {_json_name(name): _json_named(each) for name, each in value.items() if each is not None}
+    return {_json_name(name): _json_named(each) for name, each in value.items()}
 
 
 def _new_metric(metric: Object, side: str) -> Object:
@@ -246,8 +237,16 @@ def _new_metric(metric: Object, side: str) -> Object:
                 source["target"]["type"] = next(
                     word for given, word in _TYPES[kind] if not given or metric[kind].get(given) is not None
                 )
+            if kind == "object":
+                _drop_unset_value(source[side], side)
             new[kind] = source
     return new
+
+
+def _drop_unset_value(amounts: Object, side: str) -> None:
+    """Of an object that is about an average: v1 cannot leave the value out, which no target has besides."""
+    if "averageValue" in amounts and (side == "current" or not Quantity.parse(amounts["value"])):
+        del amounts["value"]
 
 
 def _set(target: Object, path: _Path, value: Any) -> None:

@@ -118,9 +118,35 @@ def test_what_v1_has_no_field_for_is_in_annotations(name: str) -> None:
     old = CONVERSIONS[SCALER, OLD_SCALER](scaler(metric))
     assert old["metadata"]["annotations"][f"{ANNOTATION}metrics"] == f"[{text}]"
     (back,) = CONVERSIONS[OLD_SCALER, SCALER](old)["spec"]["metrics"]
-    if name == "an object's average":  # v1 always has a value: so it is upstream
-        back["object"]["target"].pop("value")
     assert back == metric
+
+
+_CPU_AMOUNT = {"type": "Resource", "resource": {"name": "cpu", "target": _AVERAGE}}
+
+
+def test_the_utilisation_of_the_cpu_need_not_come_first() -> None:
+    obj = scaler(_CPU_AMOUNT, CPU)
+    amount = {"type": "Resource", "resource": {"name": "cpu", "current": {"averageValue": "1"}}}
+    obj["status"]["currentMetrics"] = [amount, *obj["status"]["currentMetrics"], amount]
+    old = CONVERSIONS[SCALER, OLD_SCALER](obj)
+    assert old["spec"]["targetCPUUtilizationPercentage"] == 80
+    assert old["status"]["currentCPUUtilizationPercentage"] == 7
+    assert CONVERSIONS[OLD_SCALER, SCALER](old) == obj
+
+
+def test_what_an_object_has_is_a_value_or_an_average() -> None:
+    obj = scaler(CPU)
+    named: Object = {"describedObject": {"kind": "Service", "name": "web"}, "metric": {"name": "requests"}}
+    obj["status"]["currentMetrics"] = [
+        {"type": "Object", "object": {**named, "current": {field: "0"}}} for field in ("value", "averageValue")
+    ]
+    assert CONVERSIONS[OLD_SCALER, SCALER](CONVERSIONS[SCALER, OLD_SCALER](obj)) == obj
+
+
+def test_behavior_that_says_nothing_is_kept() -> None:
+    obj = scaler(CPU)
+    obj["spec"]["behavior"] = {}
+    assert CONVERSIONS[OLD_SCALER, SCALER](CONVERSIONS[SCALER, OLD_SCALER](obj)) == obj
 
 
 def test_behavior_is_kept_by_its_names_in_go() -> None:
@@ -146,14 +172,44 @@ def test_annotations_of_v1_are_nobodys_own() -> None:
     assert obj["metadata"]["annotations"] == {"a": "b"}
 
 
-def test_broken_annotations_count_as_none() -> None:
-    old: Object = {
-        "metadata": {"name": "web", "annotations": {f"{ANNOTATION}metrics": "{"}},
-        "spec": {"maxReplicas": 3},
+# What v1's annotations say that does not fit their types.
+BROKEN: dict[str, tuple[str, str]] = {
+    "no JSON": ("metrics", "{"),
+    "nothing": ("metrics", ""),
+    "no list": ("metrics", '{"a":1}'),
+    "a list of numbers": ("metrics", "[1]"),
+    "a metric about a number": ("metrics", '[{"type":"Object","object":5}]'),
+    "a number for text": ("metrics", '[{"type":5}]'),
+    "text for a number": ("metrics", '[{"type":"Resource","resource":{"targetAverageUtilization":"x"}}]'),
+    "no quantity": ("metrics", '[{"type":"Pods","pods":{"metricName":"a","targetAverageValue":"x"}}]'),
+    "no selector": ("metrics", '[{"type":"Pods","pods":{"metricName":"a","selector":[]}}]'),
+    "a status of text": ("current-metrics", '["x"]'),
+    "conditions of numbers": ("conditions", "[1]"),
+    "one condition": ("conditions", '{"type":"Ready"}'),
+    "behavior of numbers": ("behavior", '{"ScaleUp":5}'),
+    "policies of numbers": ("behavior", '{"ScaleUp":{"Policies":[1]}}'),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_annotations_count_as_none(name: str) -> None:
+    annotation, text = BROKEN[name]
+    metadata = {"name": "web", "annotations": {f"{ANNOTATION}{annotation}": text}}
+    new = CONVERSIONS[OLD_SCALER, SCALER]({"metadata": metadata, "spec": {"maxReplicas": 3}})
+    assert new == {"metadata": {"name": "web"}, "spec": {"maxReplicas": 3, "metrics": [CPU]}, "status": {}}
+
+
+def test_of_annotations_counts_what_their_types_have() -> None:
+    annotations = {
+        f"{ANNOTATION}metrics": '[{"type":"Pods","a":1,"pods":{"metricName":"b","targetAverageValue":1000}},null]',
+        f"{ANNOTATION}behavior": '{"ScaleUp":{"Policies":null,"SelectPolicy":"Min","d":1},"ScaleDown":null}',
     }
-    new = CONVERSIONS[OLD_SCALER, SCALER](old)
-    assert new["spec"] == {"maxReplicas": 3, "metrics": [CPU]}
-    assert new["metadata"] == {"name": "web"}
+    new = CONVERSIONS[OLD_SCALER, SCALER]({"metadata": {"name": "web", "annotations": annotations}, "spec": {}})
+    pods = {"metric": {"name": "b"}, "target": {"type": "AverageValue", "averageValue": "1k"}}
+    assert new["spec"] == {
+        "metrics": [{"type": "Pods", "pods": pods}, {"type": ""}],
+        "behavior": {"scaleUp": {"selectPolicy": "Min"}},
+    }
 
 
 @pytest.mark.parametrize("pair", CONVERSIONS, ids=lambda pair: f"{pair[0].api_version} to {pair[1].api_version}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from engine.api.errors import ApiError
 from engine.api.types import EVENTS, GVR, Object
 from engine.client import Client
 
@@ -69,3 +72,47 @@ async def test_an_autoscaler_of_the_old_version_says_its_default_at_once(client:
     assert made["spec"]["targetCPUUtilizationPercentage"] == 80
     assert made == await client.get(OLD, "web", namespace="default")
     assert made == await client.update(OLD, made)
+
+
+ANNOTATION = "autoscaling.alpha.kubernetes.io/"
+# What an autoscaler of autoscaling/v1 says, and what is wrong with it: told as of v2, which it becomes.
+OF_V1: dict[str, tuple[dict[str, str], Object, str]] = {
+    "no part of the CPU": (
+        {},
+        {"targetCPUUtilizationPercentage": 0},
+        "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0",
+    ),
+    "a metric of its annotations that is none": (
+        {f"{ANNOTATION}metrics": '[{"type":"Pods"}]'},
+        {},
+        "spec.metrics[0].pods: Required value: must populate information for the given metric source",
+    ),
+    "a policy of its annotations": (
+        {f"{ANNOTATION}behavior": '{"ScaleUp":{"SelectPolicy":"Some"}}'},
+        {},
+        'spec.behavior.scaleUp.selectPolicy: Unsupported value: "Some": supported values: "Disabled", "Max", "Min"',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_V1)
+async def test_an_autoscaler_of_the_old_version_is_looked_at_as_what_it_becomes(name: str, client: Client) -> None:
+    annotations, said, wrong = OF_V1[name]
+    good: Object = {"metadata": {"name": "web"}, "spec": {"scaleTargetRef": TARGET, "maxReplicas": 3}}
+    bad = {"metadata": {"name": "web", "annotations": annotations}, "spec": {**good["spec"], **said}}
+    with pytest.raises(ApiError) as caught:
+        await client.create(OLD, bad, namespace="default")
+    assert wrong in caught.value.message
+    made = await client.create(OLD, good, namespace="default")
+    metadata = {**made["metadata"], "annotations": annotations}
+    with pytest.raises(ApiError) as caught:
+        await client.update(OLD, {**made, "metadata": metadata, "spec": {**made["spec"], **said}})
+    assert wrong in caught.value.message
+
+
+async def test_broken_annotations_of_the_old_version_are_let_be(client: Client) -> None:
+    metadata = {"name": "web", "annotations": {f"{ANNOTATION}metrics": "[1]"}}
+    obj = {"metadata": metadata, "spec": {"scaleTargetRef": TARGET, "maxReplicas": 3}}
+    await client.create(OLD, obj, namespace="default")
+    (metric,) = (await client.get(NEW, "web", namespace="default"))["spec"]["metrics"]
+    assert metric["resource"]["name"] == "cpu"

@@ -1,9 +1,13 @@
-"""HorizontalPodAutoscalers (pkg/apis/autoscaling/validation)."""
+"""HorizontalPodAutoscalers (pkg/apis/autoscaling/validation).
+
+Those of autoscaling/v1 are looked at as what they become: upstream's internal type has the fields of v2.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from engine.api.autoscaler_versions import to_v2
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
@@ -20,21 +24,21 @@ _NOT_BOTH = "may not set both a target raw value and a target utilization"
 
 
 def horizontal_pod_autoscaler(obj: Object, problems: Problems) -> None:
-    _spec(obj.get("spec", {}), {}, problems, least_allowed=0)
+    _spec(_wanted(obj), {}, problems, least_allowed=0)
 
 
 def horizontal_pod_autoscaler_update(new: Object, old: Object, problems: Problems) -> None:
-    _spec(new.get("spec", {}), old.get("spec", {}), problems, least_allowed=0)
+    _spec(_wanted(new), _wanted(old), problems, least_allowed=0)
 
 
 def never_to_zero(obj: Object, problems: Problems) -> None:
     """Of releases before 1.37, which do not scale to zero (HPAScaleToZero)."""
-    _spec(obj.get("spec", {}), {}, problems, least_allowed=1)
+    _spec(_wanted(obj), {}, problems, least_allowed=1)
 
 
 def never_to_zero_update(new: Object, old: Object, problems: Problems) -> None:
-    before = old.get("spec", {})
-    _spec(new.get("spec", {}), before, problems, least_allowed=0 if before.get("minReplicas") == 0 else 1)
+    before = _wanted(old)
+    _spec(_wanted(new), before, problems, least_allowed=0 if before.get("minReplicas") == 0 else 1)
 
 
 def horizontal_pod_autoscaler_status(new: Object, old: Object, problems: Problems) -> None:
@@ -43,6 +47,11 @@ def horizontal_pod_autoscaler_status(new: Object, old: Object, problems: Problem
         problems.not_negative(path, condition.get("observedGeneration"))
     for field in ("currentReplicas", "desiredReplicas"):
         problems.not_negative(f"status.{field}", new.get("status", {}).get(field))
+
+
+def _wanted(obj: Object) -> Object:
+    spec: Object = (to_v2(obj) if obj.get("apiVersion") == "autoscaling/v1" else obj).get("spec", {})
+    return spec
 
 
 def _spec(spec: Object, before: Object, problems: Problems, *, least_allowed: int) -> None:
