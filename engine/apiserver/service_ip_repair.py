@@ -170,8 +170,7 @@ class ServiceIpRepair:
             return
         address, parent = found["metadata"]["name"], found["spec"]["parentRef"]
         if not _of_service(found):
-            shown = " ".join(parent.get(field, "") for field in ("group", "resource", "namespace", "name"))
-            text = f"appears to have been modified, not referencing a Service &{{{shown}}}: cleaning up"
+            text = f"appears to have been modified, not referencing a Service {_shown(parent)}: cleaning up"
             await self._says.series(found, "IPAddressNotAllocated", _OF_IP_ADDRESS, f"IPAddress {address} {text}")
             await self._delete(address)
             return
@@ -210,6 +209,12 @@ class ServiceIpRepair:
 def _of_service(address: Object) -> bool:
     parent = address["spec"]["parentRef"]
     return not parent.get("group") and parent.get("resource") == SERVICES.resource
+
+
+def _shown(parent: Object) -> str:
+    """As Go prints a ParentReference."""
+    fields = ("group", "resource", "namespace", "name")
+    return "&ParentReference{" + "".join(f"{field.title()}:{parent.get(field, '')}," for field in fields) + "}"
 
 
 def _labelled(address: Object) -> bool:

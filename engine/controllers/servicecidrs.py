@@ -39,6 +39,7 @@ Network = IPv4Network | IPv6Network
 
 class ServiceCidrsController(Controller):
     name = "service-cidrs-controller"
+    event_source = "service-cidr-controller"
     kind = "servicecidr"
     max_retries = 15
 
@@ -150,7 +151,7 @@ class ServiceCidrsController(Controller):
             applied,
             subresource="status",
             content_type=APPLY_PATCH,
-            field_manager=self.name,
+            field_manager=self.event_source,
             force=True,
         )
 

@@ -195,6 +195,28 @@ async def test_what_is_left_over_is_put_right(client: Client, world: World) -> N
     }
 
 
+async def test_an_address_that_was_given_to_somebody_else_comes_back(client: Client, world: World) -> None:
+    await make(client, "web", clusterIP="10.96.0.10")
+    await client.delete(IP_ADDRESSES, "10.96.0.10")
+    taken = ip_address_object("10.96.0.10", {"metadata": {"namespace": "default", "name": "web"}})
+    taken["spec"]["parentRef"].update(group="gateway.example", resource="gateways")
+    await client.create(IP_ADDRESSES, taken)
+    await world.clock.sleep(10)
+    said = {(each["reason"], each["note"]) for each in (await client.list(SERIES_EVENTS)).items}
+    shown = "&ParentReference{Group:gateway.example,Resource:gateways,Namespace:default,Name:web,}"
+    text = f"IPAddress 10.96.0.10 appears to have been modified, not referencing a Service {shown}: cleaning up"
+    assert ("IPAddressNotAllocated", text) in said
+
+
+async def test_an_address_is_never_completed(client: Client) -> None:
+    """generateName stands as it is, and is taken the second time."""
+    parent = {"resource": "gateways", "group": "gateway.example", "name": "edge"}
+    drawn = {"metadata": {"generateName": "10.96.0.10"}, "spec": {"parentRef": parent}}
+    assert (await client.create(IP_ADDRESSES, drawn))["metadata"]["name"] == "10.96.0.10"
+    with pytest.raises(ApiError, match=r'"10.96.0.10" already exists, the server was not able to generate a unique'):
+        await client.create(IP_ADDRESSES, drawn)
+
+
 async def test_the_range_of_other_flags(world: World, store: SqliteStore) -> None:
     """A second family is added, another range is told of, once."""
 

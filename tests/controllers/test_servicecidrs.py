@@ -36,6 +36,7 @@ async def test_ranges_are_ready_and_go_when_no_address_needs_them(world: World) 
         admin = control.admin
         first = await condition(control, "kubernetes", **ready)
         assert first["metadata"]["finalizers"] == [FINALIZER]
+        assert "service-cidr-controller" in {each["manager"] for each in first["metadata"]["managedFields"]}
         await add(control, "second", "192.168.0.0/24")
         await condition(control, "second", **ready)
         web = {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], "clusterIP": "192.168.0.9"}}

@@ -12,6 +12,7 @@ from engine.apiserver.request_info import RequestInfo
 
 _SUFFIX = 5
 _MAX_BASE = 63 - _SUFFIX
+_IP_ADDRESSES = "ipaddresses.networking.k8s.io"
 # Fields that a client may send and that count for nothing.
 _SERVER_OWNED = (
     "uid",
@@ -59,8 +60,9 @@ def fill_for_create(obj: Object, *, uid: str, now: str) -> None:
     metadata["creationTimestamp"] = now
 
 
-def generated_name(base: str, suffix: str) -> str:
-    return base[:_MAX_BASE] + suffix
+def generated_name(info: ResourceInfo, base: str, suffix: str) -> str:
+    """An address stands as it is: IPAddresses have no other names (their strategy's noopNameGenerator)."""
+    return base if info.gvr.group_resource == _IP_ADDRESSES else base[:_MAX_BASE] + suffix
 
 
 def name_taken(info: ResourceInfo, obj: Object, present: Object | None) -> ApiError:

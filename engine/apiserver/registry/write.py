@@ -92,7 +92,7 @@ class Writer:
         drop_twins(call, obj, admitted=True)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
         if generate:
-            obj["metadata"]["name"] = self._name(generate)
+            obj["metadata"]["name"] = self._name(info, generate)
         hook = self._backend.hooks.of(info.gvr.group_resource)
         if hook is not None:
             await hook.begin_create(obj, dry_run=options.dry_run)
@@ -125,8 +125,8 @@ class Writer:
         if causes := await in_turns(check_create(info, obj), self._world.clock):
             raise invalid(info.gvk, obj["metadata"].get("name", ""), causes)
 
-    def _name(self, base: str) -> str:
-        return generated_name(base, self._backend.names.name_suffix())
+    def _name(self, info: ResourceInfo, base: str) -> str:
+        return generated_name(info, base, self._backend.names.name_suffix())
 
     async def _would_create(self, call: Call, obj: Object) -> Object:
         info = call.gvr_resource
@@ -143,7 +143,7 @@ class Writer:
         namespace = call.info.namespace if info.namespaced else ""
         for attempt in range(NAME_ATTEMPTS):
             if attempt:
-                metadata["name"] = self._name(generate)
+                metadata["name"] = self._name(info, generate)
                 call.named(obj)
             name = metadata["name"]
             with call.span(Hop.STORE, component="etcd", detail={"key": info.key(namespace, name)}) as span:
