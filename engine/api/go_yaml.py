@@ -30,6 +30,9 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _RESOLVED = frozenset(("plain", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))))
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z)?")
 _ALIAS = re.compile(r"\*([0-9A-Za-z_-]+)")
+# What go-yaml takes for the sign of a key within a flow collection, where libyaml reads on in a plain scalar.
+_KEY_SIGN = re.compile(r"\?")
+_KEY_SIGN_V3 = re.compile(r"\?(?=\s)")
 
 
 class YamlError(ValueError):
@@ -59,6 +62,8 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
     try:
         parser = _Parser(document)
         node = parser.get_node() if parser.check_node() else None
+        if "?" in text and ("{" in text or "[" in text):
+            _refuse_key_signs(text, _KEY_SIGN_V3 if scalars is resolve_v3 else _KEY_SIGN)
     except yaml.MarkedYAMLError as error:
         raise _converted(error, text) from error
     except yaml.reader.ReaderError as error:
@@ -73,6 +78,31 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
         return _Values(scalars or resolve).of(node)
     except RecursionError:
         raise _contains_itself(text) from None
+
+
+def _refuse_key_signs(text: str, sign: re.Pattern[str]) -> None:
+    """Raises YamlError for the first within a plain scalar of a flow collection."""
+    closings: list[str] = []  # what would close each collection; "" for a block
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.events.CollectionStartEvent):
+            mapping = isinstance(event, yaml.events.MappingStartEvent)
+            closings.append(("}" if mapping else "]") if event.flow_style else "")
+        elif isinstance(event, yaml.events.CollectionEndEvent):
+            closings.pop()
+        elif isinstance(event, yaml.events.DocumentEndEvent):
+            return
+        elif isinstance(event, yaml.events.ScalarEvent) and not event.style and closings and closings[-1]:
+            assert event.start_mark is not None
+            assert event.end_mark is not None
+            found = sign.search(text, event.start_mark.index + 1, event.end_mark.index + 1)
+            if found is not None and found.start() < event.end_mark.index:
+                raise _expected(closings[-1], text, found.start())
+
+
+def _expected(closing: str, text: str, place: int) -> YamlError:
+    line, column = text.count("\n", 0, place), place - text.rfind("\n", 0, place)
+    where = f"line {line}: " if line else ""
+    return YamlError(f"yaml: {where}did not find expected ',' or '{closing}'", line=line + 1, column=column)
 
 
 def _contains_itself(text: str) -> YamlError:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.go_yaml import YamlError, load
+from engine.api.go_yaml import YamlError, load, resolve_v3
 
 SCALARS: dict[str, Any] = {
     "1e3": 1000, "1E3": 1000, "1e+3": 1000, "1.0": 1, "1.": 1, ".5": 0.5, "-1.5e-7": -1.5e-7, "+.5": 0.5, "1e0": 1,
@@ -31,3 +31,39 @@ def test_a_scalar(text: str) -> None:
 def test_what_json_has_no_number_for(text: str) -> None:
     with pytest.raises(YamlError, match="json: unsupported value: "):
         load(f"a: {text}")
+
+
+KEY_SIGNS = {
+    "{p: a?b c}": "yaml: did not find expected ',' or '}'",
+    "{p: a?}": "yaml: did not find expected ',' or '}'",
+    "{a?b: c}": "yaml: did not find expected ',' or '}'",
+    "x:\n  - [a, http://x/y?z=1]": "yaml: line 1: did not find expected ',' or ']'",
+    "{p:\n  a\n  b?c}": "yaml: line 2: did not find expected ',' or '}'",
+    "[{a: b}, c?]": "yaml: did not find expected ',' or ']'",
+}
+
+
+@pytest.mark.parametrize("text", KEY_SIGNS)
+def test_a_question_mark_within_a_plain_scalar_of_a_flow_collection_is_the_sign_of_a_key(text: str) -> None:
+    with pytest.raises(YamlError) as raised:
+        load(text)
+    assert str(raised.value) == KEY_SIGNS[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{p: "a?b"}', {"p": "a?b"}),
+        ("p: a?b c # {", {"p": "a?b c"}),
+        ("{p: [x]}\n---\n{p: a?}", {"p": ["x"]}),
+        ("- p: a?\n- [b]", [{"p": "a?"}, ["b"]]),
+    ],
+)
+def test_other_question_marks_are_let_be(text: str, value: Any) -> None:
+    assert load(text) == value
+
+
+def test_go_yaml_v3_takes_one_before_a_space_for_the_sign_alone() -> None:
+    assert load("{p: a?b}", scalars=resolve_v3) == {"p": "a?b"}
+    with pytest.raises(YamlError, match="did not find expected ',' or '}'"):
+        load("{p: a? b}", scalars=resolve_v3)
