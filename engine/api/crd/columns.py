@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from engine.api.crd import jsonpath
 from engine.api.duration import human_age
 from engine.api.go_floats import shown_float
 from engine.api.go_json import written
+from engine.api.jsonpath import JsonPath, JsonPathError
 from engine.api.tables.columns import NAME, Column, KindTable, Row, kind_table
 from engine.api.tables.registry import NAME_AND_AGE
 from engine.api.types import Object
@@ -24,7 +24,7 @@ def layout(columns: Iterable[Object]) -> KindTable[Row]:
     for spec in specs:
         try:
             made.append(_column(spec))
-        except jsonpath.JsonPathError:
+        except JsonPathError:
             break
     return kind_table(NAME, *made) if specs else NAME_AND_AGE
 
@@ -34,7 +34,7 @@ def _column(spec: Object) -> Column[Row]:
     text = f"Custom resource definition column (in JSONPath format): {path}"
     return Column(
         spec["name"],
-        _cell(jsonpath.parse(path), spec["type"]),
+        _cell(template_of(path), spec["type"]),
         spec.get("description") or text,
         type=spec["type"],
         format=spec.get("format", ""),
@@ -42,11 +42,24 @@ def _column(spec: Object) -> Column[Row]:
     )
 
 
-def _cell(path: jsonpath.JsonPath, kind: str) -> Callable[[Row], Any]:
+def template_of(path: str) -> JsonPath:
+    """A path as definitions name it, without braces. Raises JsonPathError."""
+    return JsonPath(f"{{{path}}}")
+
+
+def found_by(path: JsonPath, obj: Object) -> list[Any]:
+    """What it leads to; nothing where it cannot be followed."""
+    try:
+        results = path.find(obj)
+    except JsonPathError:
+        return []
+    return results[0] if results else []
+
+
+def _cell(path: JsonPath, kind: str) -> Callable[[Row], Any]:
     def cell(row: Row) -> Any:
-        found = path.find(row.object)
-        value = found[0] if len(found) == 1 else found or None
-        return None if value is None else _shown(value, kind, row)
+        found = found_by(path, row.object)
+        return _shown(found[0] if len(found) == 1 else found, kind, row) if found else None
 
     return cell
 
@@ -73,6 +86,8 @@ def _number(value: Any) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
+    if value is None:
+        return "<no value>"  # a null, as Go's templates print what is nothing
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from engine.api.crd import columns, jsonpath
+from engine.api.crd import columns
 from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import completed
 from engine.api.crd.embedded import check_embedded
@@ -23,6 +23,7 @@ from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import check_value
 from engine.api.errors import Cause, field_invalid
 from engine.api.extension import ScalePaths
+from engine.api.jsonpath import JsonPath
 from engine.api.resources import version_order
 from engine.api.schema import Definitions, Schema
 from engine.api.tables.columns import KindTable, Row
@@ -95,9 +96,9 @@ class CustomVersion:
         if scale is None:
             return None
         return ScalePaths(
-            jsonpath.simple_fields(scale["specReplicasPath"]),
-            jsonpath.simple_fields(scale["statusReplicasPath"]),
-            jsonpath.simple_fields(scale.get("labelSelectorPath", "")),
+            _fields(scale["specReplicasPath"]),
+            _fields(scale["statusReplicasPath"]),
+            _fields(scale.get("labelSelectorPath", "")),
             self._replicas,
         )
 
@@ -173,11 +174,13 @@ class CustomVersion:
         return bool(found)
 
     def selectable(self, obj: Object) -> dict[str, str]:
-        found = {}
-        for field in self._spec.get("selectableFields") or ():
-            value = jsonpath.parse(field["jsonPath"]).first(obj)
-            found[field["jsonPath"].lstrip(".")] = _text(value)
-        return found
+        selectable = {name: columns.found_by(path, obj) for name, path in self._selectable_paths}
+        return {name: _text(found[0]) if found else "" for name, found in selectable.items()}
+
+    @cached_property
+    def _selectable_paths(self) -> list[tuple[str, JsonPath]]:
+        paths = [field["jsonPath"] for field in self._spec.get("selectableFields") or ()]
+        return [(path.lstrip("."), columns.template_of(path)) for path in paths]
 
     # -- what is stored
 
@@ -242,9 +245,14 @@ def _schema_of(version: Object) -> Object:
     return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
+def _fields(path: str) -> tuple[str, ...]:
+    """The names of a path that is nothing but fields, such as `.spec.replicas`."""
+    return tuple(name for name in path.split(".") if name)
+
+
 def _replicas_of(version: Object) -> tuple[str, ...]:
     scale = (version.get("subresources") or {}).get("scale")
-    return jsonpath.simple_fields(scale["specReplicasPath"]) if scale else ()
+    return _fields(scale["specReplicasPath"]) if scale else ()
 
 
 def _content(obj: Object) -> Object:
