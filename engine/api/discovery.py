@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from engine.api.resources import ResourceInfo, ResourceRegistry, Subresource
 from engine.api.types import GVK, Object
+from engine.api.unset_times import with_unset_creation
 
 AGGREGATED_VERSION = "apidiscovery.k8s.io/v2"
 # The media type of an aggregated document; `profile` clients ask for it in Accept, and get it as Content-Type.
@@ -114,11 +115,11 @@ def aggregated(registry: ResourceRegistry, *, core: bool) -> Object:
     for group, versions in registry.groups.items():
         if (group == "") == core:
             listed = [_aggregated_version(registry, group, version) for version in versions]
-            items.append({"metadata": {"name": group, "creationTimestamp": None}, "versions": listed})
+            items.append({"metadata": with_unset_creation({"name": group}, registry.version), "versions": listed})
     if not core:
         for group, versions in registry.elsewhere.items():
             stale = [{"version": version, "freshness": "Stale"} for version in versions]
-            items.append({"metadata": {"name": group, "creationTimestamp": None}, "versions": stale})
+            items.append({"metadata": with_unset_creation({"name": group}, registry.version), "versions": stale})
     return {"kind": "APIGroupDiscoveryList", "apiVersion": AGGREGATED_VERSION, "metadata": {}, "items": items}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
 
@@ -33,6 +34,7 @@ from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
+_FOR_ALL = {"vary": "Accept", "cache-control": "public"}  # of aggregated discovery
 Make = Callable[[], Any]
 
 
@@ -85,6 +87,7 @@ class NonResource:
                 f"{path} aggregated",
                 lambda: discovery.aggregated(resources, core=core),
                 kind=discovery.AGGREGATED_MEDIA_TYPE,
+                headers=_FOR_ALL,
             )
         make = self._discovery(path, call)
         if make is None:
@@ -177,7 +180,7 @@ class NonResource:
             case ["v2"]:
                 tag, make = documents.v2_hash, partial(getattr, documents, "v2")
             case ["v3"]:
-                return self._document(call, path, lambda: documents.index)
+                return self._document(call, path, lambda: documents.index, headers={})
             case ["v3", "api", version]:
                 tag, make = documents.hash("", version), partial(documents.v3, "", version)
             case ["v3", "apis", group, version]:
@@ -192,10 +195,15 @@ class NonResource:
         if asked and asked != tag and parts[1] == "v3":
             return Response(301, b"", {**headers, "location": f"{path}?hash={tag}"})
         if asked == tag:  # the URL names the content: it may be kept for ever
-            headers |= {"cache-control": "public, immutable", "expires": "Thu, 31 Dec 2099 23:59:59 GMT"}
+            headers |= {"cache-control": "public, immutable", "expires": self._in_a_year()}
         if call.request.headers.get("if-none-match") == headers["etag"]:
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process and kind == JSON else body, headers)
+
+    def _in_a_year(self) -> str:
+        now = self._backend.world.clock.now()
+        later = now.replace(year=now.year + 1) if (now.month, now.day) != (2, 29) else now + timedelta(days=366)
+        return later.strftime("%a, %d %b %Y %H:%M:%S UTC")
 
     async def _made_aside(self, make: Callable[[], bytes | None]) -> bytes | None:
         """Make a document in a thread: the largest take a quarter of a second, for which nobody else is to wait."""
@@ -213,17 +221,20 @@ class NonResource:
     def _documents(self) -> OpenApi:
         return OpenApi(self._backend.resources, self._backend.definitions)
 
-    def _document(self, call: Call, key: str, make: Make, *, kind: str = JSON) -> Response:
-        """A document with its ETag; 304 for who has it. In-process callers get the value itself."""
+    def _document(
+        self, call: Call, key: str, make: Make, *, kind: str = JSON, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """A document, made once; with `headers` those and its ETag, and 304 for who has it. In-process callers get the
+        value itself."""
         made = self._made.get(key)
         if made is None:
             body = orjson.dumps(make())
             made = self._made[key] = (body, f'"{hashlib.sha512(body).hexdigest().upper()}"')
         body, tag = made
-        headers = {"content-type": kind, "etag": tag, "vary": "Accept", "cache-control": "public"}
-        if call.request.headers.get("if-none-match") == tag:
-            return Response(304, None, headers)
-        return Response(200, orjson.loads(body) if call.request.in_process else body, headers)
+        told = {"content-type": kind} if headers is None else {"content-type": kind, "etag": tag, **headers}
+        if headers is not None and call.request.headers.get("if-none-match") == tag:
+            return Response(304, None, told)
+        return Response(200, orjson.loads(body) if call.request.in_process else body, told)
 
 
 def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:

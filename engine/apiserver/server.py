@@ -191,7 +191,7 @@ class ApiServer:
             patcher=Patcher(self.backend, writer),
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
-            reviews=Reviews(authorizer, rbac, authenticator, tokens),
+            reviews=Reviews(authorizer, rbac, authenticator, tokens, version=self.kubernetes_version),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
             actions={

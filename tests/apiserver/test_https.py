@@ -359,11 +359,19 @@ async def test_a_stop_ends_open_streams(served: Served) -> None:
 
 async def test_documents_carry_a_tag(served: Served) -> None:
     async with served.session(served.pki.admin) as session:
-        async with session.get("/apis") as response:
+        aggregated = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
+        async with session.get("/apis", headers=aggregated) as response:
             tag = response.headers["ETag"]
-        async with session.get("/apis", headers={"If-None-Match": tag}) as response:
+            assert response.headers["Cache-Control"] == "public"
+            assert all(item["metadata"].keys() == {"name"} for item in (await response.json())["items"])
+        async with session.get("/apis", headers={**aggregated, "If-None-Match": tag}) as response:
             assert (response.status, await response.read()) == (304, b"")
+        for path in ("/api", "/apis", "/apis/apps", "/apis/apps/v1", "/version"):
+            async with session.get(path) as response:
+                assert "ETag" not in response.headers, path
+                assert response.headers["Cache-Control"] == "no-cache, private", path
         async with session.get("/openapi/v3") as response:
+            assert response.headers["Cache-Control"] == "no-cache, private"
             url = (await response.json())["paths"]["apis/apps/v1"]["serverRelativeURL"]
         async with session.get(url) as response:
             assert response.headers["Cache-Control"] == "public, immutable"

@@ -10,6 +10,8 @@ from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, SERVICE_ACCOUNTS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
+from engine.cluster import Cluster
+from engine.config import ClusterConfig
 from tests.apiserver.conftest import pod
 from tests.apiserver.test_policies import validating
 
@@ -249,3 +251,13 @@ async def test_a_token_that_lives_longer_than_it_says(client: Client, default_ac
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
     made = await request_token(client, boundObjectRef=reference, expirationSeconds=3607)
     assert made["status"]["expirationTimestamp"] == "2026-01-01T01:00:07Z"
+
+
+@pytest.mark.parametrize(("version", "metadata"), [("1.37", {}), ("1.33", {"creationTimestamp": None})])
+async def test_what_is_never_stored_was_never_made(virtual_clock: VirtualClock, version: str, metadata: Object) -> None:
+    config = ClusterConfig(seed=1, kubernetes_version=version, components=frozenset())
+    async with Cluster(config, clock=virtual_clock) as cluster:
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        client = cluster.client(user_agent="kubectl/v1.37.1")
+        answer = await client.create(GVR("authentication.k8s.io", "v1", "selfsubjectreviews"), review)
+        assert answer["metadata"] == metadata

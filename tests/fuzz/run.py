@@ -43,6 +43,7 @@ REAL = (
     "decoded object cannot be converted to DeleteOptions",
     "json: cannot unmarshal",
     "couldn't get version/kind",
+    'Internal Server Error: "/',  # ... failed to create RequestInfo: a path that ends at watch or proxy
 )
 # What is refused only once it is done: how to show the object.
 AFTER = "you requested PartialObjectMetadataList, but the requested object is not a list"

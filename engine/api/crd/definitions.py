@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from engine.api.crd.version import CustomVersion
 from engine.api.extension import Extension
@@ -11,10 +12,12 @@ from engine.api.types import GVK
 
 
 class ExtendedDefinitions(Definitions):
-    """`replace` puts other custom versions in place of those that there were. Built-in nodes are the base's own."""
+    """`replace` puts other custom versions in place of those that there were. Built-in nodes are the base's own.
+    `further` are the schemas of an API that this server serves in the place of another."""
 
-    def __init__(self, base: Definitions) -> None:
-        super().__init__(base.version, base.raw)
+    def __init__(self, base: Definitions, further: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self._further = dict(further or {})
+        super().__init__(base.version, {**base.raw, **self._further})
         self._base = base
         self._custom: dict[GVK, CustomVersion] = {}
 
@@ -29,7 +32,7 @@ class ExtendedDefinitions(Definitions):
     def replace(self, versions: Iterable[CustomVersion]) -> None:
         self._custom = {version.gvk: version for version in versions}
         published = {name: raw for version in self._custom.values() for name, raw in version.published.items()}
-        self.raw = {**self._base.raw, **published}
+        self.raw = {**self._base.raw, **self._further, **published}
         self._nodes.clear()
         self.__dict__.pop("kinds", None)
 
@@ -38,4 +41,6 @@ class ExtendedDefinitions(Definitions):
 
     def kind(self, gvk: GVK) -> Schema | None:
         custom = self._custom.get(gvk)
-        return custom.schema if custom is not None else self._base.kind(gvk)
+        if custom is not None:
+            return custom.schema
+        return self._base.kind(gvk) or (super().kind(gvk) if self._further else None)

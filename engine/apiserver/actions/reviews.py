@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.api.errors import ApiError, bad_request, invalid
 from engine.api.types import Object
+from engine.api.unset_times import with_unset_creation
 from engine.api.wire import Request
 from engine.apiserver.actions.review_rules import access_causes, field_selector
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
@@ -27,11 +28,14 @@ class Reviews:
         rbac: RBACAuthorizer,
         authenticator: UnionAuthenticator,
         tokens: ServiceAccountAuthenticator,
+        *,
+        version: str,
     ) -> None:
         self._authorizer = authorizer
         self._rbac = rbac
         self._authenticator = authenticator
         self._tokens = tokens
+        self._version = version
 
     @staticmethod
     def check(call: Call, review: Object) -> None:
@@ -47,7 +51,8 @@ class Reviews:
     async def answer(self, call: Call, review: Object) -> Object:
         """A review that has been checked, with its status filled in."""
         kind = review["kind"]
-        review.setdefault("metadata", {})["creationTimestamp"] = None
+        sent = {name: value for name, value in (review.get("metadata") or {}).items() if value is not None}
+        review["metadata"] = with_unset_creation(sent, self._version)
         spec: dict[str, Any] = review.get("spec") or {}
         if kind == "SelfSubjectReview":
             review["status"] = {"userInfo": call.user.to_json()}
