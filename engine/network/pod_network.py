@@ -35,6 +35,10 @@ class PodNetwork:
     def resolve(self, name: str) -> list[str]:
         return dns.addresses(dns.resolve(self._proxy, name, self._namespace))
 
+    def full_name(self, name: str) -> str:
+        found = dns.resolve(self._proxy, name, self._namespace)
+        return found.records[0].name.rstrip(".") if found.records else name
+
     def ask(self, address: str, port: int, data: bytes) -> bytes:
         """The answer of whoever is behind an address. Raises ConnectionRefusedError, TimeoutError where the rules drop
         what is sent, and OSError where no host has the address."""

@@ -130,6 +130,9 @@ def test_a_name_resolves_once_the_network_knows_it() -> None:
             self.asked += 1
             return ["10.96.0.7"] if self.asked > 2 else []
 
+        def full_name(self, name: str) -> str:
+            return f"{name}.default.svc.cluster.local"
+
         def ask(self, address: str, port: int, data: bytes) -> bytes:
             return b""
 

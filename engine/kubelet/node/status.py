@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.config import NodeConfig
+from engine.kubelet import kernel
 from engine.kubelet.cri import Image, RuntimeCondition, VersionResponse
 
 REGION = "region-1"
@@ -17,7 +18,6 @@ MAX_NAMES = 5
 ARCHITECTURE = "amd64"
 OS = "linux"
 OS_IMAGE = "Debian GNU/Linux 13 (trixie)"
-KERNEL = "6.12.0-simulated"
 KUBELET_PORT = 10250
 # What containerd says of itself: its default handler has a name and none.
 RUNTIME_HANDLERS = ("runc", "")
@@ -97,7 +97,7 @@ def node_status(facts: NodeFacts, previous: Object) -> Object:
             "architecture": ARCHITECTURE,
             "bootID": facts.boot_id,
             "containerRuntimeVersion": f"{facts.runtime.runtime_name}://{facts.runtime.runtime_version}",
-            "kernelVersion": KERNEL,
+            "kernelVersion": kernel.RELEASE,
             "kubeProxyVersion": "",
             "kubeletVersion": facts.kubelet_version,
             "machineID": facts.machine_id,

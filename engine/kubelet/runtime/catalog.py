@@ -51,7 +51,7 @@ def _base(size: float, shell: str, *tools: str, busybox: bool = False) -> ImageP
 
 
 _NGINX_PATHS = ("/", "/index.html", "/50x.html")
-_PYTHON = ("python", "python3", "pip", "gunicorn", "uvicorn")
+_PYTHON = ("ps", "top", "python", "python3", "pip", "gunicorn", "uvicorn")
 
 CATALOG: dict[str, ImageProfile] = {
     "nginx": _server(72.0, "nginx", "nginx-debug", cmd=("-g", "daemon off;"), ports=(80,), paths=_NGINX_PATHS),
@@ -70,12 +70,12 @@ CATALOG: dict[str, ImageProfile] = {
     "busybox": _base(2.2, "sh", "httpd", busybox=True),
     "alpine": _base(3.6, "/bin/sh", "apk", busybox=True),
     "debian": _base(48.5, "bash", "apt-get"),
-    "ubuntu": _base(29.7, "/bin/bash", "apt-get"),
+    "ubuntu": _base(29.7, "/bin/bash", "apt-get", "ps", "top"),
     "bash": _base(6.6, "bash"),
     "python": _base(365.0, "python3", *_PYTHON),
-    "node": _base(394.0, "node", "npm", "npx", "yarn"),
-    "golang": _base(309.0, "bash", "go"),
-    "perl": _base(340.0, "perl"),
+    "node": _base(394.0, "node", "ps", "top", "npm", "npx", "yarn"),
+    "golang": _base(309.0, "bash", "go", "ps", "top"),
+    "perl": _base(340.0, "perl", "ps", "top"),
     "curlimages/curl": ImageProfile(int(9.6 * _MB), ("curl",), (), frozenset({"curl", "sh"}), busybox=True, uid=100),
     "hello-world": ImageProfile(
         int(0.0102 * _MB), (), ("/hello",), frozenset({"hello"}), output="\nHello from Docker!\n"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from engine.clock import Clock
-from engine.kubelet.runtime import web
+from engine.kubelet.runtime import pages, web
 from engine.kubelet.runtime.container import SimulatedContainer
 from engine.streaming import Output
 
@@ -41,7 +41,9 @@ class Connection:
     def _answer(self, request: web.HttpRequest, *, status: int = 0) -> None:
         now = self._clock.now()
         given = (
-            web.HttpAnswer(status, "", "text/plain", web.LABEL) if status else web.answer(self._container, request, now)
+            web.HttpAnswer(status, "", "text/plain", pages.LABEL)
+            if status
+            else web.answer(self._container, request, now)
         )
         self._output(1, web.on_the_wire(request, given, now))
         if not request.keeps_alive:

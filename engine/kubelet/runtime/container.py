@@ -11,14 +11,18 @@ from collections.abc import Callable, Sequence
 from contextvars import Context
 from functools import partial
 
+from engine.api.quantity import Quantity
 from engine.clock import Clock, Timer
-from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError
+from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, PodSandboxStatus
+from engine.kubelet.runtime import entrypoints
 from engine.kubelet.runtime.catalog import ImageProfile
 from engine.kubelet.runtime.files import Files
+from engine.kubelet.runtime.image_files import tree_of
 from engine.kubelet.runtime.logs import LogFile
+from engine.kubelet.runtime.reference import Reference
 from engine.kubelet.runtime.sessions import encoded
 from engine.kubelet.runtime.shell import Call, exists, programs, start
-from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Machine, Network, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Machine, Network, OutOfMemoryError, Process
 from engine.kubelet.runtime.terminal import Terminal
 from engine.streaming import Output
 from engine.trace import SpanContext, current_context
@@ -27,6 +31,8 @@ log = logging.getLogger(__name__)
 
 START_ERROR = 128  # containerd's exit code for a container that could not be started
 KILLED = 137
+# Where web servers have their pages.
+DOCUMENTS = {"nginx": "/usr/share/nginx/html", "httpd": "/usr/local/apache2/htdocs"}
 # Mounts that every container has.
 NOT_CONFIGURATION = ("/var/run/secrets/kubernetes.io/serviceaccount", "/etc/hosts", "/etc/resolv.conf")
 
@@ -43,6 +49,7 @@ class SimulatedContainer:
         self.status = status
         self.profile = profile
         self.machine = machine
+        machine.memory_limit = self._memory_limit
         self.log = LogFile(clock.now)
         self.cause: SpanContext | None = None  # the call that started it
         self._clock = clock
@@ -130,10 +137,25 @@ class SimulatedContainer:
         if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
             self.machine.serving = True
             return programs.serve(programs.Server(0), first=True)
+        program = argv[0].rpartition("/")[2]
+        by_entrypoint = not self.status.config.command and self.profile.programs is not None
+        if by_entrypoint and (refused := entrypoints.refusal(program, self.machine)):
+            self._print(2, refused)
+            return 1
+        self.machine.processes[1] = " ".join(argv)
         reads = self.input if self.status.config.stdin else None
         io = Io(partial(self._print, 1), partial(self._print, 2), None, reads, self.terminal is not None)
         call = Call(self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True)
-        return start(call)
+        started = start(call)
+        if not isinstance(started, int):
+            told = entrypoints.startup(program, self.machine, by_entrypoint=by_entrypoint)
+            if told is not None:
+                self.log.open_with(told)
+        return started
+
+    def _memory_limit(self) -> int | None:
+        amount = (self.status.config.resources.get("limits") or {}).get("memory")
+        return Quantity.parse(str(amount)).value if amount is not None else None
 
     def _resume(self, signal: str | None = None) -> None:
         process = self._process
@@ -146,6 +168,10 @@ class SimulatedContainer:
             seconds = process.send(signal) if self._begun else next(process)
         except StopIteration as end:
             self._finish(int(end.value or 0) & 0xFF)
+            return
+        except OutOfMemoryError:
+            self._process = None
+            self._end(KILLED, "OOMKilled")
             return
         except Exception:
             log.exception("the simulated program of container %s failed", self.status.name)
@@ -227,7 +253,16 @@ class SimulatedContainer:
         paths = (mount.container_path for mount in self.status.config.mounts)
         configured = any(not path.startswith(NOT_CONFIGURATION) for path in paths)
         page = path.partition("?")[0]
-        return 404 if self.profile.paths and not configured and page not in self.profile.paths else 200
+        if not self.profile.paths or configured or page in self.profile.paths:
+            return 200
+        return 404 if self.page(page) is None else 200
+
+    def page(self, path: str) -> str | None:
+        """What a known web server has at a path: a file of its folder."""
+        programs = self.profile.programs or ()
+        folder = next((DOCUMENTS[name] for name in DOCUMENTS if name in programs), None)
+        page = path.partition("?")[0]
+        return None if folder is None else self.machine.files.get(folder + page + "index.html" * page.endswith("/"))
 
 
 def _printable(text: str) -> str:
@@ -258,16 +293,27 @@ def _not_started(program: str) -> str:
 
 
 def new_machine(
-    config: ContainerConfig, profile: ImageProfile, *, hostname: str, clock: Clock, network: Network
+    config: ContainerConfig,
+    profile: ImageProfile,
+    image: Reference,
+    *,
+    sandbox: PodSandboxStatus,
+    clock: Clock,
+    network: Network,
 ) -> Machine:
     """The machine that a container's processes see."""
+    hostname = sandbox.config.hostname
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": hostname}
     env.update(config.envs)
     env.setdefault("HOME", "/root" if not (config.user or profile.uid) else "/")
-    files = Files()
+    tree = tree_of(image.familiar, profile.busybox)
+    files = Files(tree.files, clock.now)
     machine = Machine(
         files=files,
+        directories=set(tree.directories),
         hostname=hostname,
+        address=sandbox.ips[0],
+        image=image.full,
         now=clock.now,
         monotonic=clock.monotonic,
         env=env,

@@ -18,12 +18,24 @@ class LogFile:
     """A file-like ring. `dropped` counts what was rotated away; followers are told of each line."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
-        self.lines: deque[LogLine] = deque(maxlen=MAX_LINES)
+        self._lines: deque[LogLine] = deque(maxlen=MAX_LINES)
+        self._opening: tuple[datetime, Callable[[], list[tuple[str, str]]]] | None = None
         self.dropped = 0
         self.closed = False
         self._now = now
         self._partial: dict[str, str] = {}
         self._followers: dict[Callable[[LogLine | None], None], None] = {}
+
+    @property
+    def lines(self) -> deque[LogLine]:
+        if self._opening is not None:
+            (moment, told), self._opening = self._opening, None
+            self._lines.extend(LogLine(_stamp(moment), stream, line) for stream, line in told())
+        return self._lines
+
+    def open_with(self, told: Callable[[], list[tuple[str, str]]]) -> None:
+        """The first lines, by stream, which are made only once somebody writes or reads."""
+        self._opening = self._now(), told
 
     def write(self, stream: str, text: str) -> None:
         text = self._partial.pop(stream, "") + text
@@ -58,9 +70,14 @@ class LogFile:
         return list(islice(self.lines, begin, None)) if begin else list(self.lines)
 
     def _append(self, stream: str, text: str) -> None:
-        if len(self.lines) == MAX_LINES:
+        lines = self._lines if self._opening is None else self.lines
+        if len(lines) == MAX_LINES:
             self.dropped += 1
-        line = LogLine(f"{self._now():%Y-%m-%dT%H:%M:%S.%f}000Z", stream, text)
-        self.lines.append(line)
+        line = LogLine(_stamp(self._now()), stream, text)
+        lines.append(line)
         for follower in list(self._followers):
             follower(line)
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}000Z"

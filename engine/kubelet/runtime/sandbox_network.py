@@ -18,6 +18,9 @@ class SandboxNetwork:
     def resolve(self, name: str) -> list[str]:
         return self._outer.resolve(name)
 
+    def full_name(self, name: str) -> str:
+        return self._outer.full_name(name)
+
     def ask(self, address: str, port: int, data: bytes) -> bytes:
         if address not in LOOPBACK:
             return self._outer.ask(address, port, data)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.clock import Clock, Timer
 from engine.kubelet.runtime.shell import Call, start
-from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, OutOfMemoryError, Process
 from engine.kubelet.runtime.terminal import Terminal
 from engine.streaming import Output, StreamError
 
@@ -90,10 +90,12 @@ class ExecSession(_Session):
     ) -> None:
         super().__init__(Input() if stdin else None)
         self._clock = clock
+        self._out_of_memory = partial(container.kill, "OOMKilled")
         self._timer: Timer | None = None
         self._process: Process | None = None
         self._begun = False
         self._running = False
+        self._pid = 0
         self._held: list[Callable[[], None]] | None = []
         if tty and self._source is not None:
             self._terminal = Terminal(self._source, lambda text: output(1, encoded(text)), self._signal)
@@ -133,6 +135,7 @@ class ExecSession(_Session):
             self._held.append(super().close_input)
 
     def _begin(self) -> None:
+        self._pid = self._call.machine.enter(self._call.argv)
         started = start(self._call)
         if isinstance(started, int):
             self._finish(started)
@@ -153,6 +156,10 @@ class ExecSession(_Session):
         except StopIteration as end:
             self._finish(int(end.value or 0) & 0xFF)
             return
+        except OutOfMemoryError:
+            self._process = None
+            self._out_of_memory()  # the session ends with the container
+            return
         except Exception:
             log.exception("the simulated program of an exec failed")
             self._finish(255)
@@ -170,6 +177,7 @@ class ExecSession(_Session):
         Context().run(self._resume, name)
 
     def _finish(self, code: int) -> None:
+        self._call.machine.leave(self._pid)
         self._process = None
         if self._timer is not None:
             self._timer.cancel()

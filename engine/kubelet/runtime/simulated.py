@@ -28,13 +28,13 @@ from engine.kubelet.cri import (
 )
 from engine.kubelet.runtime import cni, web
 from engine.kubelet.runtime.catalog import profile_of
-from engine.kubelet.runtime.container import SimulatedContainer, new_machine
+from engine.kubelet.runtime.container import KILLED, SimulatedContainer, new_machine
 from engine.kubelet.runtime.images import ImageStore
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.reference import parse_reference
 from engine.kubelet.runtime.sandbox_network import SandboxNetwork
 from engine.kubelet.runtime.shell import Call, exists, start
-from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, OutOfMemoryError, Process
 from engine.kubelet.runtime.wire import Wire
 from engine.trace import Hop, SpanContext, current_context
 from engine.world import World
@@ -189,7 +189,8 @@ class SimulatedRuntime:
         image = self.images.image_status(config.image)
         if image is None:
             raise CriError("NotFound", f'failed to get image from containerd "{config.image}": image not found')
-        profile = profile_of(parse_reference(config.image))
+        reference = parse_reference(config.image)
+        profile = profile_of(reference)
         status = ContainerStatus(
             self._new_id(),
             sandbox_id,
@@ -197,14 +198,15 @@ class SimulatedRuntime:
             config,
             ContainerState.CREATED,
             self._world.clock.now(),
-            image=parse_reference(config.image).full,
+            image=reference.full,
             image_ref=image.repo_digests[0],
             image_id=image.id,
         )
         machine = new_machine(
             config,
             profile,
-            hostname=sandbox.config.hostname,
+            reference,
+            sandbox=sandbox,
             clock=self._world.clock,
             network=self._network_of(sandbox),
         )
@@ -303,8 +305,15 @@ class SimulatedRuntime:
         err: list[str] = []
         directory = container.status.config.working_dir or "/"
         call = Call(container.machine, list(command), Io(out.append, err.append, ""), container.machine.env, directory)
-        started = start(call)
-        code = started if isinstance(started, int) else await self._drive(started, timeout)
+        pid = container.machine.enter(command)
+        try:
+            started = start(call)
+            code = started if isinstance(started, int) else await self._drive(started, timeout)
+        except OutOfMemoryError:
+            container.kill("OOMKilled")
+            code = KILLED
+        finally:
+            container.machine.leave(pid)
         return ExecResult("".join(out), "".join(err), code)
 
     async def _drive(self, process: Process, timeout: float | None) -> int:

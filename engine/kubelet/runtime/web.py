@@ -10,11 +10,14 @@ from datetime import datetime
 from html import escape
 from typing import NamedTuple
 
+from engine.kubelet.runtime import pages
 from engine.kubelet.runtime.container import SimulatedContainer
+from engine.kubelet.runtime.pages import LABEL, html
+from engine.kubelet.runtime.versions import version_of
 
-LABEL = "This answer is simulated by ktui: no real server runs in the container."
 # Ports whose servers do not speak HTTP.
 _OTHER_PROTOCOLS = frozenset((3306, 5432, 5672, 6379, 11211, 27017))
+_TYPES = {"txt": "text/plain", "json": "application/json", "css": "text/css", "js": "application/javascript"}
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Not Allowed"}
 
 
@@ -78,7 +81,7 @@ def answer(container: SimulatedContainer, request: HttpRequest, now: datetime, s
     if request.method not in ("GET", "HEAD", "POST", "OPTIONS"):
         status = 405
     content_type, body = _page(container, kind, request, status)
-    given = HttpAnswer(status, _SERVERS.get(kind, ""), content_type, body)
+    given = HttpAnswer(status, _server(container, kind), content_type, body)
     if kind in ("nginx", "httpd"):
         agent = request.headers.get("user-agent", "-")
         size = len(body.encode()) if request.method != "HEAD" else 0
@@ -105,7 +108,20 @@ def on_the_wire(request: HttpRequest, given: HttpAnswer, now: datetime) -> bytes
     return "\r\n".join(head).encode() + (b"" if request.method == "HEAD" else body)
 
 
-_SERVERS = {"nginx": "nginx/1.27.5", "httpd": "Apache/2.4.63 (Unix)", "caddy": "Caddy", "python": "SimpleHTTP/0.6"}
+_SERVERS = {"httpd": "Apache/2.4.63 (Unix)", "caddy": "Caddy", "python": "SimpleHTTP/0.6"}
+
+
+def _server(container: SimulatedContainer, kind: str) -> str:
+    return f"nginx/{version_of('nginx', container.status.image)}" if kind == "nginx" else _SERVERS.get(kind, "")
+
+
+def _file(container: SimulatedContainer, path: str) -> tuple[str, str] | None:
+    """A file of the server's folder: its type and text."""
+    text = container.page(path)
+    if text is None:
+        return None
+    suffix = path.partition("?")[0].rpartition(".")[2]
+    return _TYPES.get(suffix, "text/html"), text
 
 
 def _kind(container: SimulatedContainer) -> str:
@@ -119,15 +135,14 @@ def _kind(container: SimulatedContainer) -> str:
 def _page(container: SimulatedContainer, kind: str, request: HttpRequest, status: int) -> tuple[str, str]:
     if status != 200:
         title = f"{status} {_REASONS[status].title()}"
-        return "text/html", _html(
-            title, f"<center><h1>{title}</h1></center><hr><center>{_SERVERS.get(kind, '')}</center>"
-        )
+        server = _server(container, kind)
+        return "text/html", html(title, f"<center><h1>{title}</h1></center><hr><center>{server}</center>")
     if kind == "http-echo":
         return "text/plain; charset=utf-8", _echo_text(container)
     if kind == "nginx" and "echoserver" not in container.status.image:
-        return "text/html", _html("Welcome to nginx!", "<h1>Welcome to nginx!</h1>")
+        return _file(container, request.path) or ("text/html", pages.NGINX)
     if kind == "httpd":
-        return "text/html", "<html><body><h1>It works!</h1></body></html>\n" + f"<!-- {LABEL} -->\n"
+        return _file(container, request.path) or ("text/html", pages.HTTPD)
     if kind == "python":
         return "text/html; charset=utf-8", _listing(container, request.path)
     lines = [f"Hostname: {container.machine.hostname}", f"Image: {container.status.image}",
@@ -150,11 +165,4 @@ def _listing(container: SimulatedContainer, path: str) -> str:
     names = sorted({file[len(folder) :].split("/")[0] for file in container.machine.files if file.startswith(folder)})
     items = "".join(f'<li><a href="{escape(name)}">{escape(name)}</a></li>' for name in names)
     title = f"Directory listing for {escape(path)}"
-    return _html(title, f"<h1>{title}</h1><hr><ul>{items}</ul><hr>")
-
-
-def _html(title: str, body: str) -> str:
-    return (
-        f"<!DOCTYPE html>\n<html>\n<head><title>{title}</title></head>\n<body>\n{body}\n"
-        f"<p><em>{LABEL}</em></p>\n</body>\n</html>\n"
-    )
+    return html(title, f"<h1>{title}</h1><hr><ul>{items}</ul><hr>")

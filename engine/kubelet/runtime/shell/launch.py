@@ -15,7 +15,7 @@ def exists(machine: Machine, name: str) -> bool:
     """Whether the container has this program."""
     base = name.rpartition("/")[2]
     if base in COMMANDS:
-        return True
+        return base not in PROCPS or machine.busybox or machine.programs is None or base in machine.programs
     if name.startswith("/") and name in machine.files:
         return True
     return machine.programs is None or base in machine.programs
@@ -26,7 +26,7 @@ def start(call: Call) -> int | Process:
     name = call.argv[0]
     base = name.rpartition("/")[2]
     command = COMMANDS.get(base)
-    if command is not None:
+    if command is not None and exists(call.machine, name):
         return command(call) if call.io.input is None else reading.run(call, command)
     if name.startswith("/") and name in call.machine.files:
         return _script(call, call.machine.files[name])
@@ -96,8 +96,29 @@ def _timeout(call: Call) -> int | Process:
     return inner if isinstance(inner, int) else programs.limited(call.machine, inner, limit)
 
 
+def _which(call: Call) -> int:
+    status = 0
+    for name in call.operands:
+        base = name.rpartition("/")[2]
+        if not (base in COMMANDS or base in (call.machine.programs or ())) or not exists(call.machine, name):
+            status = 1
+            continue
+        folder = "/bin" if call.machine.busybox or base in ("sh", "bash") else "/usr/bin"
+        folder = _PLACES.get(base, folder)
+        call.io.stdout(f"{name if '/' in name else f'{folder}/{base}'}\n")
+    return status
+
+
+_PLACES = {
+    "nginx": "/usr/sbin",
+    **dict.fromkeys(("redis-server", "redis-cli", "python", "python3", "node", "npm", "npx"), "/usr/local/bin"),
+}
+# What images that are not built on busybox seldom have.
+PROCPS = frozenset({"ps", "top"})
+
 COMMANDS: Mapping[str, Command] = {
     **UTILITIES,
     **dict.fromkeys(("sh", "bash", "ash", "dash"), _sh),
     "timeout": _timeout,
+    "which": _which,
 }

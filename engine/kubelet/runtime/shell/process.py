@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Generator, MutableMapping
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+
+from engine.kubelet.runtime.files import Files
 
 FOREVER = float("inf")
 
@@ -20,6 +22,10 @@ SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
 
 Process = Generator[float, str | None, int]
 Sink = Callable[[str], None]
+
+
+class OutOfMemoryError(Exception):
+    """A process takes more memory than its container may have: the kernel kills all that runs in it."""
 
 
 class Input:
@@ -87,6 +93,10 @@ class Network(Protocol):
         """The addresses of a name; empty if it has none."""
         ...
 
+    def full_name(self, name: str) -> str:
+        """The name that was found by the search path; the name itself if none was."""
+        ...
+
     def ask(self, address: str, port: int, data: bytes) -> bytes:
         """What is answered there; empty where data is, or where the server says nothing. Raises ConnectionRefusedError
         where nothing listens, TimeoutError where nothing comes back, OSError where no host has the address."""
@@ -103,11 +113,18 @@ class NoNetwork:
     def resolve(self, name: str) -> list[str]:
         return []
 
+    def full_name(self, name: str) -> str:
+        return name
+
     def ask(self, address: str, port: int, data: bytes) -> bytes:
         raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
 
     def pings(self, address: str) -> bool:
         return False
+
+
+def _unlimited() -> int | None:
+    return None
 
 
 @dataclass(slots=True)
@@ -121,7 +138,7 @@ class Machine:
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     env: dict[str, str] = field(default_factory=dict)
-    files: MutableMapping[str, str] = field(default_factory=dict)  # text by absolute path
+    files: Files = field(default_factory=Files)  # text by absolute path
     directories: set[str] = field(default_factory=lambda: {"/", "/tmp", "/etc", "/var", "/var/log", "/dev", "/proc"})
     network: Network = field(default_factory=NoNetwork)
     programs: frozenset[str] | None = None
@@ -130,3 +147,22 @@ class Machine:
     stdin_open: bool = False  # whether somebody holds the standard input open (stdin or tty of the container)
     listening: set[int] = field(default_factory=set)  # ports that its processes have opened
     serving: bool = False  # a server whose ports are not known has been started
+    address: str = "127.0.0.1"  # of the Pod
+    image: str = ""  # its full reference
+    processes: dict[int, str] = field(default_factory=dict)  # command lines by process id
+    memory_limit: Callable[[], int | None] = _unlimited
+    last_pid: int = 1
+
+    def enter(self, argv: Sequence[str]) -> int:
+        """A process of its own begins, such as an exec's; returns its id."""
+        self.last_pid += 6
+        self.processes[self.last_pid] = " ".join(argv)
+        return self.last_pid
+
+    def leave(self, pid: int) -> None:
+        self.processes.pop(pid, None)
+
+    @property
+    def owner(self) -> str:
+        """To whom the files belong that its processes write."""
+        return "root" if self.user in ("root", "0") else self.user

@@ -6,9 +6,14 @@ whether it handles SIGTERM, and with which exit code it goes.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Machine, Process
+from engine.kubelet.runtime.shell import answers
+from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Machine, OutOfMemoryError, Process
+
+# How much memory a process without bounds takes in a second of the model.
+DEVOURED = 1024**3
 
 
 class Server(NamedTuple):
@@ -70,6 +75,33 @@ def sleep(machine: Machine | None, seconds: float, *, first: bool) -> Process:
             return 128 + SIGNALS.get(signal, 15)
 
 
+def devour(machine: Machine, amount: float = FOREVER, *, first: bool) -> Process:
+    """Take memory, and then hold it; a limit that is less ends all that runs in the container."""
+    begun = machine.monotonic()
+    while True:
+        limit = machine.memory_limit()
+        due = begun + limit / DEVOURED if limit is not None and limit < amount else FOREVER
+        if due <= machine.monotonic():
+            raise OutOfMemoryError
+        signal = yield due - machine.monotonic()
+        if signal is not None and not first:
+            return 128 + SIGNALS.get(signal, 15)
+
+
+def _stressed(argv: list[str]) -> float:
+    """What `stress --vm N --vm-bytes SIZE` takes."""
+    given = {"--vm": "0", "--vm-bytes": "256M"}
+    for number, word in enumerate(argv):
+        name, inline, value = word.partition("=")
+        if name in ("--vm", "-m", "--vm-bytes"):
+            given["--vm" if name == "-m" else name] = value if inline else "".join(argv[number + 1 : number + 2])
+    match = re.fullmatch(r"(\d+)([BKMGbkmg]?)", given["--vm-bytes"])
+    if match is None or not given["--vm"].isdigit():
+        return 0
+    unit = {"k": 1024, "m": 1024**2, "g": 1024**3}.get(match[2].lower(), 1)
+    return float(int(given["--vm"]) * int(match[1]) * unit)
+
+
 def serve(server: Server, *, first: bool) -> Process:
     while True:
         signal = yield FOREVER
@@ -101,6 +133,11 @@ def run(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Proc
     """A program that no utility stands for. A known server serves; a client or tool does its work and ends with 0;
     as process 1 of an image that the catalogue does not know it is taken for the image's server."""
     name = argv[0]
+    answered = answers.answer(machine, argv, io)
+    if answered is not None:
+        return answered
+    if name in ("stress", "stress-ng"):
+        return devour(machine, _stressed(argv), first=first)
     server = SERVERS.get(name)
     if server is not None and not _only_informs(argv):
         machine.listening.update(server.ports)

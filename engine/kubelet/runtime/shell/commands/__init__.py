@@ -14,8 +14,13 @@ from engine.kubelet.runtime.shell.commands import (
     curl,
     fields,
     files,
+    find,
+    listing,
+    lookup,
     network,
     output,
+    processes,
+    sed,
     system,
     text,
     wget,
@@ -34,6 +39,11 @@ UTILITIES: Mapping[str, Command] = {
     **wget.COMMANDS,
     **curl.COMMANDS,
     **archive.COMMANDS,
+    **listing.COMMANDS,
+    **find.COMMANDS,
+    **lookup.COMMANDS,
+    **processes.COMMANDS,
+    **sed.COMMANDS,
 }
 
 __all__ = ["UTILITIES", "Call", "Command", "read_file"]

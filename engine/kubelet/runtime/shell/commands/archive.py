@@ -6,6 +6,7 @@ import io
 import tarfile
 
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.commands.tree import look_at
 
 _ERRORS = "surrogateescape"  # bytes that are no text survive in files, which are text here
 
@@ -58,39 +59,46 @@ def _make_directories(call: Call, path: str) -> None:
 
 
 def _create(call: Call, directory: str, names: list[str]) -> int:
-    out, status = io.BytesIO(), 0
+    out, status, warned = io.BytesIO(), 0, False
     with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT) as archive:
         for name in names:
             path = (name if name.startswith("/") else f"{directory.rstrip('/')}/{name}").rstrip("/") or "/"
-            if name.startswith("/"):
-                call.io.stderr("tar: removing leading '/' from member names\n" if call.machine.busybox
-                               else "tar: Removing leading `/' from member names\n")  # fmt: skip
-            found = _add(call, archive, path, name.strip("/") or ".")
+            warns = name.startswith("/") and not warned
+            if warns and not call.machine.busybox:
+                call.io.stderr("tar: Removing leading `/' from member names\n")
+            found = look_at(call.machine, path) is not None
             if not found:
                 status = call.fail(f"{name}: No such file or directory" if call.machine.busybox
-                                   else f"{name}: Cannot stat: No such file or directory", 1)  # fmt: skip
+                                   else f"{name}: Cannot stat: No such file or directory",
+                                   1 if call.machine.busybox else 2)  # fmt: skip
+            elif warns and call.machine.busybox:  # which looks at the file first
+                call.io.stderr("tar: removing leading '/' from member names\n")
+            warned = warned or (warns and (found or not call.machine.busybox))
+            if found:
+                _add(call, archive, path, name.strip("/") or ".")
     call.io.stdout(out.getvalue().decode("utf-8", _ERRORS))
+    if status and call.machine.busybox:
+        call.fail("error exit delayed from previous errors")
+    elif status:
+        call.fail("Exiting with failure status due to previous errors")
     return status
 
 
-def _add(call: Call, archive: tarfile.TarFile, path: str, name: str) -> bool:
+def _add(call: Call, archive: tarfile.TarFile, path: str, name: str) -> None:
     """A file, or a directory with all that is in it."""
     text = read_file(call.machine, path)
     if text is not None:
         _add_file(call, archive, name, text)
-        return True
+        return
     prefix = f"{path.rstrip('/')}/"
     inside = sorted(file for file in call.machine.files if file.startswith(prefix))
     folders = sorted(folder for folder in call.machine.directories if folder == path or folder.startswith(prefix))
-    if not inside and not folders:
-        return False
     for folder in folders or [path]:
         member = tarfile.TarInfo(name + folder[len(path.rstrip("/")) :])
         member.type, member.mode, member.mtime = tarfile.DIRTYPE, 0o755, int(call.machine.now().timestamp())
         archive.addfile(member)
     for file in inside:
         _add_file(call, archive, f"{name}/{file[len(prefix) :]}", call.machine.files[file])
-    return True
 
 
 def _add_file(call: Call, archive: tarfile.TarFile, name: str, text: str) -> None:

@@ -20,7 +20,7 @@ _CLASSES = {
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
 
 
-def _options(call: Call, with_value: str) -> tuple[dict[str, str], list[str]]:
+def options_of(call: Call, with_value: str) -> tuple[dict[str, str], list[str]]:
     """Options by letter, those of `with_value` with theirs, and the operands."""
     options: dict[str, str] = {}
     operands: list[str] = []
@@ -52,7 +52,7 @@ def _ranges(text: str, count: int) -> Iterator[int]:
 
 
 def _cut(call: Call) -> int:
-    options, operands = _options(call, "dfcb")
+    options, operands = options_of(call, "dfcb")
     listed = options.get("f") or options.get("c") or options.get("b")
     if not listed or not re.fullmatch(r"[\d,-]+", listed):
         return call.fail("you must specify a list of bytes, characters, or fields")
@@ -80,7 +80,7 @@ def _characters(text: str) -> str:
 
 
 def _tr(call: Call) -> int:
-    options, operands = _options(call, "")
+    options, operands = options_of(call, "")
     if not operands:
         return call.fail("missing operand")
     text, first = call.io.stdin or "", _characters(operands[0])
@@ -102,7 +102,7 @@ def _tr(call: Call) -> int:
 
 
 def _uniq(call: Call) -> int:
-    options, operands = _options(call, "")
+    options, operands = options_of(call, "")
     text = _text(call, operands)
     if text is None:
         return call.fail(f"{operands[0]}: No such file or directory")
@@ -115,7 +115,7 @@ def _uniq(call: Call) -> int:
 
 
 def _base64(call: Call) -> int:
-    options, operands = _options(call, "w")
+    options, operands = options_of(call, "w")
     text = _text(call, operands)
     if text is None:
         return call.fail(f"{operands[0]}: No such file or directory")

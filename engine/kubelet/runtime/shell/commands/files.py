@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.commands.tree import Entry, look_at
 from engine.kubelet.runtime.shell.process import Process
 
 
@@ -55,26 +58,6 @@ def _mkdir(call: Call) -> int:
     return 0
 
 
-def _ls(call: Call) -> int:
-    status = 0
-    for name in call.operands or [call.directory]:
-        path = call.path(name).rstrip("/") or "/"
-        if path in call.machine.files:
-            call.io.stdout(f"{name}\n")
-            continue
-        prefix = path.rstrip("/") + "/"
-        everything = [*call.machine.files, *call.machine.directories]
-        names = {item[len(prefix) :].split("/")[0] for item in everything if item.startswith(prefix) and item != prefix}
-        names.discard("")
-        if not names and path not in call.machine.directories:
-            message = f"{name}: No such file or directory"
-            status = call.fail(
-                message if call.machine.busybox else f"cannot access '{name}': No such file or directory", 2
-            )
-        call.io.stdout("".join(f"{item}\n" for item in sorted(names)))
-    return status
-
-
 def _copy(call: Call) -> int:
     if len(call.operands) < 2:
         return call.fail("missing file operand")
@@ -101,17 +84,51 @@ def _tee(call: Call) -> int:
     return 0
 
 
+def _chmod(call: Call) -> int:
+    words = [word for word in call.argv[1:] if not re.fullmatch(r"-[Rvfc]+", word)]
+    if len(words) < 2:
+        return call.fail("missing operand")
+    mode, *names = words
+    for name in names:
+        entry = look_at(call.machine, call.path(name))
+        if entry is None:
+            cannot = name if call.machine.busybox else f"cannot access '{name}'"
+            return call.fail(f"{cannot}: No such file or directory")
+        changed = _mode(entry, mode)
+        if changed is None:
+            return call.fail(f"invalid mode '{mode}'" if call.machine.busybox else f"invalid mode: '{mode}'")
+        call.machine.files.modes[entry.path] = changed
+    return 0
+
+
+def _mode(entry: Entry, mode: str) -> int | None:
+    """An octal mode, or what `u+x,go-w` makes of the one that there is."""
+    if re.fullmatch(r"[0-7]{1,4}", mode):
+        return int(mode, 8)
+    value = entry.mode
+    for clause in mode.split(","):
+        match = re.fullmatch(r"([ugoa]*)([-+=])([rwxX]*)", clause)
+        if match is None:
+            return None
+        who = "ugo" if "a" in match[1] or not match[1] else match[1]
+        shifts = ["ogu".index(each) * 3 for each in who]
+        bits = sum({"r": 4, "w": 2, "x": 1, "X": 1}[letter] for letter in set(match[3]))
+        mask = sum(bits << shift for shift in shifts)
+        whole = sum(7 << shift for shift in shifts)
+        value = {"+": value | mask, "-": value & ~mask, "=": (value & ~whole) | mask}[match[2]]
+    return value
+
+
 COMMANDS: dict[str, Command] = {
     "cat": _cat,
     "touch": _touch,
     "rm": _rm,
     "rmdir": _rm,
     "mkdir": _mkdir,
-    "ls": _ls,
     "cp": _copy,
     "mv": _copy,
     "tee": _tee,
-    "chmod": lambda call: 0,
+    "chmod": _chmod,
     "chown": lambda call: 0,
     "sync": lambda call: 0,
 }

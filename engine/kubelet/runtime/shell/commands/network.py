@@ -22,7 +22,8 @@ def _nslookup(call: Call) -> int:
     if not addresses:
         call.io.stdout(f"** server can't find {name}: NXDOMAIN\n\n")
         return 1
-    call.io.stdout("".join(f"Name:\t{name}\nAddress: {address}\n" for address in addresses) + "\n")
+    full = call.machine.network.full_name(name)
+    call.io.stdout("".join(f"Name:\t{full}\nAddress: {address}\n" for address in addresses) + "\n")
     return 0
 
 

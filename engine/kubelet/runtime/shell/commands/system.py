@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.kubelet import kernel
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.expansion import Arithmetic
@@ -19,7 +20,12 @@ def _env(call: Call) -> int:
 
 
 def _hostname(call: Call) -> int:
-    call.io.stdout(f"{call.machine.hostname}\n")
+    name = call.machine.hostname
+    if call.flag("i") or call.flag("I"):
+        name = call.machine.address + (" " if call.flag("I") else "")
+    elif call.flag("s"):
+        name = name.partition(".")[0]
+    call.io.stdout(f"{name}\n")
     return 0
 
 
@@ -36,8 +42,16 @@ def _id(call: Call) -> int:
 
 
 def _uname(call: Call) -> int:
-    everything = f"Linux {call.machine.hostname} 6.8.0-simulated #1 SMP x86_64"
-    call.io.stdout((everything if call.flag("a") else "Linux") + "\n")
+    facts = {
+        "s": "Linux",
+        "n": call.machine.hostname,
+        "r": kernel.RELEASE,
+        "v": kernel.VERSION,
+        "m": "x86_64",
+        "o": "GNU/Linux",
+    }
+    wanted = [letter for letter in facts if call.flag(letter) or call.flag("a")] or ["s"]
+    call.io.stdout(" ".join(facts[letter] for letter in wanted) + "\n")
     return 0
 
 

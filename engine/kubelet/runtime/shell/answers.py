@@ -1,0 +1,131 @@
+"""What the programs of well-known images print when they are asked something: their version, whether their
+configuration is right, whether their server is alive. What their servers would keep is not simulated, and they say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from getopt import GetoptError, getopt
+
+from engine.kubelet.runtime.shell.process import Io, Machine
+from engine.kubelet.runtime.versions import version_of
+
+Answer = Callable[[Machine, list[str], Io], int | None]
+_NGINX_CONF = "/etc/nginx/nginx.conf"
+_NOT_SIMULATED = "ktui simulates no data of this server"
+
+
+def answer(machine: Machine, argv: list[str], io: Io) -> int | None:
+    """The exit code of a program that answered; None for one that does not, or was asked nothing that is known."""
+    known = _ANSWERS.get(argv[0])
+    return known(machine, argv[1:], io) if known is not None else None
+
+
+def _nginx(machine: Machine, words: list[str], io: Io) -> int | None:
+    version = f"nginx version: nginx/{version_of('nginx', machine.image)}\n"
+    checked = (
+        f"nginx: the configuration file {_NGINX_CONF} syntax is ok\n"
+        f"nginx: configuration file {_NGINX_CONF} test is successful\n"
+    )
+    if words[:1] == ["-v"]:
+        io.stderr(version)
+    elif words[:1] == ["-V"]:
+        built = "built with OpenSSL 3.5.1 1 Jul 2025\nTLS SNI support enabled\nconfigure arguments: "
+        places = f"--prefix=/etc/nginx --sbin-path=/usr/sbin/nginx --conf-path={_NGINX_CONF}"
+        io.stderr(f"{version}{built}{places} --user=nginx --group=nginx\n")
+    elif words[:1] in (["-t"], ["-T"]):
+        io.stderr(checked)
+        if words[0] == "-T":
+            names = [_NGINX_CONF, *sorted(name for name in machine.files if name.startswith("/etc/nginx/conf.d/"))]
+            io.stdout("".join(f"# configuration file {name}:\n{machine.files.get(name, '')}\n" for name in names))
+    elif words[:1] == ["-s"]:
+        io.stderr(f"{machine.now():%Y/%m/%d %H:%M:%S} [notice] 37#37: signal process started\n")
+    else:
+        return None
+    return 0
+
+
+def _redis_cli(machine: Machine, words: list[str], io: Io) -> int | None:
+    if words[:1] in (["--version"], ["-v"]):
+        io.stdout(f"redis-cli {version_of('redis', machine.image)}\n")
+        return 0
+    try:
+        options, command = getopt(words, "h:p:a:n:u:r:i:x", ["no-auth-warning", "raw", "tls"])
+    except GetoptError as error:
+        io.stderr(f"Unrecognized option or bad number of args for: '-{error.opt}'\n")
+        return 1
+    given = dict(options)
+    host, port = given.get("-h", "127.0.0.1"), given.get("-p", "6379")
+    if not port.isdigit() or not _listens(machine, host, int(port)):
+        io.stderr(f"Could not connect to Redis at {host}:{port}: Connection refused\n")
+        return 1
+    asked = " ".join(command[:1]).upper()
+    if asked == "PING":
+        io.stdout(f"{command[1] if len(command) > 1 else 'PONG'}\n")
+    elif asked == "ECHO" and len(command) == 2:
+        io.stdout(f"{command[1]}\n")
+    elif asked in ("DBSIZE", "SELECT"):
+        io.stdout("0\n" if asked == "DBSIZE" else "OK\n")
+    elif asked:
+        io.stdout(f"ERR {_NOT_SIMULATED}: '{command[0]}'\n\n")
+        return 1
+    return 0
+
+
+def _redis_server(machine: Machine, words: list[str], io: Io) -> int | None:
+    if words[:1] not in (["--version"], ["-v"]):
+        return None
+    version = version_of("redis", machine.image)
+    io.stdout(f"Redis server v={version} sha=00000000:1 malloc=jemalloc-5.3.0 bits=64 build=0\n")
+    return 0
+
+
+def _listens(machine: Machine, host: str, port: int) -> bool:
+    if host in ("127.0.0.1", "localhost", "::1", "") and port in machine.listening:
+        return True
+    addresses = (
+        [host] if host[:1].isdigit() else ["127.0.0.1"] if host == "localhost" else machine.network.resolve(host)
+    )
+    try:
+        for address in addresses[:1]:
+            machine.network.ask(address, port, b"")
+    except OSError:
+        return False
+    return bool(addresses)
+
+
+def _pg_isready(machine: Machine, words: list[str], io: Io) -> int | None:
+    try:
+        options, _ = getopt(words, "h:p:U:d:t:q", ["host=", "port=", "username=", "dbname=", "timeout=", "quiet"])
+    except GetoptError:
+        return 3
+    given = dict(options)
+    host = given.get("-h", given.get("--host", ""))
+    port = given.get("-p", given.get("--port", "5432"))
+    listens = port.isdigit() and _listens(machine, host or "127.0.0.1", int(port))
+    if "-q" not in given and "--quiet" not in given:
+        state = "accepting connections" if listens else "no response"
+        io.stdout(f"{host or '/var/run/postgresql'}:{port} - {state}\n")
+    return 0 if listens else 2
+
+
+def _versions(form: str, software: str) -> Answer:
+    """A program that tells its version, and is asked nothing else."""
+
+    def told(machine: Machine, words: list[str], io: Io) -> int | None:
+        if words[:1] not in (["--version"], ["-V"], ["-v"]):
+            return None
+        io.stdout(form.format(version_of(software, machine.image)) + "\n")
+        return 0
+
+    return told
+
+
+_ANSWERS: Mapping[str, Answer] = {
+    "nginx": _nginx,
+    "redis-cli": _redis_cli,
+    "redis-server": _redis_server,
+    "pg_isready": _pg_isready,
+    "postgres": _versions("postgres (PostgreSQL) {}", "postgres"),
+    "psql": _versions("psql (PostgreSQL) {}", "postgres"),
+}

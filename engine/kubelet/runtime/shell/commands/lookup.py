@@ -1,0 +1,134 @@
+"""Commands that look something up: `which`, `getent`, `stat` and `df`."""
+
+from __future__ import annotations
+
+from engine.kubelet.runtime.shell.commands.call import Call, Command
+from engine.kubelet.runtime.shell.commands.fields import options_of
+from engine.kubelet.runtime.shell.commands.http import addresses_of
+from engine.kubelet.runtime.shell.commands.listing import human
+from engine.kubelet.runtime.shell.commands.tree import Entry, look_at
+
+_DISK = 100 * 1024 * 1024  # in KiB, as the Node's ephemeral storage
+_SHM = 64 * 1024
+
+
+def _getent(call: Call) -> int:
+    if len(call.operands) < 1:
+        return call.fail("wrong number of arguments", 1)
+    database, *keys = call.operands
+    if database in ("hosts", "ahosts"):
+        return max((_host(call, key, every=database == "ahosts") for key in keys), default=0)
+    text = call.machine.files.get(f"/etc/{database}")
+    if text is None:
+        call.io.stderr(f"Unknown database: {database}\n")
+        return 1
+    lines = [line for line in text.splitlines() if not keys or set(keys) & {line.split(":")[0], line.split(":")[2]}]
+    call.io.stdout("".join(f"{line}\n" for line in lines))
+    return 0 if lines else 2
+
+
+def _host(call: Call, name: str, *, every: bool) -> int:
+    addresses = addresses_of(call.machine, name)
+    if not addresses:
+        return 2
+    full = call.machine.network.full_name(name)
+    if every:
+        for address in addresses:
+            kinds = (f"STREAM {full}", "DGRAM", "RAW")
+            call.io.stdout("".join(f"{address:<15} {kind}\n" for kind in kinds))
+    else:
+        spelled = full if full == name else f"{full}  {name}"
+        call.io.stdout("".join(f"{address:<17} {spelled}\n" for address in addresses))
+    return 0
+
+
+def _stat(call: Call) -> int:
+    options, operands = options_of(call, "cf")
+    status = 0
+    for name in operands:
+        entry = look_at(call.machine, call.path(name))
+        if entry is None:
+            missing = f"can't stat '{name}'" if call.machine.busybox else f"cannot statx '{name}'"
+            status = call.fail(f"{missing}: No such file or directory")
+            continue
+        form = options.get("c")
+        call.io.stdout(_described(entry, name) if form is None else f"{_formatted(form, entry, name)}\n")
+    return status
+
+
+def _uid(entry: Entry) -> str:
+    return "0" if entry.owner == "root" else entry.owner
+
+
+def _formatted(form: str, entry: Entry, name: str) -> str:
+    facts = {
+        "n": name,
+        "N": f"'{name}'",
+        "s": str(entry.size),
+        "a": f"{entry.mode:o}",
+        "A": entry.permissions,
+        "F": _kind(entry),
+        "U": entry.owner,
+        "G": "root",
+        "u": _uid(entry),
+        "g": "0",
+        "h": str(entry.links),
+        "b": str(entry.kilobytes * 2),
+        "B": "512",
+        "Y": str(int(entry.modified.timestamp())),
+        "y": f"{entry.modified:%Y-%m-%d %H:%M:%S}.{entry.modified.microsecond:06d}000 +0000",
+        "%": "%",
+    }
+    pieces = form.split("%")
+    text, at = pieces[0], 1
+    while at < len(pieces):
+        piece = pieces[at] or "%"
+        text += facts.get(piece[0], f"%{piece[0]}") + piece[1:]
+        if not pieces[at] and at + 1 < len(pieces):  # `%%`, and what stands behind it
+            at += 1
+            text += pieces[at]
+        at += 1
+    return text
+
+
+def _kind(entry: Entry) -> str:
+    return "directory" if entry.directory else "regular file" if entry.size else "regular empty file"
+
+
+def _described(entry: Entry, name: str) -> str:
+    moment = _formatted("%y", entry, name)
+    return (
+        f"  File: {name}\n"
+        f"  Size: {entry.size:<10}\tBlocks: {entry.kilobytes * 2:<10} IO Block: 4096   {_kind(entry)}\n"
+        f"Device: 0,50\tInode: {sum(map(ord, entry.path)):<11} Links: {entry.links}\n"
+        f"Access: ({entry.mode:04o}/{entry.permissions})  "
+        f"Uid: ({_uid(entry):>5}/{entry.owner:>8})   Gid: (    0/    root)\n"
+        f"Access: {moment}\nModify: {moment}\nChange: {moment}\n"
+    )
+
+
+def _df(call: Call) -> int:
+    used = sum(-(-len(text) // 4096) * 4 for text in call.machine.files.values())
+    rows = [("overlay", _DISK, used, "/"), ("tmpfs", _SHM, 0, "/dev"), ("shm", _SHM, 0, "/dev/shm")]
+    rows += [("/dev/vda1", _DISK, used, path) for path in call.machine.files.mount_points()]
+    readable = call.flag("h")
+    size = "Size" if readable else "1K-blocks"
+    available = "Available" if call.machine.busybox or not readable else "Avail"
+    if operands := call.operands:
+        wanted = {_mount_of(call.path(name), rows) for name in operands}
+        rows = [row for row in rows if row[3] in wanted]
+    first = 20 if call.machine.busybox else max(len(row[0]) for row in rows)
+    lines = [f"{'Filesystem':<{first}} {size:>9} {'Used':>9} {available:>9} Use% Mounted on"]
+    for name, total, taken, path in rows:
+        numbers = [human(each * 1024) if readable else str(each) for each in (total, taken, total - taken)]
+        share = -(-taken * 100 // total)
+        lines.append(f"{name:<{first}} {numbers[0]:>9} {numbers[1]:>9} {numbers[2]:>9} {share:3}% {path}")
+    call.io.stdout("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def _mount_of(path: str, rows: list[tuple[str, int, int, str]]) -> str:
+    return max((row[3] for row in rows if path == row[3] or path.startswith(row[3].rstrip("/") + "/")), key=len)
+
+
+COMMANDS: dict[str, Command] = {"getent": _getent, "stat": _stat, "df": _df}

@@ -1,0 +1,78 @@
+"""The tree of files and directories that a container shows: what stands where, with mode, owner, size and time.
+
+Directories of the image and those that were made are known by name; those above a file are there because it is.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from engine.kubelet.runtime.shell.commands.call import read_file
+from engine.kubelet.runtime.shell.process import Machine
+
+DIRECTORY_SIZE = 4096
+BLOCK = 4096
+_MODES = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/root": 0o700}
+
+
+class Entry(NamedTuple):
+    path: str
+    directory: bool
+    mode: int
+    owner: str
+    size: int
+    links: int
+    modified: datetime
+
+    @property
+    def kilobytes(self) -> int:
+        """What it takes of the disk, in whole blocks."""
+        return -(-self.size // BLOCK) * (BLOCK // 1024)
+
+    @property
+    def permissions(self) -> str:
+        """As in `drwxr-xr-x`."""
+        bits = "".join("rwx"[at % 3] if self.mode & (0o400 >> at) else "-" for at in range(9))
+        if self.mode & 0o1000:
+            bits = bits[:-1] + ("t" if self.mode & 1 else "T")
+        return ("d" if self.directory else "-") + bits
+
+
+def is_directory(machine: Machine, path: str) -> bool:
+    if path in machine.directories or path == "/":
+        return True
+    above = f"{path}/"
+    return any(name.startswith(above) for names in (machine.files, machine.directories) for name in names)
+
+
+def names_in(machine: Machine, path: str) -> list[str]:
+    """What is in a directory, sorted."""
+    above = path.rstrip("/") + "/"
+    inside = {
+        name[len(above) :].partition("/")[0]
+        for names in (machine.files, machine.directories)
+        for name in names
+        if name.startswith(above)
+    }
+    return sorted(inside - {""})
+
+
+def look_at(machine: Machine, path: str) -> Entry | None:
+    """What stands at a path; None where nothing does."""
+    path = path.rstrip("/") or "/"
+    text = read_file(machine, path)
+    modified = machine.files.modified(path) or machine.now()
+    if text is not None:
+        script = 0o755 if text.startswith("#!") else 0o644
+        size = len(text.encode("utf-8", "surrogateescape"))
+        return Entry(path, False, machine.files.modes.get(path, script), machine.owner, size, 1, modified)
+    if not is_directory(machine, path):
+        return None
+    mode = machine.files.modes.get(path, _MODES.get(path, 0o755))
+    below = [name for name in names_in(machine, path) if is_directory(machine, join(path, name))]
+    return Entry(path, True, mode, "root", DIRECTORY_SIZE, 2 + len(below), modified)
+
+
+def join(path: str, name: str) -> str:
+    return f"{path.rstrip('/')}/{name}"

@@ -1,0 +1,182 @@
+"""What is in a simulated container of a well-known image: its files, what its entrypoint says, and its memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.kubelet.cri import ContainerConfig, ContainerState, PodSandboxConfig
+from engine.kubelet.runtime import SimulatedRuntime
+from engine.world import World
+
+
+async def started(
+    world: World, image: str, *command: str, args: tuple[str, ...] = (), memory: str = "", **envs: str
+) -> tuple[SimulatedRuntime, str]:
+    runtime = SimulatedRuntime(world, node_name="node-1", node_ip="172.18.0.2")
+    runtime.cni.configure("10.244.0.0/24")
+    await runtime.pull_image(image)
+    sandbox = await runtime.run_pod_sandbox(PodSandboxConfig("pod", "uid-1", "default", hostname="pod"))
+    resources = {"limits": {"memory": memory}} if memory else {}
+    config = ContainerConfig("c", 0, image, image, command, args, envs=envs, resources=resources)
+    container = await runtime.create_container(sandbox, config)
+    await runtime.start_container(container)
+    return runtime, container
+
+
+def logged(runtime: SimulatedRuntime, container: str) -> list[str]:
+    log = runtime.log(container)
+    assert log is not None
+    return [line.text for line in log.read()]
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "out"),
+    [
+        pytest.param("busybox", "ls /", "bin dev etc home lib lib64 proc root sys tmp usr var", id="busybox"),
+        pytest.param("alpine", "sed -n 2p /etc/os-release", "ID=alpine", id="alpine"),
+        pytest.param("nginx:1.27-alpine", "sed -n 2p /etc/os-release", "ID=alpine", id="a variant"),
+        pytest.param("debian", "grep ^ID /etc/os-release", "ID=debian", id="debian"),
+        pytest.param("ubuntu", "grep ^ID= /etc/os-release", "ID=ubuntu", id="ubuntu"),
+        pytest.param("mysql", "grep ^ID= /etc/os-release", 'ID="ol"', id="oracle"),
+        pytest.param("nginx", "ls /etc/nginx", "conf.d mime.types nginx.conf", id="nginx, configuration"),
+        pytest.param("nginx", "ls /usr/share/nginx/html", "50x.html index.html", id="nginx, pages"),
+        pytest.param("nginx", "which nginx", "/usr/sbin/nginx", id="nginx, which"),
+        pytest.param("nginx", "rm /etc/nginx/nginx.conf; ls /etc/nginx", "conf.d mime.types", id="a file goes"),
+        pytest.param("busybox", "hostname -i", "10.244.0.2", id="the address"),
+        pytest.param("busybox", "ps | head -n 2 | tail -n 1", "1 root 0:00 sleep 3600", id="process 1"),
+    ],
+)
+async def test_what_a_container_shows(world: World, image: str, command: str, out: str) -> None:
+    runtime, container = await started(world, image, "sleep", "3600")
+
+    ran = await runtime.exec_sync(container, ["sh", "-c", command])
+
+    assert " ".join(ran.stdout.split()) == out
+
+
+async def test_what_one_container_writes_another_of_its_image_does_not_see(world: World) -> None:
+    first, one = await started(world, "nginx")
+    second, two = await started(world, "nginx")
+    await first.exec_sync(one, ["sh", "-c", "echo mine > /usr/share/nginx/html/index.html"])
+
+    assert first.read_file(one, "/usr/share/nginx/html/index.html") == "mine\n"
+    assert "Welcome to nginx!" in str(second.read_file(two, "/usr/share/nginx/html/index.html"))
+
+
+async def test_nginx_serves_the_files_of_its_folder(world: World) -> None:
+    runtime, container = await started(world, "nginx")
+    await runtime.exec_sync(container, ["sh", "-c", "cd /usr/share/nginx/html; echo mine > index.html; echo b > b.txt"])
+
+    served = await runtime.exec_sync(container, ["sh", "-c", "curl -s localhost; curl -s localhost/b.txt"])
+
+    assert served.stdout == "mine\nb\n"
+    assert runtime.network_probe(container, 80, "/b.txt") == ("status", "200")
+    assert runtime.network_probe(container, 80, "/c.txt") == ("status", "404")
+
+
+@pytest.mark.parametrize(
+    ("image", "env", "words"),
+    [
+        pytest.param("postgres:17", {}, "Error: Database is uninitialized and superuser password is not specified.",
+                     id="postgres"),
+        pytest.param("postgres:17", {"POSTGRES_PASSWORD": ""}, "       superuser. For example, "
+                     '"-e POSTGRES_PASSWORD=password" on "docker run".', id="postgres, empty"),
+        pytest.param("mysql:8", {}, "    - MYSQL_ALLOW_EMPTY_PASSWORD", id="mysql"),
+        pytest.param("mariadb:11", {"MARIADB_USER": "app"}, "\tYou need to specify one of MARIADB_ROOT_PASSWORD, "
+                     "MARIADB_ROOT_PASSWORD_HASH, MARIADB_ALLOW_EMPTY_ROOT_PASSWORD and MARIADB_RANDOM_ROOT_PASSWORD",
+                     id="mariadb"),
+    ],
+)  # fmt: skip
+async def test_a_database_without_a_password_exits(world: World, image: str, env: dict[str, str], words: str) -> None:
+    runtime, container = await started(world, image, **env)
+
+    status = await runtime.container_status(container)
+
+    assert (status.state, status.exit_code, status.reason) == (ContainerState.EXITED, 1, "Error")
+    assert words in logged(runtime, container)
+
+
+@pytest.mark.parametrize(
+    ("image", "env"),
+    [
+        pytest.param("postgres:17", {"POSTGRES_PASSWORD": "x"}, id="postgres"),
+        pytest.param("postgres:17", {"POSTGRES_HOST_AUTH_METHOD": "trust"}, id="postgres, trust"),
+        pytest.param("mysql:8", {"MYSQL_ALLOW_EMPTY_PASSWORD": "1"}, id="mysql"),
+        pytest.param("mariadb:11", {"MARIADB_ROOT_PASSWORD": "x"}, id="mariadb"),
+        pytest.param("mariadb:11", {"MYSQL_ROOT_PASSWORD": "x"}, id="mariadb, the old name"),
+    ],
+)
+async def test_a_database_with_a_password_runs(world: World, image: str, env: dict[str, str]) -> None:
+    runtime, container = await started(world, image, **env)
+
+    assert (await runtime.container_status(container)).state == ContainerState.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("image", "env", "first", "last"),
+    [
+        pytest.param("nginx:1.27", {},
+                     "/docker-entrypoint.sh: /docker-entrypoint.d/ is not empty, will attempt to perform configuration",
+                     "2026/01/01 00:00:00 [notice] 1#1: start worker process 29", id="nginx"),
+        pytest.param("redis:7.2", {}, "1:C 01 Jan 2026 00:00:00.000 * oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
+                     "1:M 01 Jan 2026 00:00:00.000 * Ready to accept connections tcp", id="redis"),
+        pytest.param("postgres:17", {"POSTGRES_PASSWORD": "x"}, "",
+                     "2026-01-01 00:00:00.000 UTC [1] LOG:  database system is ready to accept connections",
+                     id="postgres"),
+    ],
+)  # fmt: skip
+async def test_servers_tell_of_their_start(
+    world: World, image: str, env: dict[str, str], first: str, last: str
+) -> None:
+    runtime, container = await started(world, image, **env)
+    await world.clock.sleep(60)
+
+    lines = logged(runtime, container)
+
+    assert (lines[0], lines[-1]) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "memory", "seconds"),
+    [
+        pytest.param(("tail", "/dev/zero"), (), "1Gi", 1, id="tail"),
+        pytest.param(("sh", "-c", "echo hi; tail /dev/zero; echo no"), (), "512Mi", 0.5, id="in a script"),
+        pytest.param(("stress",), ("--vm", "1", "--vm-bytes", "250M", "--vm-hang", "1"), "128Mi", 0.125, id="stress"),
+    ],
+)
+async def test_a_container_that_takes_more_memory_than_it_may_is_killed(
+    world: World, command: tuple[str, ...], args: tuple[str, ...], memory: str, seconds: float
+) -> None:
+    image = "polinux/stress" if command == ("stress",) else "busybox"
+    runtime, container = await started(world, image, *command, args=args, memory=memory)
+    await world.clock.sleep(10)
+
+    status = await runtime.container_status(container)
+
+    assert (status.exit_code, status.reason) == (137, "OOMKilled")
+    assert status.started_at is not None
+    assert status.finished_at is not None
+    assert (status.finished_at - status.started_at).total_seconds() == seconds
+
+
+@pytest.mark.parametrize(
+    ("args", "memory"),
+    [
+        pytest.param(("--vm", "1", "--vm-bytes", "100M"), "200Mi", id="less than the limit"),
+        pytest.param(("--vm", "1", "--vm-bytes", "100M"), "", id="no limit"),
+    ],
+)
+async def test_a_container_within_its_memory_runs_on(world: World, args: tuple[str, ...], memory: str) -> None:
+    runtime, container = await started(world, "polinux/stress", "stress", args=args, memory=memory)
+    await world.clock.sleep(60)
+
+    assert (await runtime.container_status(container)).state == ContainerState.RUNNING
+
+
+async def test_an_exec_that_takes_all_memory_ends_its_container(world: World) -> None:
+    runtime, container = await started(world, "busybox", "sleep", "3600", memory="1Gi")
+
+    ran = await runtime.exec_sync(container, ["tail", "/dev/zero"])
+
+    assert ran.exit_code == 137
+    assert (await runtime.container_status(container)).reason == "OOMKilled"

@@ -1,0 +1,113 @@
+"""Utilities of the simulated shell that people look around with: as busybox prints, or GNU where a row says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kubelet.shells import run, sh
+
+DATE = "Jan  1 00:00"
+
+
+@pytest.mark.parametrize(
+    ("script", "out"),
+    [
+        pytest.param("cd /tmp; echo a > b; touch .h; ls", "b\n", id="hidden files stay hidden"),
+        pytest.param("cd /tmp; echo a > b; touch .h; ls -a; ls -A1", ".\n..\n.h\nb\n.h\nb\n", id="-a, -A, -1"),
+        pytest.param("cd /tmp; echo abc > b; mkdir d; ls -l",
+                     f"total 8\n-rw-r--r--    1 root     root             4 {DATE} b\n"
+                     f"drwxr-xr-x    2 root     root          4096 {DATE} d\n", id="-l"),
+        pytest.param("ls -ld /tmp", f"drwxrwxrwt    2 root     root          4096 {DATE} /tmp\n", id="-ld"),
+        pytest.param("touch /tmp/x; chmod 600 /tmp/x; ls -l /tmp/x; chmod u+x,o=r /tmp/x; ls -l /tmp/x",
+                     f"-rw-------    1 root     root             0 {DATE} /tmp/x\n"
+                     f"-rwx---r--    1 root     root             0 {DATE} /tmp/x\n", id="chmod"),
+        pytest.param("mkdir -p /a/b; touch /a/b/c; ls -R /a", "/a:\nb\n\n/a/b:\nc\n", id="-R"),
+        pytest.param("mkdir -p /a; ls -p / | head -n 1", "a/\n", id="-p"),
+        pytest.param("mkdir /a /b; touch /a/1 /b/2; ls /a /b", "/a:\n1\n\n/b:\n2\n", id="two directories"),
+        pytest.param("mkdir -p /a/d; touch /a/x.txt; find /a; find /a -type f; find /a -name '*.txt' -o -type d",
+                     "/a\n/a/d\n/a/x.txt\n/a/x.txt\n/a\n/a/d\n/a/x.txt\n", id="find"),
+        pytest.param("mkdir -p /a/d; echo ab > /a/d/x; find /a -maxdepth 1 -mindepth 1; find /a ! -type d -size -2k; "
+                     "find /a -size +1c -type f -delete; find /a -type f", "/a/d\n/a/d/x\n", id="find, limits"),
+        pytest.param("printf 'a b\\nc b\\n' | sed s/b/X/", "a X\nc X\n", id="sed, s"),
+        pytest.param("echo aaa | sed 's/a/b/2; s/$/!/'", "aba!\n", id="sed, nth and two commands"),
+        pytest.param("echo a/b | sed 's|/|\\n|g'", "a\nb\n", id="sed, delimiter"),
+        pytest.param("seq 5 | sed -n '2,3p;$p'", "2\n3\n5\n", id="sed, ranges"),
+        pytest.param("seq 4 | sed '/2/d' | sed 2q", "1\n3\n", id="sed, delete and quit"),
+        pytest.param("echo ab12 | sed -E 's/([a-z]+)([0-9]+)/\\2-\\1 &/'", "12-ab ab12\n", id="sed, groups"),
+        pytest.param("echo ab12 | sed 's/\\([a-z]*\\)[0-9]*/<\\1>/'", "<ab>\n", id="sed, basic groups"),
+        pytest.param("echo a+b | sed 's/+/ /'", "a b\n", id="sed, a plus is a plus"),
+        pytest.param("echo a > /tmp/f; sed -i s/a/b/ /tmp/f; cat /tmp/f", "b\n", id="sed, in place"),
+        pytest.param("seq 3 | sed -n '$='; seq 3 | sed '1!d'; echo ab | sed y/ab/ba/", "3\n1\nba\n", id="sed, = ! y"),
+        pytest.param("seq 2 | sed '1a after'", "1\nafter\n2\n", id="sed, append"),
+        pytest.param("which ls sh; which nope || echo none", "/bin/ls\n/bin/sh\nnone\n", id="which"),
+        pytest.param("echo hey > /tmp/f; stat -c '%s %a %A %F %U 100%%' /tmp/f",
+                     "4 644 -rw-r--r-- regular file root 100%\n", id="stat"),
+        pytest.param("uname; uname -r; uname -m; uname -sr",
+                     "Linux\n6.12.0-simulated\nx86_64\nLinux 6.12.0-simulated\n", id="uname"),
+        pytest.param("hostname -i; hostname -s", "127.0.0.1\npod-1\n", id="hostname -i"),
+        pytest.param("getent hosts nowhere; echo $?", "2\n", id="getent, no host"),
+        pytest.param("ps | head -n 1; ps | wc -l", "PID   USER     TIME  COMMAND\n2\n", id="ps"),
+        pytest.param("top -b -n1 | grep -c PPID", "1\n", id="top"),
+        pytest.param("df | head -n 2; df -h / | wc -l",
+                     "Filesystem           1K-blocks      Used Available Use% Mounted on\n"
+                     "overlay              104857600         0 104857600   0% /\n2\n", id="df"),
+    ],
+)  # fmt: skip
+def test_what_utilities_print(script: str, out: str) -> None:
+    ran = sh(script)
+
+    assert (ran.out, ran.err) == (out, "")
+
+
+def test_gnu_lists_in_columns_as_wide_as_they_need() -> None:
+    ran = sh("cd /tmp; echo abc > b; mkdir d; ls -l", busybox=False)
+
+    assert ran.out == f"total 8\n-rw-r--r-- 1 root root    4 {DATE} b\ndrwxr-xr-x 2 root root 4096 {DATE} d\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "busybox", "code", "message"),
+    [
+        pytest.param("ls /nope", True, 1, "ls: /nope: No such file or directory\n", id="ls"),
+        pytest.param("ls /nope", False, 2, "ls: cannot access '/nope': No such file or directory\n", id="ls, GNU"),
+        pytest.param("tar cf - /tmp/nope", True, 1, "tar: /tmp/nope: No such file or directory\n"
+                     "tar: error exit delayed from previous errors\n", id="tar"),
+        pytest.param("tar cf - /tmp/nope", False, 2, "tar: Removing leading `/' from member names\n"
+                     "tar: /tmp/nope: Cannot stat: No such file or directory\n"
+                     "tar: Exiting with failure status due to previous errors\n", id="tar, GNU"),
+        pytest.param("find /nope", True, 1, "find: /nope: No such file or directory\n", id="find"),
+        pytest.param("find / -nome x", True, 1, "find: unrecognized: -nome\n", id="find, unknown test"),
+        pytest.param("stat /nope", True, 1, "stat: can't stat '/nope': No such file or directory\n", id="stat"),
+        pytest.param("sed s/a", True, 1, "sed: unterminated `s' command\n", id="sed"),
+        pytest.param("ps", False, 127, "sh: 1: ps: not found\n", id="a slim image has no ps"),
+    ],
+)  # fmt: skip
+def test_failures(script: str, busybox: bool, code: int, message: str) -> None:
+    ran = sh(script, busybox=busybox)
+
+    assert (ran.code, ran.err) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("argv", "image", "code", "out", "err"),
+    [
+        pytest.param(["nginx", "-v"], "docker.io/library/nginx:1.27", 0, "",
+                     "nginx version: nginx/1.27.5\n", id="nginx -v"),
+        pytest.param(["nginx", "-t"], "docker.io/library/nginx:1.27", 0, "",
+                     "nginx: the configuration file /etc/nginx/nginx.conf syntax is ok\n"
+                     "nginx: configuration file /etc/nginx/nginx.conf test is successful\n", id="nginx -t"),
+        pytest.param(["redis-cli", "ping"], "docker.io/library/redis:7.2.4", 0, "PONG\n", "", id="redis-cli ping"),
+        pytest.param(["redis-cli", "-p", "7000", "ping"], "docker.io/library/redis:7", 1, "",
+                     "Could not connect to Redis at 127.0.0.1:7000: Connection refused\n", id="redis-cli, no server"),
+        pytest.param(["redis-cli", "--version"], "docker.io/library/redis:7.2.4-alpine", 0, "redis-cli 7.2.4\n", "",
+                     id="the tag says the version"),
+        pytest.param(["pg_isready", "-U", "postgres"], "docker.io/library/postgres:17", 2,
+                     "/var/run/postgresql:5432 - no response\n", "", id="pg_isready"),
+        pytest.param(["psql", "--version"], "docker.io/library/postgres:latest", 0, "psql (PostgreSQL) 18.0\n", "",
+                     id="psql"),
+    ],
+)  # fmt: skip
+def test_programs_of_images_answer(argv: list[str], image: str, code: int, out: str, err: str) -> None:
+    ran = run(argv, image=image, programs=frozenset({argv[0]}), listening={6379})
+
+    assert (ran.code, ran.out, ran.err) == (code, out, err)
