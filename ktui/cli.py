@@ -29,6 +29,7 @@ def main() -> None:
 def _do(words: list[str]) -> int:
     """Do what the words say, and see it through to who reads; returns the exit code."""
     name, rest = take_name(words)
+    rest = kubectl.verb_first(rest)
     try:
         if rest and rest[0] in kubectl.VERBS:
             return kubectl.run(rest, name=name)

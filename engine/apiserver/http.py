@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
-import yaml
 from aiohttp import web
 
 from engine.api.errors import too_large
+from engine.api.go_yaml_writer import dump
 from engine.api.nil_lists import with_nils
 from engine.api.wire import (
     JSON,
@@ -174,7 +174,7 @@ class HttpServer:
         if YAML in accept and negotiate(accept, typed=False).media_type == YAML:
             headers["content-type"] = YAML
             plain = orjson.loads(orjson.dumps(_as_go_has_it(body)))
-            return yaml.dump(plain, Dumper=yaml.CSafeDumper, allow_unicode=True).encode()
+            return dump(plain).encode()
         headers["content-type"] = JSON
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):

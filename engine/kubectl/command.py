@@ -69,7 +69,7 @@ def find(root: Command, arguments: Sequence[str], *, program: str, global_flags:
     """Follow the arguments down to a command. Raises CommandError for an unknown one."""
     command, path, rest = root, program, list(arguments)
     while command.children:
-        index = _first_word(rest, (*global_flags, *command.flags))
+        index = first_word(rest, (*global_flags, *command.flags))
         if index is None:
             break
         child = command.child(rest[index])
@@ -82,7 +82,7 @@ def find(root: Command, arguments: Sequence[str], *, program: str, global_flags:
     return Found(command, path, rest)
 
 
-def _first_word(arguments: Sequence[str], flags: Sequence[Flag]) -> int | None:
+def first_word(arguments: Sequence[str], flags: Sequence[Flag]) -> int | None:
     """The place of the first argument that is neither a flag nor a flag's value."""
     takes_value = {f"--{f.name}" for f in flags if not f.bare_value}
     takes_value |= {f"-{f.short}" for f in flags if f.short and not f.bare_value}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.kubectl.command import find
+from engine.kubectl.command import find, first_word
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.tree import ROOT
 from ktui import interruptible, stopped_time
@@ -31,6 +31,14 @@ def declare(app: typer.Typer) -> None:
 
 def _never_called() -> None:
     raise AssertionError("kubectl's verbs are dispatched by `ktui.cli.main`")
+
+
+def verb_first(words: Sequence[str]) -> list[str]:
+    """kubectl's words with the verb before the flags that every verb takes, where such flags stand in front of one."""
+    at = first_word(words, GLOBAL) if words and words[0].startswith("-") else None
+    if at is None or words[at] not in VERBS:
+        return list(words)
+    return [words[at], *words[:at], *words[at + 1 :]]
 
 
 def run(argv: Sequence[str], *, name: str) -> int:

@@ -425,7 +425,9 @@ async def test_yaml_for_those_who_want_it(served: Served) -> None:
         session.get("/api/v1/namespaces/default", headers={"Accept": "application/yaml"}) as response,
     ):
         assert response.headers["Content-Type"] == "application/yaml"
-        assert yaml.safe_load(await response.text())["metadata"]["name"] == "default"
+        text = await response.text()
+        assert yaml.safe_load(text)["metadata"]["name"] == "default"
+        assert f'creationTimestamp: "{yaml.safe_load(text)["metadata"]["creationTimestamp"]}"' in text  # Go's quotes
 
 
 async def test_health_can_be_asked_by_anybody(served: Served) -> None:
