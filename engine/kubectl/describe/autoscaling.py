@@ -20,8 +20,8 @@ CURRENT = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 async def autoscaler(session: Session, obj: Object, *, show_events: bool) -> str:
     obj = await _newest(session, obj)
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
-    target = spec["scaleTargetRef"]
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    target = {"kind": "", "name": "", **(spec.get("scaleTargetRef") or {})}
     page.head(obj)
     page.labels_and_annotations(obj)
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))

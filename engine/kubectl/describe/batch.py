@@ -64,10 +64,9 @@ def _counts(page: Page, spec: Object, status: Object) -> None:
 
 
 def _indexes(text: str) -> str:
-    """As many whole ranges as fit."""
-    if len(text) <= SHOWN_INDEXES:
-        return text or NONE
-    return text[: text[:SHOWN_INDEXES].rfind(",") + 1] + "..."
+    """Whole ranges, up to the one that goes over the limit."""
+    comma = text.find(",", SHOWN_INDEXES)
+    return f"{text[: comma + 1]}..." if comma >= 0 else text or NONE
 
 
 async def cron_job(session: Session, obj: Object, *, show_events: bool) -> str:

@@ -44,8 +44,8 @@ def write(
 
 
 def access_modes(modes: Sequence[str] | None) -> str:
-    """`RWO,ROX`, each once."""
-    return ",".join(ACCESS_MODES.get(mode, mode) for mode in dict.fromkeys(modes or ()))
+    """`RWO,ROX`, each once, in their own order; what is none of them is passed over."""
+    return ",".join(short for mode, short in ACCESS_MODES.items() if mode in (modes or ()))
 
 
 def class_of(obj: Object) -> str:

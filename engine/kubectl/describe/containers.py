@@ -14,6 +14,8 @@ from engine.api.tables.formats import host_port
 from engine.api.types import Object
 from engine.kubectl.describe.writer import NONE, Page, true_false, yes_no
 
+_SOURCES = ("fieldRef", "resourceFieldRef", "secretKeyRef", "configMapKeyRef")
+
 
 def write(
     page: Page,
@@ -56,11 +58,11 @@ def _basics(page: Page, container: Object, status: Object | None, space: str) ->
     if profile := (container.get("securityContext") or {}).get("seccompProfile"):
         page.field("SeccompProfile", profile.get("type", ""), 2)
         if profile.get("type") == "Localhost":
-            page.field("LocalhostProfile", profile.get("localhostProfile", ""), 2)
+            page.field("LocalhostProfile", profile.get("localhostProfile", ""), 3)
 
 
 def _port(port: Object, key: str) -> str:
-    text = f"{port.get(key, 0)}/{port.get('protocol', 'TCP')}"
+    text = f"{port.get(key, 0)}/{port.get('protocol', '')}"
     return f"{text} ({port['name']})" if port.get("name") else text
 
 
@@ -148,7 +150,7 @@ def _environment_from(page: Page, container: Object) -> None:
     for source in container["envFrom"]:
         kind, reference = "ConfigMap", source.get("configMapRef")
         if reference is None:
-            kind, reference = "Secret", source.get("secretRef") or {}
+            kind, reference = "Secret" if source.get("secretRef") else "", source.get("secretRef") or {}
         prefix = f" with prefix '{source['prefix']}'" if source.get("prefix") else ""
         page.line(f"{reference.get('name', '')}\t{kind}{prefix}\tOptional: {true_false(reference.get('optional'))}", 3)
 
@@ -159,17 +161,17 @@ def _environment(page: Page, container: Object, pod: Object | None) -> None:
     for variable in variables:
         name = variable["name"]
         source = variable.get("valueFrom")
-        if not source:
+        if source is None:
             for index, part in enumerate(str(variable.get("value", "")).split("\n")):
                 page.line(f"\t{part}" if index else f"{name}:\t{part}", 3)
-        else:
+        elif any(source.get(key) for key in _SOURCES):  # others are passed over
             page.line(f"{name}:\t{_value_from(source, container, pod)}", 3)
 
 
 def _value_from(source: Object, container: Object, pod: Object | None) -> str:
     if field := source.get("fieldRef"):
         path = field.get("fieldPath", "")
-        return f"{_field_of(pod, path)} ({field.get('apiVersion', 'v1')}:{path})"
+        return f"{_field_of(pod, path)} ({field.get('apiVersion', '')}:{path})"
     if resource := source.get("resourceFieldRef"):
         name = str(resource.get("resource", ""))
         amount = _amount(container, name, str(resource.get("divisor") or "0"))

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from engine.api.jsonpath.evaluation import go_value
 from engine.api.types import Object
 from engine.kubectl.describe import events
 from engine.kubectl.describe.writer import Page
-from engine.kubectl.printers.jsonpath import text_of
 from engine.kubectl.session import Session
 
 SKIPPED = frozenset(
@@ -47,9 +47,9 @@ def _content(page: Page, content: Mapping[str, Any], prefix: str, level: int) ->
                 if isinstance(item, dict):
                     _content(page, item, path, level + 1)
                 else:
-                    page.line("<nil>" if item is None else text_of(item), level + 1)
+                    page.line(go_value(item), level + 1)
         else:
-            page.field(label, "<nil>" if value is None else text_of(value), level)
+            page.field(label, go_value(value), level)
 
 
 def label_for(name: str) -> str:

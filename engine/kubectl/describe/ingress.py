@@ -107,8 +107,8 @@ async def network_policy(session: Session, obj: Object, *, show_events: bool) ->
     page = Page(session.now)
     spec = obj.get("spec") or {}
     page.head(obj)
-    created = parse_time(obj["metadata"]["creationTimestamp"])
-    page.field("Created on", f"{created:%Y-%m-%d %H:%M:%S} +0000 UTC")
+    created = parse_time(obj["metadata"].get("creationTimestamp") or "0001-01-01T00:00:00Z")
+    page.field("Created on", f"{created.replace(tzinfo=None)} +0000 UTC")
     page.labels_and_annotations(obj)
     page.line("Spec:")
     selector = spec.get("podSelector") or {}

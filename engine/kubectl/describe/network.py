@@ -18,7 +18,7 @@ SHOWN_ENDPOINTS = 3
 
 async def service(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
     slices = await slices_of(session, obj["metadata"]["namespace"], obj["metadata"]["name"])
     page.head(obj)
     page.labels_and_annotations(obj)

@@ -51,6 +51,9 @@ async def describe(session: Session, pod: Object, *, show_events: bool) -> str:
     page.labels("Node-Selectors", spec.get("nodeSelector"))
     page.tolerations("Tolerations", spec.get("tolerations"))
     spread(page, spec.get("topologySpreadConstraints"))
+    if (group := spec.get("schedulingGroup")) is not None:
+        page.line("SchedulingGroup:")
+        page.field("PodGroupName", group.get("podGroupName", ""), 1)
     if show_events:
         uid = (pod["metadata"].get("annotations") or {}).get(MIRROR)
         events.write(page, await events.search(session, pod, with_kind=False, uid=uid))
@@ -169,7 +172,7 @@ def qos_class(spec: Object) -> str:
             if name in asked or name in limits:
                 any_set = True
                 requests[name] = None
-            if name not in limits or Quantity.parse(asked.get(name, limits[name])) != Quantity.parse(limits[name]):
+            if name not in limits or Quantity.parse(asked.get(name, "0")) != Quantity.parse(limits[name]):
                 guaranteed = False
     if not any_set:
         return "BestEffort"

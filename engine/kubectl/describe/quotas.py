@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.session import Session
@@ -37,14 +38,18 @@ async def quota(session: Session, obj: Object, *, show_events: bool) -> str:
             page.line(f" * {text}")
     page.row("Resource", "Used", "Hard")
     page.row("--------", "----", "----")
-    _amounts(page, obj, level=0)
+    _amounts(page, obj, level=0, alike=True)
     return page.text()
 
 
-def _amounts(page: Page, obj: Object, *, level: int) -> None:
+def _amounts(page: Page, obj: Object, *, level: int, alike: bool = False) -> None:
+    """`alike` where what is used is told in the form of what there may be."""
     status = obj.get("status") or {}
     for name, hard in sorted((status.get("hard") or {}).items()):
-        page.row(name, (status.get("used") or {}).get(name, "0"), hard, level=level)
+        used, most = Quantity.parse((status.get("used") or {}).get(name, "0")), Quantity.parse(hard)
+        if alike and used.format is not most.format:
+            used = Quantity.of(used.value, most.format)
+        page.row(name, used, most, level=level)
 
 
 async def limit_range(session: Session, obj: Object, *, show_events: bool) -> str:

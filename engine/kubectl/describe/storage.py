@@ -89,10 +89,14 @@ async def persistent_volume_claim(session: Session, obj: Object, *, show_events:
 
 
 async def _pods_with(session: Session, obj: Object) -> list[str]:
-    """The Pods that mount a claim, by name or as their own ephemeral one."""
+    """The Pods that mount a claim, by name or as their own ephemeral one, and those that own it."""
     name, namespace = obj["metadata"]["name"], obj["metadata"]["namespace"]
     pods = await session.list(await session.resolve("pods"), namespace)
-    return [pod["metadata"]["name"] for pod in pods if any(_uses(pod, volume, name) for volume in _volumes(pod))]
+    users = [pod for pod in pods if any(_uses(pod, volume, name) for volume in _volumes(pod))]
+    for owner in obj["metadata"].get("ownerReferences") or ():
+        if owner.get("kind") == "Pod":
+            users += [pod for pod in pods if pod["metadata"].get("uid") == owner.get("uid") and pod not in users]
+    return [pod["metadata"]["name"] for pod in users]
 
 
 def _volumes(pod: Object) -> Sequence[Object]:
@@ -112,7 +116,8 @@ def _conditions(page: Page, conditions: Sequence[Object]) -> None:
     page.row("Type", "Status", "LastProbeTime", "LastTransitionTime", "Reason", "Message", level=1)
     page.row("----", "------", "-----------------", "------------------", "------", "-------", level=1)
     for one in conditions:
-        cells = [one["type"], one["status"], page.date(one.get("lastProbeTime")), page.date(one["lastTransitionTime"])]
+        times = [page.date(one.get(key)) for key in ("lastProbeTime", "lastTransitionTime")]
+        cells = [one.get("type", ""), one.get("status", ""), *times]
         page.row(*(f"{cell} " for cell in (*cells, one.get("reason", ""))), one.get("message", ""), level=1)
 
 

@@ -37,7 +37,7 @@ async def deployment(session: Session, obj: Object, *, show_events: bool) -> str
             "RollingUpdateStrategy",
             f"{rolling.get('maxUnavailable', 0)} max unavailable, {rolling.get('maxSurge', 0)} max surge",
         )
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})
     page.conditions(obj)
     await _replica_sets(session, page, obj)
     if show_events:
@@ -89,7 +89,7 @@ async def replica_set(session: Session, obj: Object, *, show_events: bool) -> st
     page.field("Replicas", f"{status.get('replicas', 0)} current / {spec.get('replicas', 0)} desired")
     selector = str(LabelSelector.from_object(spec.get("selector")))
     page.field("Pods Status", await _pod_counts(session, obj, selector))
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})
     page.conditions(obj)
     if show_events:
         events.write(page, await events.search(session, obj))
@@ -121,7 +121,8 @@ async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> s
     page.labels_and_annotations(obj)
     if spec.get("serviceName"):
         page.field("Service Name", spec["serviceName"])
-    page.field("Pod Management Policy", spec.get("podManagementPolicy", ""))
+    if spec.get("podManagementPolicy"):
+        page.field("Pod Management Policy", spec["podManagementPolicy"])
     page.field("Replicas", f"{spec.get('replicas', 0)} desired | {status.get('replicas', 0)} total")
     strategy = spec.get("updateStrategy") or {}
     page.field("Update Strategy", strategy.get("type", ""))
@@ -135,7 +136,7 @@ async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> s
         page.field("WhenDeleted", retention.get("whenDeleted", ""), 1)
         page.field("WhenScaled", retention.get("whenScaled", ""), 1)
     page.field("Pods Status", await _pod_counts(session, obj, selector))
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})
     _claims(page, spec.get("volumeClaimTemplates") or [])
     if show_events:
         events.write(page, await events.search(session, obj))
@@ -175,7 +176,7 @@ async def daemon_set(session: Session, obj: Object, *, show_events: bool) -> str
     ):
         page.line(f"{title}: {status.get(key, 0)}")
     page.field("Pods Status", await _pod_counts(session, obj, selector))
-    pods.template(page, spec.get("template"))
+    pods.template(page, spec.get("template") or {})
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()

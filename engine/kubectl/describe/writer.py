@@ -13,7 +13,7 @@ from typing import Any
 from engine.api.duration import human_duration
 from engine.api.types import Object
 from engine.kubectl.last_applied import ANNOTATION
-from engine.kubectl.printers.tabwriter import TabWriter
+from engine.kubectl.printers.tabwriter import TabWriter, escaped
 
 LONGEST_ANNOTATION = 140
 NONE = "<none>"
@@ -62,7 +62,7 @@ class Page:
 
     def text(self) -> str:
         self.flush()
-        return "".join(self._done)
+        return escaped("".join(self._done))
 
     def unaligned(self) -> str:
         """The text with its tabs, for the few places where kubectl aligns nothing."""
@@ -123,7 +123,7 @@ class Page:
             value = shown[key].removesuffix("\n")
             if index:
                 self.write("\t")
-            if len(value) + len(key) + 2 > LONGEST_ANNOTATION or "\n" in value:
+            if len(value.encode()) + len(key.encode()) + 2 > LONGEST_ANNOTATION or "\n" in value:
                 self.line(f"{key}:")
                 for part in value.split("\n"):
                     self.line(f"\t  {_shortened(part)}")
@@ -146,8 +146,8 @@ class Page:
 
 
 def _shortened(text: str) -> str:
-    limit = LONGEST_ANNOTATION - 2
-    return text if len(text) <= limit else text[:limit] + "..."
+    limit, encoded = LONGEST_ANNOTATION - 2, text.encode()
+    return text if len(encoded) <= limit else encoded[:limit].decode(errors="replace") + "..."
 
 
 def _toleration(item: Object) -> str:

@@ -6,6 +6,11 @@ Source of the behaviour: Go's text/tabwriter, with spaces for padding and left a
 from __future__ import annotations
 
 
+def escaped(text: str) -> str:
+    """What a terminal would obey, written out (cli-runtime pkg/printers/terminal.go)."""
+    return text.replace("\x1b", "^[").replace("\r", "\\r")
+
+
 def width(text: str) -> int:
     """Columns of a terminal that a text takes, as kubectl counts them: one a rune."""
     return len(text)
@@ -70,6 +75,7 @@ class ColumnWriter:
         self._widths: list[int] = []
 
     def lines(self, rows: list[list[str]]) -> list[str]:
+        rows = [[escaped(cell) for cell in row] for row in rows]
         columns = max((len(row) for row in rows), default=0)
         self._widths += [self._minimum] * (columns - 1 - len(self._widths))
         for row in rows:
