@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from engine.kubelet.cri import ContainerConfig, ContainerState, PodSandboxConfig
@@ -10,14 +12,19 @@ from engine.world import World
 
 
 async def started(
-    world: World, image: str, *command: str, args: tuple[str, ...] = (), memory: str = "", **envs: str
+    world: World,
+    image: str,
+    *command: str,
+    args: tuple[str, ...] = (),
+    memory: str = "",
+    envs: Mapping[str, str] | None = None,
 ) -> tuple[SimulatedRuntime, str]:
     runtime = SimulatedRuntime(world, node_name="node-1", node_ip="172.18.0.2")
     runtime.cni.configure("10.244.0.0/24")
     await runtime.pull_image(image)
     sandbox = await runtime.run_pod_sandbox(PodSandboxConfig("pod", "uid-1", "default", hostname="pod"))
     resources = {"limits": {"memory": memory}} if memory else {}
-    config = ContainerConfig("c", 0, image, image, command, args, envs=envs, resources=resources)
+    config = ContainerConfig("c", 0, image, image, command, args, envs=envs or {}, resources=resources)
     container = await runtime.create_container(sandbox, config)
     await runtime.start_container(container)
     return runtime, container
@@ -88,7 +95,7 @@ async def test_nginx_serves_the_files_of_its_folder(world: World) -> None:
     ],
 )  # fmt: skip
 async def test_a_database_without_a_password_exits(world: World, image: str, env: dict[str, str], words: str) -> None:
-    runtime, container = await started(world, image, **env)
+    runtime, container = await started(world, image, envs=env)
 
     status = await runtime.container_status(container)
 
@@ -107,7 +114,7 @@ async def test_a_database_without_a_password_exits(world: World, image: str, env
     ],
 )
 async def test_a_database_with_a_password_runs(world: World, image: str, env: dict[str, str]) -> None:
-    runtime, container = await started(world, image, **env)
+    runtime, container = await started(world, image, envs=env)
 
     assert (await runtime.container_status(container)).state == ContainerState.RUNNING
 
@@ -128,7 +135,7 @@ async def test_a_database_with_a_password_runs(world: World, image: str, env: di
 async def test_servers_tell_of_their_start(
     world: World, image: str, env: dict[str, str], first: str, last: str
 ) -> None:
-    runtime, container = await started(world, image, **env)
+    runtime, container = await started(world, image, envs=env)
     await world.clock.sleep(60)
 
     lines = logged(runtime, container)

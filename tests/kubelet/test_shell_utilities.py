@@ -22,6 +22,8 @@ DATE = "Jan  1 00:00"
                      f"-rw-------    1 root     root             0 {DATE} /tmp/x\n"
                      f"-rwx---r--    1 root     root             0 {DATE} /tmp/x\n", id="chmod"),
         pytest.param("mkdir -p /a/b; touch /a/b/c; ls -R /a", "/a:\nb\n\n/a/b:\nc\n", id="-R"),
+        pytest.param("mkdir -p /a/b; cd /a/b; touch ../c ./d; cd ..; pwd; ls . b/..; cd -; pwd; ls ./",
+                     "/a\n.:\nb\nc\n\nb/..:\nb\nc\n/a/b\n/a/b\nd\n", id="dots in paths"),
         pytest.param("mkdir -p /a; ls -p / | head -n 1", "a/\n", id="-p"),
         pytest.param("mkdir /a /b; touch /a/1 /b/2; ls /a /b", "/a:\n1\n\n/b:\n2\n", id="two directories"),
         pytest.param("mkdir -p /a/d; touch /a/x.txt; find /a; find /a -type f; find /a -name '*.txt' -o -type d",
@@ -39,6 +41,20 @@ DATE = "Jan  1 00:00"
         pytest.param("echo a > /tmp/f; sed -i s/a/b/ /tmp/f; cat /tmp/f", "b\n", id="sed, in place"),
         pytest.param("seq 3 | sed -n '$='; seq 3 | sed '1!d'; echo ab | sed y/ab/ba/", "3\n1\nba\n", id="sed, = ! y"),
         pytest.param("seq 2 | sed '1a after'", "1\nafter\n2\n", id="sed, append"),
+        pytest.param("printf 'a b\\nc d\\n' | awk '{print $2}'", "b\nd\n", id="awk, a field"),
+        pytest.param("echo a:b:c | awk -F: '{print $1, $NF; print $1 \"-\" $3}'", "a c\na-c\n", id="awk -F"),
+        pytest.param("printf 'x 1\\ny 20\\n' | awk '$2 > 3 {print $1} /^x/'", "x 1\ny\n", id="awk, patterns"),
+        pytest.param("seq 4 | awk 'NR==2,NR==3 {s += $1} END {print s, s/2; printf \"%03d\\n\", NR}'",
+                     "5 2.5\n004\n", id="awk, ranges and END"),
+        pytest.param("printf 'a\\nb\\na\\n' | awk '{n[$1]++} END {for (k in n) print k, n[k]}'", "a 2\nb 1\n",
+                     id="awk, arrays"),
+        pytest.param("echo 'Ready  True' | awk '{ if ($2 == \"True\") { print \"yes\" } else print \"no\" }'", "yes\n",
+                     id="awk, if"),
+        pytest.param("awk -v n=3 'BEGIN {for (i = 1; i <= n; i++) s = s i; print s, length(s), toupper(\"a\")}'",
+                     "123 3 A\n", id="awk, BEGIN"),
+        pytest.param("echo a,b | awk 'BEGIN {FS=\",\"; OFS=\"-\"} {$1 = \"z\"; print; gsub(/b/, \"[&]\"); print}'",
+                     "z-b\nz-[b]\n", id="awk, assigned fields"),
+        pytest.param("df -h / | awk 'NR>1 && !($5 ~ /^9/) {print $6; exit}'", "/\n", id="awk, exit"),
         pytest.param("which ls sh; which nope || echo none", "/bin/ls\n/bin/sh\nnone\n", id="which"),
         pytest.param("echo hey > /tmp/f; stat -c '%s %a %A %F %U 100%%' /tmp/f",
                      "4 644 -rw-r--r-- regular file root 100%\n", id="stat"),
@@ -79,6 +95,9 @@ def test_gnu_lists_in_columns_as_wide_as_they_need() -> None:
         pytest.param("find / -nome x", True, 1, "find: unrecognized: -nome\n", id="find, unknown test"),
         pytest.param("stat /nope", True, 1, "stat: can't stat '/nope': No such file or directory\n", id="stat"),
         pytest.param("sed s/a", True, 1, "sed: unterminated `s' command\n", id="sed"),
+        pytest.param("awk '{print'", True, 1, "awk: cmd. line:1: syntax error\n", id="awk"),
+        pytest.param("awk 'BEGIN {while (1) x++}'", True, 1,
+                     "awk: cmd. line:1: this program takes too long to be simulated\n", id="awk without end"),
         pytest.param("ps", False, 127, "sh: 1: ps: not found\n", id="a slim image has no ps"),
     ],
 )  # fmt: skip
@@ -111,3 +130,32 @@ def test_programs_of_images_answer(argv: list[str], image: str, code: int, out: 
     ran = run(argv, image=image, programs=frozenset({argv[0]}), listening={6379})
 
     assert (ran.code, ran.out, ran.err) == (code, out, err)
+
+
+class _Names:
+    """A network that knows one Service."""
+
+    def resolve(self, name: str) -> list[str]:
+        return ["10.96.0.7"] if name.startswith("web") else []
+
+    def full_name(self, name: str) -> str:
+        return "web.default.svc.cluster.local"
+
+    def ask(self, address: str, port: int, data: bytes) -> bytes:
+        raise ConnectionRefusedError
+
+    def pings(self, address: str) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("script", "out"),
+    [
+        pytest.param("nslookup web", "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n"
+                     "Name:\tweb.default.svc.cluster.local\nAddress: 10.96.0.7\n\n", id="nslookup"),
+        pytest.param("getent hosts web", "10.96.0.7         web.default.svc.cluster.local  web\n", id="getent"),
+        pytest.param("redis-cli -h web ping; echo $?", "1\n", id="redis-cli elsewhere"),
+    ],
+)  # fmt: skip
+def test_names_are_printed_in_full(script: str, out: str) -> None:
+    assert sh(script, network=_Names(), programs=frozenset({"redis-cli"})).out == out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
+from engine.kubelet.runtime.shell.commands.tree import is_directory
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
 from engine.kubelet.runtime.shell.process import FOREVER, Io
 
@@ -55,12 +56,18 @@ def _continue(shell: Interpreter, argv: list[str], io: Io) -> int:
 
 
 def _cd(shell: Interpreter, argv: list[str], io: Io) -> int:
-    target = shell.path(argv[1] if len(argv) > 1 else "/")
-    if target.rstrip("/") and target.rstrip("/") not in shell.machine.directories:
+    wanted = argv[1] if len(argv) > 1 else shell.variables.get("HOME", "/")
+    target = shell.path(shell.variables.get("OLDPWD", shell.directory) if wanted == "-" else wanted)
+    if len(argv) < 2 and not is_directory(shell.machine, target.rstrip("/") or "/"):
+        target = "/"
+    if not is_directory(shell.machine, target.rstrip("/") or "/"):
         io.stderr(f"{shell.name}: cd: can't cd to {argv[1]}: No such file or directory\n")
         return 2
+    shell.variables["OLDPWD"] = shell.directory
     shell.directory = target.rstrip("/") or "/"
     shell.variables["PWD"] = shell.directory
+    if wanted == "-":
+        io.stdout(f"{shell.directory}\n")
     return 0
 
 

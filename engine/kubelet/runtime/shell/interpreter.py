@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from engine.kubelet.runtime.shell import builtins
 from engine.kubelet.runtime.shell.commands import Call
+from engine.kubelet.runtime.shell.commands.call import absolute
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
 from engine.kubelet.runtime.shell.jobs import Job
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
@@ -408,7 +409,7 @@ class Interpreter:
         return "".join(output).rstrip("\n")
 
     def path(self, name: str) -> str:
-        return name if name.startswith("/") else f"{self.directory.rstrip('/')}/{name}"
+        return absolute(name, self.directory)
 
 
 def _only_command(tree: Script) -> Simple | None:

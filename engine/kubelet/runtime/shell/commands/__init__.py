@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from engine.kubelet.runtime.shell.commands import (
     archive,
+    awk,
     clock,
     condition,
     curl,
@@ -39,6 +40,7 @@ UTILITIES: Mapping[str, Command] = {
     **wget.COMMANDS,
     **curl.COMMANDS,
     **archive.COMMANDS,
+    **awk.COMMANDS,
     **listing.COMMANDS,
     **find.COMMANDS,
     **lookup.COMMANDS,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine.kubelet.runtime.shell.process import Io, Machine, Process
+
+
+def absolute(name: str, directory: str) -> str:
+    """A path from the root, without `.` and `..`."""
+    path = name if name.startswith("/") else f"{directory.rstrip('/')}/{name}"
+    if "." not in path and "//" not in path:
+        return path
+    return "/" + posixpath.normpath(path).lstrip("/") + ("/" if name.endswith("/") and name.strip("./") else "")
 
 
 @dataclass(slots=True)
@@ -22,7 +31,7 @@ class Call:
     first: bool = False
 
     def path(self, name: str) -> str:
-        return name if name.startswith("/") else f"{self.directory.rstrip('/')}/{name}"
+        return absolute(name, self.directory)
 
     def fail(self, message: str, status: int = 1) -> int:
         self.io.stderr(f"{self.argv[0]}: {message}\n")

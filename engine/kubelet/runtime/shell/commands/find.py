@@ -124,7 +124,7 @@ def _find(call: Call) -> int:
         return call.fail(str(error))
     status = 0
     for start in starts or ["."]:
-        entry = look_at(call.machine, call.path("" if start == "." else start))
+        entry = look_at(call.machine, call.path(start))
         if entry is None:
             shown = start if call.machine.busybox else f"‘{start}’"
             status = call.fail(f"{shown}: No such file or directory")

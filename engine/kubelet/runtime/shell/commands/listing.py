@@ -17,7 +17,7 @@ def _ls(call: Call) -> int:
     letters = set(options)
     status, files, folders = 0, [], []
     for name in operands or ["."]:
-        entry = look_at(call.machine, call.path("" if name == "." else name))
+        entry = look_at(call.machine, call.path(name))
         if entry is None:
             missing = name if call.machine.busybox else f"cannot access '{name}'"
             status = call.fail(f"{missing}: No such file or directory", 1 if call.machine.busybox else 2)
