@@ -114,6 +114,63 @@ async def test_a_watch_goes_on_with_what_changes(server: Served, argv: str, star
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=False)] == starts
 
 
+EVENT = """
+apiVersion: v1
+kind: Event
+metadata: {name: %s, namespace: default}
+involvedObject: {kind: Pod, name: %s, namespace: default}
+reason: Seen
+message: hi
+type: %s
+lastTimestamp: "%s"
+"""
+EVENTS = "---".join(
+    EVENT % row
+    for row in (
+        ("e2", "lone", "Normal", "2026-11-27T22:00:00Z"),
+        ("e1", "a-longer-name", "Warning", "2026-11-27T23:00:00Z"),
+        ("e3", "b", "Warning", "2026-11-27T21:00:00Z"),
+    )
+)
+EVENT_WATCHES = {
+    "rows": (
+        "events -w",
+        [
+            "LAST SEEN TYPE REASON OBJECT MESSAGE",
+            "<unknown> Warning Seen Pod/a-longer-name hi",
+            "<unknown> Normal Seen Pod/lone hi",
+            "<unknown> Warning Seen Pod/b hi",
+        ],
+    ),
+    "rows of a type": (
+        "events -w --types=Warning --no-headers",
+        ["<unknown> Warning Seen Pod/a-longer-name hi", "<unknown> Warning Seen Pod/b hi"],
+    ),
+    "names": ("events -w -o name", ["event/e1", "event/e2", "event/e3"]),
+    "one by one": ("events -w -o jsonpath='{.metadata.name}|'", ["e1|e2|e3|"]),
+}
+
+
+@pytest.mark.parametrize(("argv", "lines"), EVENT_WATCHES.values(), ids=EVENT_WATCHES)
+async def test_a_watch_of_events_begins_with_those_that_there_are_as_they_come(
+    server: Served, argv: str, lines: list[str]
+) -> None:
+    """Not in the order of their times, as kubectl lists nothing before it watches."""
+    shown = asyncio.get_running_loop().create_future()
+
+    class Stream(io.StringIO):
+        def flush(self) -> None:
+            if [" ".join(line.split()) for line in self.getvalue().splitlines()] == lines and not shown.done():
+                shown.set_result(None)
+
+    assert (await _say(server.client, "create -f -", stdin=EVENTS))[0] == 0
+    tasks = Supervisor("test")
+    tasks.spawn(run(argv, client=server.client, stdout=Stream(), stderr=io.StringIO(), environment={}), "watch")
+    async with asyncio.timeout(60):
+        await shown
+    await tasks.close()
+
+
 async def test_several_objects_cannot_be_watched_by_name(server: Served) -> None:
     for name in ("one", "two"):
         await _say(server.client, "create -f -", stdin=POD % name)

@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/events (events.go, event_printer.go).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.describe.events import events_resource, interval
@@ -34,25 +36,25 @@ async def run(session: Session) -> None:
     resource = await events_resource(session)
     namespace = "" if session.all_namespaces else session.namespace
     selector = await _selector(session)
-    listed, version = await _list(session, resource, namespace, selector)
+    if flags.on("watch"):
+        await _watch(session, resource, namespace, selector, structured)
+        return
+    listed = await _list(session, resource, namespace, selector)
     found = sorted((event for event in listed if _wanted(session, event)), key=_last_seen)
-    lines = _Lines(session)
     if by_name and found:
         return  # kubectl names nothing: what it has is one list
     if structured and found:
         items = [without_managed_fields(event) for event in found]
         structured({"apiVersion": "v1", "kind": "EventList", "metadata": {}, "items": items})
-    elif not found and not flags.on("watch"):
+    elif not found:
         where = "" if session.all_namespaces else f" in {session.namespace} namespace"
         session.err(f"No events found{where}.")
-    elif found:
-        lines.show(found)
-    if flags.on("watch"):
-        await _watch(session, resource, namespace, version, selector, lines)
+    else:
+        _Lines(session).show(found)
 
 
-async def _list(session: Session, resource: Resource, namespace: str, selector: str) -> tuple[list[Object], str]:
-    """All events, chunk by chunk, and the version that a watch goes on from."""
+async def _list(session: Session, resource: Resource, namespace: str, selector: str) -> list[Object]:
+    """All events, chunk by chunk."""
     path, found, token = session.path_of(resource, namespace), [], ""
     while True:
         # what --chunk-size says counts for nothing, as in kubectl
@@ -60,7 +62,7 @@ async def _list(session: Session, resource: Resource, namespace: str, selector: 
         body = await session.request("GET", path, query=query)
         found += [{"apiVersion": "v1", "kind": "Event", **item} for item in body.get("items") or ()]
         if not (token := body.get("metadata", {}).get("continue", "")):
-            return found, body.get("metadata", {}).get("resourceVersion", "")
+            return found
 
 
 def _last_seen(event: Object) -> str:
@@ -72,13 +74,21 @@ def _last_seen(event: Object) -> str:
 
 
 async def _watch(
-    session: Session, resource: Resource, namespace: str, version: str, selector: str, lines: _Lines
+    session: Session, resource: Resource, namespace: str, selector: str, structured: Callable[[Object], None] | None
 ) -> None:
-    changes = watch_objects(session, resource, namespace, version=version, fieldSelector=selector, once=True)
+    """The events that there are, as the server tells of them when a watch begins, then each that comes."""
+    lines = _Lines(session)
+    changes = watch_objects(session, resource, namespace, fieldSelector=selector, limit=CHUNK, once=True)
     async for kind, event in changes:
-        if kind != "DELETED" and _wanted(session, event):
+        if kind == "DELETED" or not _wanted(session, event):
+            continue
+        if structured:
+            structured(without_managed_fields(event))
+        elif session.flags.text("output") == "name":
+            session.out(resource.named(event["metadata"]["name"]))
+        else:
             lines.show([event])
-            session.stdout.flush()
+        session.stdout.flush()
 
 
 async def _selector(session: Session) -> str:

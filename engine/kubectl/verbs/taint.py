@@ -51,8 +51,9 @@ async def run(session: Session) -> None:
             )
         result_printer(session, operation)(info.object, info.resource)  # upstream says nothing of a dry run here
 
-    everything = session.flags.on("all")
-    await visit(session, Selection.of_flags(session, arguments=resources[:1] if everything else resources), taint)
+    named = not session.flags.on("all") and not session.flags.text("selector")
+    arguments = ["node", *resources[1:]] if named else ["node"]  # names count for nothing beside a selector
+    await visit(session, Selection.of_flags(session, arguments=arguments), taint)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -75,7 +76,7 @@ async def _check(
     """Raises CommandError."""
     kind = resources[0].lower()
     try:
-        resource = await session.resolve(kind)
+        resource = await session.resolve(kind.partition(".")[0])  # what follows a dot is taken for fields
     except CommandError as error:
         raise BareError(str(error)) from error
     if resource.kind != "Node":
