@@ -9,7 +9,22 @@ from engine.kubelet.runtime.shell.commands import Call, Command
 from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Process
 
 # How many operands a command may have and still read its standard input.
-_WHOLE = {"head": 0, "tail": 0, "wc": 0, "sort": 0, "grep": 1, "egrep": 1, "tar": 0}
+_WHOLE = {
+    "head": 0,
+    "tail": 0,
+    "wc": 0,
+    "sort": 0,
+    "grep": 1,
+    "egrep": 1,
+    "fgrep": 1,
+    "tar": 0,
+    "sed": 1,
+    "awk": 1,
+    "cut": 0,
+    "tr": 2,
+    "uniq": 0,
+    "base64": 0,
+}
 
 
 def run(call: Call, command: Command) -> int | Process:

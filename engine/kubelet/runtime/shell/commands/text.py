@@ -39,24 +39,6 @@ def _part(call: Call, take: Callable[[list[str], int], list[str]]) -> int:
     return 0
 
 
-def _grep(call: Call) -> int:
-    if not call.operands:
-        return call.fail("missing pattern", 2)
-    pattern, *names = call.operands
-    text = "".join(read_file(call.machine, call.path(name)) or "" for name in names) if names else call.io.stdin or ""
-    flags = re.IGNORECASE if call.flag("i") else 0
-    try:
-        search = re.compile(re.escape(pattern) if call.flag("F") else pattern, flags).search
-    except re.error:
-        return call.fail("bad regex", 2)
-    hits = [line for line in text.splitlines() if bool(search(line)) != call.flag("v")]
-    if call.flag("c"):
-        call.io.stdout(f"{len(hits)}\n")
-    elif not call.flag("q"):
-        call.io.stdout("".join(f"{line}\n" for line in hits))
-    return int(not hits)
-
-
 def _wc(call: Call) -> int:
     text = read_file(call.machine, call.path(call.operands[0])) if call.operands else call.io.stdin or ""
     if text is None:
@@ -77,8 +59,6 @@ def _sort(call: Call) -> int:
 COMMANDS: dict[str, Command] = {
     "head": _head,
     "tail": _tail,
-    "grep": _grep,
-    "egrep": _grep,
     "wc": _wc,
     "sort": _sort,
 }
