@@ -134,8 +134,9 @@ class Block:
 def request_block(exchange: Exchange, noise: str, fold_key: tuple[Any, ...]) -> Block:
     """The block of a request that has just begun."""
     source = exchange.source
-    row = FlowRow(Kind.REQUEST, source, API_SERVER, method_label(exchange), exchange.trace_id)
-    if source != CLIENT:
+    kind = Kind.STEP if source == API_SERVER else Kind.REQUEST  # from itself to itself there is no arrow
+    row = FlowRow(kind, source, API_SERVER, method_label(exchange), exchange.trace_id)
+    if source not in (CLIENT, API_SERVER):
         row.note = exchange.who
     return Block(exchange.at, fold_key, [row], noise, request=row, from_client=source == CLIENT)
 

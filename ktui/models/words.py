@@ -116,6 +116,8 @@ def requester(user: str) -> tuple[int, str]:
         return NODES, user.removeprefix("system:node:")
     if user == "system:kube-proxy":
         return NODES, "kube-proxy"
+    if user == "system:apiserver":
+        return API_SERVER, "kube-apiserver"
     return CLIENT, user
 
 
