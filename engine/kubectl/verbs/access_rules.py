@@ -11,6 +11,7 @@ from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import create_built
 
 RBAC = "rbac.authorization.k8s.io"
+_PATH_VERBS = ("*", "get", "post", "put", "delete", "patch", "head", "options")
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind", "approve",
          "sign", "escalate", "impersonate", "*")  # fmt: skip
 
@@ -39,12 +40,15 @@ async def create_cluster_role(session: Session, name: str) -> None:
     verbs = _verbs(session)
     if not flags.many("resource") and not urls:
         raise CommandError("one of resource or nonResourceURL must be specified")
+    rules = await _rules(session, verbs) if flags.many("resource") else []
+    for verb in verbs if urls else ():
+        if verb not in _PATH_VERBS:
+            raise CommandError(f"invalid verb: '{verb}' for nonResourceURL")
     for url in urls:
         if not url.startswith("/"):
             raise CommandError("nonResourceURL should start with /")
         if "*" in url and url.rstrip("*") != url[:-1]:
             raise CommandError("nonResourceURL only supports wildcard matches when '*' is at the end")
-    rules = await _rules(session, verbs) if flags.many("resource") else []
     if urls:
         rules.append({"nonResourceURLs": urls, "verbs": verbs})
     await create_built(session, _role("ClusterRole", name, rules))

@@ -72,7 +72,8 @@ async def _resource(session: Session, verb: str, target: str) -> Object:
             attributes["group"] = resource.gvr.group
         if not resource.namespaced:
             group = f" in group '{resource.gvr.group}'" if resource.gvr.group else ""
-            session.err(f"Warning: resource '{resource.plural}' is not namespace scoped{group}\n")
+            if namespace:
+                session.err(f"Warning: resource '{resource.plural}' is not namespace scoped{group}\n")
             namespace = ""
     elif word == "*":
         attributes["group"] = "*"
@@ -163,6 +164,7 @@ async def whoami(session: Session) -> None:
 COMMAND = Command(
     name="auth",
     short="Inspect authorization",
+    usage="[flags]",
     children=(
         Command(
             name="can-i",

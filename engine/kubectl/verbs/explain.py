@@ -84,7 +84,7 @@ def _of_version(session: Session, listed: Iterable[Resource], resource: Resource
         raise _unknown_kind(GVK(group, short, resource.kind))
     if same:
         raise CommandError(f"GVR ({group}/{short}, Resource={resource.plural}) not found in OpenAPI schema")
-    raise CommandError(f'couldn\'t find resource for "{version}, Resource={resource.plural}"')
+    raise CommandError(f'couldn\'t find resource for "{group}/{short}, Resource={resource.plural}"')
 
 
 async def _show(session: Session, resource: Resource, fields: list[str], depth: int | None) -> None:
@@ -93,7 +93,9 @@ async def _show(session: Session, resource: Resource, fields: list[str], depth: 
     try:
         document = await session.request("GET", path)
     except ApiError as error:
-        raise CommandError(f'couldn\'t find resource for "{gvr.api_version}, Resource={gvr.resource}"') from error
+        raise CommandError(
+            f'couldn\'t find resource for "{gvr.group}/{gvr.version}, Resource={gvr.resource}"'
+        ) from error
     schemas: Mapping[str, Raw] = document["components"]["schemas"]
     if gvr.group:
         session.out(f"GROUP:      {gvr.group}")

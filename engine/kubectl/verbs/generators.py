@@ -300,6 +300,7 @@ _SUBJECTS = (
 SERVICE = Command(
     name="service",
     short="Create a service using a specified subcommand",
+    usage="[flags]",
     aliases=("svc",),
     children=(
         _command("clusterip", "ClusterIP service", _service("ClusterIP"), _TCP, Flag("clusterip")),
@@ -405,6 +406,7 @@ COMMANDS = (
     Command(
         name="secret",
         short="Create a secret using a specified subcommand",
+        usage="(docker-registry | generic | tls)",
         children=(
             _command(
                 "docker-registry",

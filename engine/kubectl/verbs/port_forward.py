@@ -32,18 +32,17 @@ async def run(session: Session) -> None:
     pairs, _, _ = split_arguments([word], session.program)
     kind, name = pairs[0] if pairs else ("pods", word)
     pod = await pod_of(session, kind, name, scheme=CLIENT_SCHEME)
-    if (phase := (pod.get("status") or {}).get("phase", "")) != "Running":
-        raise CommandError(f"unable to forward port because pod is not running. Current status={phase}")
     resource = await session.resolve(kind)
     target = await session.get(resource, name, session.namespace)
-    ports = [_ports(text, target, pod) for text in texts]
-    await _Forwarder(session, pod).run(ports)
+    numbers = [_remote(text.rpartition(":")[2], target, pod) for text in texts]
+    if (phase := (pod.get("status") or {}).get("phase", "")) != "Running":
+        raise CommandError(f"unable to forward port because pod is not running. Current status={phase}")
+    await _Forwarder(session, pod).run([_ports(text, number) for text, number in zip(texts, numbers, strict=True)])
 
 
-def _ports(text: str, target: Object, pod: Object) -> tuple[int, int]:
-    """The local and the Pod's port of `[[LOCAL]:]REMOTE`. Raises CommandError."""
+def _ports(text: str, number: int) -> tuple[int, int]:
+    """The local and the Pod's port of `[[LOCAL]:]REMOTE`, of which the latter is known. Raises CommandError."""
     local, colon, remote = text.rpartition(":")
-    number = _remote(remote, target, pod)
     if not colon:
         return (int(remote) if remote.isdigit() else number), number
     if local and not local.isdigit():
