@@ -1,7 +1,7 @@
 """The fields of Kubernetes' messages by their numbers, read from `field_numbers.txt`.
 
 Protocol buffers name fields by them; Go's structs declare most fields in their order.
-Source: the generated.proto files of k8s.io/api and k8s.io/apimachinery.
+Source: the generated.proto files of k8s.io/api, k8s.io/apimachinery and k8s.io/metrics.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ _PREFIXES = (
     "io.k8s.apimachinery.pkg.apis.",
     "io.k8s.apiextensions-apiserver.pkg.apis.",
     "io.k8s.kube-aggregator.pkg.apis.",
+    "io.k8s.metrics.pkg.apis.",
 )
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from ipaddress import ip_address
 
+from engine.api import resource_metrics
+from engine.api.api_services import availability
 from engine.api.apply import track_update
 from engine.api.apply.managers import timestamp
 from engine.api.defaults import apply_defaults
@@ -123,6 +125,12 @@ def kubernetes_service(ip: str, host: str, port: int) -> tuple[Object, Object, O
     return _service(ip, port), _endpoints(host, port), _endpoint_slice(host, port)
 
 
+def _resource_metrics(now: str) -> Object:
+    """The APIService of metrics-server, which is there from the beginning."""
+    made = resource_metrics.api_service()
+    return {**made, "status": availability(made, None, (), now=now)}
+
+
 def _gvk(obj: Object) -> GVK:
     group, _, version = obj["apiVersion"].rpartition("/")
     return GVK(group, version, obj["kind"])
@@ -143,6 +151,8 @@ async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port:
             missing.append((info, namespace, name, _complete(backend, info, obj, now)))
             if info.gvr == SERVICES:  # its address is taken with it
                 wanted.append(ip_address_object(obj["spec"]["clusterIP"], obj))
+            if name == resource_metrics.READER:  # once only: who has deleted the APIService since does not want it
+                wanted.append(_resource_metrics(timestamp(now)))
     await backend.storage.create_all(missing)
     return len(missing)
 

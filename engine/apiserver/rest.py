@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported
+from engine.api.resource_metrics import GROUP as RESOURCE_METRICS
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
@@ -41,6 +42,7 @@ from engine.apiserver.registry.type_meta import cannot_say
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
+from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.routing import away, check_accept, check_route
 from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
@@ -77,6 +79,7 @@ class Rest:
     reviews: Reviews
     logs: PodLogs
     components: ComponentStatuses
+    usage: ResourceMetrics
     actions: dict[tuple[str, str], Action]
     connector: Connector | None = None
     definitions: Settling | None = None
@@ -130,7 +133,9 @@ class Rest:
             await self._settle(info, request.name)
         return self._shown(call, info, form, body=body, status=status)
 
-    def _reads(self, info: ResourceInfo) -> Reader | ComponentStatuses:
+    def _reads(self, info: ResourceInfo) -> Reader | ComponentStatuses | ResourceMetrics:
+        if info.gvr.group == RESOURCE_METRICS and not info.custom:
+            return self.usage
         return self.components if info.kind == "ComponentStatus" else self.reader
 
     # -- the verbs

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.api import resource_metrics
 from engine.api.crd.definitions import ExtendedDefinitions
 from engine.api.field_order import FieldOrder
 from engine.api.resource_table import FLOWCONTROL
@@ -61,8 +62,6 @@ from engine.apiserver.default_service_cidr import DefaultServiceCidr
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
-from engine.apiserver.flow_control_upkeep import FlowControlUpkeep
-from engine.apiserver.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.nonresource import NonResource
@@ -76,6 +75,7 @@ from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
 from engine.apiserver.request_metrics import RequestMetrics
+from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.service_addresses import Addresses, PoolAddresses
 from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
@@ -121,7 +121,7 @@ class ApiServer:
         self.config = config or ClusterConfig()
         self._world = world
         self._tasks = Supervisor("kube-apiserver")
-        definitions = ExtendedDefinitions(load_definitions(self.config.kubernetes_version))
+        definitions = ExtendedDefinitions(load_definitions(self.config.kubernetes_version), resource_metrics.SCHEMAS)
         resources = LiveRegistry(ResourceRegistry.for_version(self.config.kubernetes_version))
         self.kubernetes_version = definitions.version
         self._caches = WatchCaches(
@@ -196,6 +196,7 @@ class ApiServer:
             reviews=Reviews(authorizer, rbac, authenticator, tokens, version=self.kubernetes_version),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
+            usage=ResourceMetrics(self.backend),
             actions={
                 ("pods", "binding"): BindingAction(self.backend, writer),
                 ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
@@ -294,18 +295,8 @@ class ApiServer:
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
-        self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()
-
-    def _start_flow_control(self) -> None:
-        schemas, levels = (self._resources.get(FLOWCONTROL, "v1", resource) for resource in _FLOW_RESOURCES)
-        if schemas is None or levels is None:
-            return
-        upkeep = FlowControlUpkeep((schemas, levels), self._flow_caches, self._loopback, self._world)
-        self._tasks.spawn(upkeep.run(), "flow control upkeep")
-        status = FlowSchemaStatus(schemas, *self._flow_caches, backend=self.backend, loopback=self._loopback)
-        status.start(self._tasks)
 
     async def _start_service_cidrs(self) -> None:
         for gvr in (SERVICE_CIDRS, IP_ADDRESSES):

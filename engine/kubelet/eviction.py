@@ -2,8 +2,8 @@
 (pkg/kubelet/eviction eviction_manager.go, helpers.go; the kernel's OOM killer).
 
 Nothing computes on a simulated node: a Pod uses what its annotation `ktui.io/memory-usage` says (and `cpu-usage`, which
-only autoscalers read), any other container idles. Upstream measures every ten seconds; here a look is due when a Pod or
-what it uses has changed, and every ten seconds while memory is short.
+only the resource metrics API tells), any other container idles. Upstream measures every ten seconds; here a look is due
+when a Pod or what it uses has changed, and every ten seconds while memory is short.
 """
 
 from __future__ import annotations

@@ -96,13 +96,13 @@ async def test_a_definition(client: Client) -> None:
 
 async def test_an_api_service(client: Client) -> None:
     service = message((1, "kube-system"), (2, "metrics"), (3, 443))
-    spec = message((1, service), (2, "metrics.k8s.io"), (3, "v1beta1"), (4, 1), (7, 100), (8, 50))
+    spec = message((1, service), (2, "things.example.com"), (3, "v1beta1"), (4, 1), (7, 100), (8, 50))
     body = envelope("apiregistration.k8s.io/v1", "APIService",
-                    message((1, message((1, "v1beta1.metrics.k8s.io"))), (2, spec), (3, b"")))  # fmt: skip
+                    message((1, message((1, "v1beta1.things.example.com"))), (2, spec), (3, b"")))  # fmt: skip
     response = await client.send("POST", API_SERVICES.path(), body=body, headers=HEADERS)
     assert response.status == 201, response.body
-    assert (await client.get(API_SERVICES, "v1beta1.metrics.k8s.io"))["spec"] == {
-        "group": "metrics.k8s.io",
+    assert (await client.get(API_SERVICES, "v1beta1.things.example.com"))["spec"] == {
+        "group": "things.example.com",
         "groupPriorityMinimum": 100,
         "insecureSkipTLSVerify": True,
         "service": {"name": "metrics", "namespace": "kube-system", "port": 443},

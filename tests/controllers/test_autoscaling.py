@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from engine.api.types import DEPLOYMENTS, Object
+from engine.api import resource_metrics
+from engine.api.types import DEPLOYMENTS, GVR, Object
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.replicas import MetricError, Target, Tolerances, propose
 from engine.world import World
-from tests.controllers.cluster import PodHands, running
+from tests.controllers.cluster import PodHands, TestCluster, running
 from tests.controllers.objects import deployment
 
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR_AGO = "2025-12-31T23:00:00Z"
 
@@ -200,15 +202,20 @@ def test_what_went_down_within_a_period_may_come_up_again() -> None:
     assert normalize(scaler(SLOW), history, current=5, desired=12, now=1030.0).replicas == 9
 
 
+async def make_web(cluster: TestCluster) -> None:
+    """A Deployment of one Pod, which asks for half a CPU."""
+    await cluster.eventually_service_account("default")
+    web = deployment(replicas=1)
+    web["metadata"] = {"name": "web"}
+    web.pop("status")
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
+    await cluster.admin.create(DEPLOYMENTS, web, namespace="default")
+    await cluster.available("web", 1)
+
+
 async def test_a_deployment_follows_its_load(world: World) -> None:
     async with running(world) as cluster, PodHands(cluster):
-        await cluster.eventually_service_account("default")
-        web = deployment(replicas=1)
-        web["metadata"] = {"name": "web"}
-        web.pop("status")
-        web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
-        await cluster.admin.create(DEPLOYMENTS, web, namespace="default")
-        await cluster.available("web", 1)
+        await make_web(cluster)
         target = {"type": "Utilization", "averageUtilization": 50}
         autoscaler = {
             "apiVersion": "autoscaling/v2",
@@ -242,3 +249,47 @@ async def test_a_deployment_follows_its_load(world: World) -> None:
         able = next(each for each in kept["conditions"] if each["type"] == "AbleToScale")
         assert able["reason"] == "ScaleDownStabilized"
         await cluster.available("web", 1)
+
+
+NO_API = "the server could not find the requested resource (get pods.metrics.k8s.io)"
+
+
+async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        await make_web(cluster)
+        target = {"type": "Utilization", "averageUtilization": 50}
+        autoscaler = {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web"},
+            "spec": {
+                "maxReplicas": 10,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+            },
+        }
+        await cluster.admin.create(AUTOSCALERS, autoscaler, namespace="default")
+
+        async def active(reason: str) -> str:
+            """What the condition ScalingActive says once it has the reason."""
+
+            async def found() -> str:
+                status = (await cluster.admin.get(AUTOSCALERS, "web", namespace="default")).get("status") or {}
+                same = (each for each in status.get("conditions", ()) if each["type"] == "ScalingActive")
+                return next((str(each["message"]) for each in same if each["reason"] == reason), "")
+
+            return str(await cluster.eventually(reason, found))
+
+        unable = "the HPA was unable to compute the replica count: failed to get cpu utilization: "
+        unable += "unable to get metrics for resource cpu: "
+        assert await active("FailedGetResourceMetric") == f"{unable}no metrics returned from resource metrics API"
+        await active("ValidMetricFound")
+        await cluster.admin.delete(API_SERVICES, "v1beta1.metrics.k8s.io")
+        away = f"unable to fetch metrics from resource metrics API: {NO_API}"
+        assert await active("FailedGetResourceMetric") == unable + away
+        container = {"name": "cpu", "container": "nope", "target": target}
+        metrics = [{"type": "ContainerResource", "containerResource": container}]
+        await cluster.admin.create(API_SERVICES, resource_metrics.api_service())
+        await cluster.admin.patch(AUTOSCALERS, "web", {"spec": {"metrics": metrics}}, namespace="default")
+        said = await active("FailedGetContainerResourceMetric")
+        assert "failed to get container metrics: container nope not present in metrics for pod default/web-" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.api.tables import access, autoscaling, cluster, core, network, pods, storage, workloads
+from engine.api.tables import access, autoscaling, cluster, core, metrics, network, pods, storage, workloads
 from engine.api.tables.columns import AGE, NAME, Column, KindTable, Row, kind_table
 
 NAME_AND_AGE = kind_table(NAME, AGE)
@@ -66,6 +66,8 @@ TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): cluster.FLOW_SCHEMAS,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): cluster.PRIORITY_LEVELS,
     ("internal.apiserver.k8s.io", "StorageVersion"): cluster.STORAGE_VERSIONS,
+    ("metrics.k8s.io", "NodeMetrics"): metrics.NODE_METRICS,
+    ("metrics.k8s.io", "PodMetrics"): metrics.POD_METRICS,
     ("networking.k8s.io", "Ingress"): network.INGRESSES,
     ("networking.k8s.io", "IngressClass"): network.INGRESS_CLASSES,
     ("networking.k8s.io", "NetworkPolicy"): network.NETWORK_POLICIES,

@@ -1,5 +1,5 @@
 """Keeps the APIService objects as they should be: one for each group version that is served here, and the condition of
-those that name another server.
+those that name another server. One such is simulated here: metrics-server.
 
 Stands where kube-aggregator's autoregister and availability controllers stand. Level-triggered: each change of an
 APIService, a Service, an EndpointSlice or of what is served makes it look at all of them.
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 
+from engine.api import resource_metrics
 from engine.api.api_services import AUTOMANAGED, availability, available_locally, local_service, name_of
 from engine.api.apply import track_update
+from engine.api.crd.naming import is_true
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
 from engine.api.strategy import prepare_for_create
@@ -99,9 +101,14 @@ class ApiServices:
             for each in cache.objects()
             if each["spec"].get("service")
         }
+        measured = any(
+            is_true(each, "Available") for each in cache.objects() if resource_metrics.stands_for_it(each["spec"])
+        )
+        self._registry.stand_in(resource_metrics.resources(self._backend.definitions.release) if measured else ())
         elsewhere: dict[str, tuple[str, ...]] = {}
         for group, version in self._remote:
-            elsewhere[group] = (*elsewhere.get(group, ()), version)
+            if not (measured and group == resource_metrics.GROUP and version == resource_metrics.VERSION):
+                elsewhere[group] = (*elsewhere.get(group, ()), version)
         self._registry.give_away(elsewhere)
 
     # -- what is served here

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from engine.api.resource_metrics import READER as METRICS_READER
+
 R = "get,list,watch"
 W = "create,delete,deletecollection,patch,update"
 RW = "create,delete,deletecollection,get,list,patch,update,watch"
@@ -18,11 +20,13 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 class Role(NamedTuple):
-    """`aggregate_to` labels a role as a part of another; `aggregates` names the label that a role is made of."""
+    """`aggregate_to` labels a role as a part of others; `aggregates` names the label that a role is made of; `app` is
+    what a role came with that is not of the server's own policy."""
 
     rules: tuple[str, ...] = ()
     aggregate_to: tuple[str, ...] = ()
     aggregates: str = ""
+    app: str = ""
 
 
 def _signer(name: str) -> Role:
@@ -84,6 +88,9 @@ ROLES: Mapping[str, Role] = {
             f"resource.k8s.io: resourceclaims,resourceclaims/status,resourceclaimtemplates: {R}",
         ),
         aggregate_to=("view",),
+    ),
+    METRICS_READER: Role(
+        ("metrics.k8s.io: pods,nodes: get,list,watch",), aggregate_to=("admin", "edit", "view"), app="metrics-server"
     ),
     "system:auth-delegator": Role(
         (

@@ -48,10 +48,13 @@ def _subject(kind: str, name: str) -> Object:
 def cluster_roles() -> Iterator[Object]:
     for name, role in ROLES.items():
         labels = {f"{_AGGREGATE}{target}": "true" for target in role.aggregate_to}
+        metadata = _metadata(name, labels=labels)
+        if role.app:
+            metadata = {"name": name, "labels": {"k8s-app": role.app, **labels}}
         made: Object = {
             "apiVersion": _API_VERSION,
             "kind": "ClusterRole",
-            "metadata": _metadata(name, labels=labels),
+            "metadata": metadata,
             "rules": [rule(text) for text in _rules(name)],
         }
         if role.aggregates:

@@ -13,11 +13,23 @@ class LiveRegistry(ResourceRegistry):
     def __init__(self, builtin: ResourceRegistry) -> None:
         super().__init__(builtin.version, builtin)
         self._builtin = tuple(builtin)
+        self._custom: tuple[ResourceInfo, ...] = ()
+        self._stand_in: tuple[ResourceInfo, ...] = ()
 
     def replace(self, custom: Iterable[ResourceInfo]) -> None:
         """Put other custom resources in place of those that there were. Built-in ones win."""
-        taken = {info.gvr for info in self._builtin}
-        merged = ResourceRegistry(self.version, [*self._builtin, *(info for info in custom if info.gvr not in taken)])
+        self._custom = tuple(custom)
+        self._merge()
+
+    def stand_in(self, resources: tuple[ResourceInfo, ...]) -> None:
+        """Say what is served here in the place of another server, for as long as an APIService stands for it."""
+        if resources != self._stand_in:
+            self._stand_in = resources
+            self._merge()
+
+    def _merge(self) -> None:
+        found = {info.gvr: info for info in (*self._stand_in, *self._custom, *self._builtin)}
+        merged = ResourceRegistry(self.version, found.values())
         self._resources = merged._resources
         self._by_gvr = merged._by_gvr
         self._by_kind = merged._by_kind

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.field_numbers import field_numbers, message_name
-from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
+from engine.api.go_duration import parse_duration
+from engine.api.schema import DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK, Object
 from engine.apiserver.protobuf.decoding import (
     FIELDS_V1,
@@ -143,6 +144,8 @@ class Encoder:
             return _Codec(LENGTH, _int_or_string, lambda: _int_or_string(0))
         if node.definition in (TIME, MICRO_TIME):
             return _Codec(LENGTH, _time, lambda: b"\0")
+        if node.definition == DURATION:
+            return _Codec(LENGTH, _duration, lambda: _duration("0"))
         if node.definition in (RAW, FIELDS_V1):
             return _Codec(LENGTH, _raw, lambda: b"\0")
         if node.definition.startswith(JSON_SCHEMAS) and node.type != "object":
@@ -279,6 +282,10 @@ def _time(value: str) -> bytes:
     since = datetime.fromisoformat(value) - _EPOCH
     seconds = since.days * 86_400 + since.seconds
     return delimited(b"\x08" + varint(seconds) + b"\x10" + varint(since.microseconds * 1000))
+
+
+def _duration(value: str) -> bytes:
+    return delimited(b"\x08" + varint(round(parse_duration(value) * 10**9)))
 
 
 def _raw(value: Any) -> bytes:

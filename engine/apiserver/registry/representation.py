@@ -142,7 +142,8 @@ def _list_metadata(body: Object, *, single: bool) -> Object:
     """ListMeta, which leaves an empty token out that the list of a custom resource has. Of one object: its version."""
     metadata = body["metadata"]
     if single:
-        return {"resourceVersion": metadata["resourceVersion"]}
+        version = metadata.get("resourceVersion")  # what is not stored has none
+        return {"resourceVersion": version} if version else {}
     return {name: value for name, value in metadata.items() if value != ""}
 
 

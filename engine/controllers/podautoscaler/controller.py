@@ -1,7 +1,7 @@
 """The HorizontalPodAutoscaler controller (pkg/controller/podautoscaler/horizontal.go).
 
-Every fifteen seconds each autoscaler compares what its target's Pods use with what it wants. Use is simulated
-(`metrics`); metrics of other kinds need an API that nobody serves, and fail as they do in a cluster without adapters.
+Every fifteen seconds each autoscaler compares what its target's Pods use, as the resource metrics API tells it, with
+what it wants; metrics of other kinds need an API that nobody serves, and fail as they do in a cluster without adapters.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from engine.controllers.conditions import Conditions, conditions_of, find_condit
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import Discovery, parse_api_version
 from engine.controllers.podautoscaler.limits import History, normalize
-from engine.controllers.podautoscaler.metrics import usage
-from engine.controllers.podautoscaler.replicas import MetricError, Proposal, Target, Tolerances, propose
+from engine.controllers.podautoscaler.metrics import MetricError, usage
+from engine.controllers.podautoscaler.replicas import Proposal, Target, Tolerances, propose
 
 AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 PERIOD = 15.0  # --horizontal-pod-autoscaler-sync-period
@@ -78,7 +78,7 @@ class HorizontalPodAutoscaler(Controller):
         self._set(status, "AbleToScale", "True", "SucceededGetScale", text)
         current = int((scale.get("spec") or {}).get("replicas", 0))
         history = self._histories.setdefault(key, History(current, self.clock.monotonic()))
-        decided = self._decide(autoscaler, scale, status, history)
+        decided = await self._decide(autoscaler, scale, status, history)
         status["currentReplicas"] = current
         if decided is None:
             status.setdefault("desiredReplicas", 0)
@@ -102,7 +102,9 @@ class HorizontalPodAutoscaler(Controller):
         found = await self.client.get(resource.gvr, reference["name"], namespace=namespace, subresource="scale")
         return resource.gvr, found
 
-    def _decide(self, autoscaler: Object, scale: Object, status: Object, history: History) -> tuple[int, str] | None:
+    async def _decide(
+        self, autoscaler: Object, scale: Object, status: Object, history: History
+    ) -> tuple[int, str] | None:
         """The wanted size and why; None if that cannot be told."""
         spec, current = autoscaler["spec"], int((scale.get("spec") or {}).get("replicas", 0))
         least, most = int(spec.get("minReplicas", 1)), int(spec["maxReplicas"])
@@ -114,7 +116,7 @@ class HorizontalPodAutoscaler(Controller):
             return most, "Current number of replicas above Spec.MaxReplicas"
         if current < least:
             return least, "Current number of replicas below Spec.MinReplicas"
-        computed = self._compute(autoscaler, scale, status, current)
+        computed = await self._compute(autoscaler, scale, status, current)
         if computed is None:
             return None
         wanted = computed.proposal.replicas
@@ -127,7 +129,7 @@ class HorizontalPodAutoscaler(Controller):
 
     # -- metrics
 
-    def _compute(self, autoscaler: Object, scale: Object, status: Object, current: int) -> Computed | None:
+    async def _compute(self, autoscaler: Object, scale: Object, status: Object, current: int) -> Computed | None:
         """The metric that asks for the most; a metric that cannot be had forbids to shrink."""
         if text := self._ambiguous(autoscaler, scale):
             self.recorder.event(autoscaler, WARNING, "AmbiguousSelector", text)
@@ -139,7 +141,7 @@ class HorizontalPodAutoscaler(Controller):
         metrics = autoscaler["spec"].get("metrics") or ()
         for metric in metrics:
             try:
-                computed = self._one(autoscaler, scale, metric, current)
+                computed = await self._one(autoscaler, scale, metric, current)
             except MetricError as error:
                 failures.append((*_failure(metric), str(error)))
                 continue
@@ -173,18 +175,22 @@ class HorizontalPodAutoscaler(Controller):
         what = f"invalid metrics ({len(failures)} invalid out of {count}), first error is: {prefix}: {text}"
         self.recorder.event(autoscaler, WARNING, "FailedComputeMetricsReplicas", what)
 
-    def _one(self, autoscaler: Object, scale: Object, metric: Object, current: int) -> Computed:
+    async def _one(self, autoscaler: Object, scale: Object, metric: Object, current: int) -> Computed:
         kind = metric["type"]
         if kind in _OTHER:
             raise MetricError(_not_served(metric, kind))
         source = metric["resource" if kind == "Resource" else "containerResource"]
         resource, container, target = source["name"], source.get("container", ""), source["target"]
         average = Quantity.parse(target["averageValue"]).milli if target.get("averageValue") is not None else None
-        pods = self._target_pods(autoscaler, scale)
+        selector = (scale.get("status") or {}).get("selector", "")
+        if not selector:
+            raise MetricError("selector is required")
+        namespace = autoscaler["metadata"]["namespace"]
         try:
+            used = await usage(self.client, namespace, selector, resource, container)
             proposal = propose(
-                pods,
-                usage(pods, autoscaler, resource),
+                self._target_pods(namespace, selector),
+                used,
                 Target(target.get("averageUtilization"), average),
                 resource=resource,
                 container=container,
@@ -197,11 +203,8 @@ class HorizontalPodAutoscaler(Controller):
             raise MetricError(f"failed to get {resource} {what}: {error}") from None
         return Computed(proposal, _name(resource, container, proposal), _metric_status(metric, source, proposal))
 
-    def _target_pods(self, autoscaler: Object, scale: Object) -> list[Object]:
-        text = (scale.get("status") or {}).get("selector", "")
-        if not text:
-            raise MetricError("selector is required")
-        found = self._pods.list(autoscaler["metadata"]["namespace"], LabelSelector.parse(text))
+    def _target_pods(self, namespace: str, selector: str) -> list[Object]:
+        found = self._pods.list(namespace, LabelSelector.parse(selector))
         return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
 
     # -- acting

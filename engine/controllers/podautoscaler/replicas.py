@@ -10,17 +10,13 @@ from typing import NamedTuple
 
 from engine.api.quantity import Quantity
 from engine.api.types import Object
-from engine.controllers.podautoscaler.metrics import request_of
+from engine.controllers.podautoscaler.metrics import MetricError, request_of
 from engine.controllers.pods import parse_time, ready_condition
 
 TOLERANCE = 0.1
 # --horizontal-pod-autoscaler-cpu-initialization-period and -initial-readiness-delay
 CPU_INITIALIZATION = timedelta(minutes=5)
 INITIAL_READINESS_DELAY = timedelta(seconds=30)
-
-
-class MetricError(Exception):
-    """The metric cannot be had."""
 
 
 class Proposal(NamedTuple):
