@@ -62,6 +62,8 @@ from engine.apiserver.default_service_cidr import DefaultServiceCidr
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.flow_classifier import FlowClassifier
+from engine.apiserver.flow_control_upkeep import FlowControlUpkeep
+from engine.apiserver.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.nonresource import NonResource
@@ -295,8 +297,18 @@ class ApiServer:
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
+        self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()
+
+    def _start_flow_control(self) -> None:
+        schemas, levels = (self._resources.get(FLOWCONTROL, "v1", resource) for resource in _FLOW_RESOURCES)
+        if schemas is None or levels is None:
+            return
+        upkeep = FlowControlUpkeep((schemas, levels), self._flow_caches, self._loopback, self._world)
+        self._tasks.spawn(upkeep.run(), "flow control upkeep")
+        status = FlowSchemaStatus(schemas, *self._flow_caches, backend=self.backend, loopback=self._loopback)
+        status.start(self._tasks)
 
     async def _start_service_cidrs(self) -> None:
         for gvr in (SERVICE_CIDRS, IP_ADDRESSES):
