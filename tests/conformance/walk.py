@@ -28,6 +28,7 @@ from tests.kubectl.parity import normal
 from tests.kubectl.served import Served, served
 
 GOLDEN = Path(__file__).parent / "golden"
+HAS_LEVEL = "--for=jsonpath={.status.conditions[0].reason}=Found --timeout=30s"  # the API server says it a moment later
 NAMESPACE = "walk"
 STAGE = """
 apiVersion: v1
@@ -127,6 +128,7 @@ class Walk:
     async def _read(self) -> None:
         names = " ".join(f"apiservice/{m.name}" for m in self._stored if m.kind == "apiservice")
         await self._say(f"wait {names} --for=jsonpath={{.status.conditions[0].reason}}=ServiceNotFound --timeout=30s")
+        await self._say("wait flowschema/minimal flowschema/full " + HAS_LEVEL)
         await self._tables("get KIND -l walk=yes")
         await self._tables("get KIND -l walk=yes -o wide --show-labels")
         listed = await self._say(self._command("get -f minimal -f full -o yaml"))
@@ -163,6 +165,7 @@ class Walk:
         await self._line("apply --server-side -f full", self._full)
         # A new Node is given a taint, and taints are owned as a whole: the second time takes it away.
         await self._say(self._command("apply --server-side -f full"))
+        await self._say("wait flowschema/full " + HAS_LEVEL)
         before = await self._revision()
         await self._line("apply --server-side -f full", self._full, note=" # again")
         self.walked.unchanged = before == await self._revision()
