@@ -67,7 +67,7 @@ async def pod(
                 "imageID": "",
                 "ready": True,
                 "restartCount": 0,
-                "state": (states or {}).get(each["name"], {"running": {"startedAt": now}}),
+                "state": (states or {}).get(str(each["name"]), {"running": {"startedAt": now}}),
             }
             for each in containers
         ],
@@ -127,7 +127,7 @@ async def test_what_nodes_use(shop: Client) -> None:
     assert (one["kind"], one["timestamp"], one["window"]) == ("NodeMetrics", "2026-01-01T00:01:00Z", "15s")
 
 
-SELECTED = {
+SELECTED: dict[str, tuple[str | None, dict[str, Any], list[str]]] = {
     "all namespaces": (None, {}, ["busy", "half", "idle", "small"]),
     "a namespace": ("shop", {}, ["busy", "half", "idle", "small"]),
     "another": ("default", {}, []),

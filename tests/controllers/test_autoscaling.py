@@ -11,7 +11,8 @@ from engine.api import resource_metrics
 from engine.api.types import DEPLOYMENTS, GVR, Object
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
-from engine.controllers.podautoscaler.replicas import MetricError, Target, Tolerances, propose
+from engine.controllers.podautoscaler.metrics import MetricError
+from engine.controllers.podautoscaler.replicas import Target, Tolerances, propose
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 from tests.controllers.objects import deployment
