@@ -117,7 +117,7 @@ def test_a_detached_start_does_not_wait_for_ever(home: Home) -> None:
 
 def test_a_detached_start_whose_store_takes_no_writes_is_an_error(home: Home) -> None:
     """A quota that the nodes do not fit in stands for a disk that gets full while they come up."""
-    started = home.ktui("up", "--detach", "--port=0", "--nodes=50", "--wait=20", "--quota-backend-bytes=300000")
+    started = home.ktui("up", "--detach", "--port=0", "--nodes=50", "--wait=20", "--quota-backend-bytes=400000")
     assert started.code == 1
     assert started.out.startswith("cluster default is up: ")
     assert started.err.splitlines()[-1] == "error: cluster default takes no writes: NOSPACE"
@@ -223,7 +223,7 @@ def test_only_the_chosen_components_run(home: Home) -> None:
 
 
 def test_how_much_history_and_space_there_is_can_be_said(home: Home) -> None:
-    options = ("--components=apiserver", "--quota-backend-bytes=300000", "--auto-compaction-retention=0")
+    options = ("--components=apiserver", "--quota-backend-bytes=400000", "--auto-compaction-retention=0")
     home.up(*options)
     kept = home.ktui("store", "get", "/", "--prefix", "--rev=2", "--keys-only", check=True)
     assert kept.out.startswith("/")
