@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api.go_text import quoted
+from engine.api.go_values import shown_value
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.discovery import Resource
@@ -18,7 +19,6 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.last_applied import compact
 from engine.kubectl.printers import kyaml
 from engine.kubectl.printers.go_template import Template, TemplateError
-from engine.kubectl.printers.go_template.functions import text_of
 from engine.kubectl.printers.jsonpath import JsonPath
 from engine.kubectl.printers.typed import in_order
 from engine.kubectl.session import Session
@@ -135,7 +135,7 @@ def _template_printer(session: Session, text: str) -> Callable[[Object], None]:
                 f"{error.written}Error executing template: {error}. "
                 "Printing more information for debugging the template:\n"
                 f"\ttemplate was:\n\t\t{text}\n\traw data was:\n\t\t{compact(obj)}\n"
-                f"\tobject given to template engine was:\n\t\t{text_of(obj)}\n\n"
+                f"\tobject given to template engine was:\n\t\t{shown_value(obj)}\n\n"
             )
             quoted = json.dumps(text, ensure_ascii=False)
             raise CommandError(f"error executing template {quoted}: {error}") from error

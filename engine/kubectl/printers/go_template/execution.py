@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, text_of, truth
+from engine.api.go_values import shown_value
+from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, truth
 from engine.kubectl.printers.go_template.parsing import (
     Branch,
     Call,
@@ -66,7 +67,7 @@ class Template:
             elif isinstance(node, Pipeline):
                 value = self._pipeline(node, dot, scope)
                 if not node.variables:
-                    out.append("<no value>" if value is None else text_of(value))
+                    out.append("<no value>" if value is None else shown_value(value))
             elif isinstance(node, Jump):
                 raise _Jumped(node.kind)
             elif node.kind == "range":
@@ -178,7 +179,7 @@ def _items(value: Any, place: Place) -> Iterable[tuple[Any, Any]]:
         return list(enumerate(value))
     if isinstance(value, int) and not isinstance(value, bool):
         return [(number, number) for number in range(value)]
-    raise _failed(place, f"range can't iterate over {text_of(value)}")
+    raise _failed(place, f"range can't iterate over {shown_value(value)}")
 
 
 def _failed(place: Place, message: str) -> TemplateError:

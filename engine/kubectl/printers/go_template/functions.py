@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from engine.api.go_floats import shown_float
+from engine.api.go_values import shown_value
 
 
 class FunctionError(Exception):
@@ -24,21 +25,6 @@ class FunctionError(Exception):
 
 def truth(value: Any) -> bool:
     return bool(value)
-
-
-def text_of(value: Any) -> str:
-    """As fmt prints with %v: `map[a:1 b:[x y]]`, `<nil>`."""
-    if value is None:
-        return "<nil>"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return shown_float(value)
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{text_of(value[key])}" for key in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(text_of(item) for item in value) + "]"
-    return str(value)
 
 
 def kind_of(value: Any) -> str:
@@ -138,7 +124,7 @@ def _print(*values: Any) -> str:
     for index, value in enumerate(values):
         if index and not isinstance(value, str) and not isinstance(values[index - 1], str):
             text += " "
-        text += text_of(value)
+        text += shown_value(value)
     return text
 
 
@@ -163,22 +149,22 @@ def _printf(pattern: str, *values: Any) -> str:
 
     text = _VERB.sub(one, pattern)
     if queue:
-        text += f"%!(EXTRA {', '.join(f'{kind_of(v)}={text_of(v)}' for v in queue)})"
+        text += f"%!(EXTRA {', '.join(f'{kind_of(v)}={shown_value(v)}' for v in queue)})"
     return text
 
 
 def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if verb == "v":
-        return text_of(value)
+        return shown_value(value)
     if verb == "T":
         return kind_of(value)
     if verb == "s" and isinstance(value, str | dict | list):
-        return text_of(value)[: int(precision)] if precision is not None else text_of(value)
+        return shown_value(value)[: int(precision)] if precision is not None else shown_value(value)
     if verb == "q" and isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if verb == "t" and isinstance(value, bool):
-        return text_of(value)
+        return shown_value(value)
     if verb in "xX" and isinstance(value, str):
         return value.encode().hex() if verb == "x" else value.encode().hex().upper()
     if verb in "dxXob" and isinstance(value, int) and number:
@@ -186,7 +172,7 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
     if verb in "feEgG" and isinstance(value, float):
         shown = precision if precision is not None else ("6" if verb in "feE" else None)
         return format(value, f".{shown}{verb}") if shown is not None else shown_float(value)
-    return f"%!{verb}({kind_of(value)}={text_of(value)})"
+    return f"%!{verb}({kind_of(value)}={shown_value(value)})"
 
 
 def _not(value: Any) -> bool:
@@ -220,7 +206,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "and": _and, "or": _or, "not": _not, "len": _len, "index": _index, "slice": _slice,
     "eq": _eq, "ne": lambda a, b: not _eq(a, b), "lt": _lt, "le": lambda a, b: _lt(a, b) or _eq(a, b),
     "gt": lambda a, b: not (_lt(a, b) or _eq(a, b)), "ge": lambda a, b: not _lt(a, b),
-    "print": _print, "printf": _printf, "println": lambda *v: " ".join(map(text_of, v)) + "\n",
+    "print": _print, "printf": _printf, "println": lambda *v: " ".join(map(shown_value, v)) + "\n",
     "html": _html, "js": _js, "urlquery": lambda *v: quote_plus(_print(*v)),
     "base64decode": _base64, "exists": _exists,
 }  # fmt: skip
