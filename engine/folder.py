@@ -5,6 +5,7 @@ DATA/NAME/traces.db    the spans
 DATA/NAME/pki/         CA, server and admin certificates
 DATA/NAME/kubeconfig   the admin's, mode 0600
 DATA/NAME/lock         held (flock) by the process that runs the cluster; what it serves stands here too
+DATA/NAME/held         held by it as well: who looks whether it is has it for a moment, which must keep none from `lock`
 DATA/NAME/running.json what that process serves; gone when it has stopped
 DATA/NAME/engine.log   what a detached process wrote
 """
@@ -25,7 +26,6 @@ from pydantic import BaseModel, ConfigDict
 
 HOME_VARIABLE = "KTUI_HOME"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-LOOKERS_PASSED = 10_000  # tries to get a lock that is only looked at, each a few microseconds
 
 
 class FolderError(Exception):
@@ -87,6 +87,7 @@ class ClusterFolder:
         self.pki = path / "pki"
         self.kubeconfig = path / "kubeconfig"
         self.lock = path / "lock"
+        self.held = path / "held"
         self.running_file = path / "running.json"
         self.log = path / "engine.log"
 
@@ -109,29 +110,31 @@ class ClusterFolder:
         made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock = _take(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise self._held_by_another() from None
         except OSError as error:
             raise FolderError(
                 f"cannot use the data folder {self.path}: {error.strerror}. "
                 f"Choose another with {HOME_VARIABLE}=FOLDER: a cluster is found by it, also one that keeps nothing"
             ) from error
-        if not _lock(descriptor):
-            os.close(descriptor)
-            raise self._held_by_another()
+        held = _take(self.held, fcntl.LOCK_EX)  # waits for those that look just now, for none else comes this far
         hold = Hold()
         try:
-            self._forget_running(descriptor)
+            self._forget_running(lock)
             yield hold
         finally:
             if not self.running_file.is_dir():  # the start failed with what to do about it
                 self.running_file.unlink(missing_ok=True)
-            self.lock.unlink(missing_ok=True)
-            os.close(descriptor)
+            self.lock.unlink(missing_ok=True)  # before `held`: who sees that nothing is held finds the lock free
+            self.held.unlink(missing_ok=True)
             if made and not hold.is_started:
                 shutil.rmtree(self.path, ignore_errors=True)
                 for folder in made[1:]:
                     if folder.is_dir() and not any(folder.iterdir()):
                         folder.rmdir()
+            os.close(lock)
+            os.close(held)
 
     def _forget_running(self, lock: int) -> None:
         """What a killed process left names a process that may be anybody's by now. Raises FolderError if it stays."""
@@ -176,34 +179,37 @@ class ClusterFolder:
     def is_held(self) -> bool:
         """Whether a process runs the cluster, or starts it: one that starts says only later where it is."""
         try:
-            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
+            shown = os.open(self.held, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             return False
         try:
-            return not _flock(descriptor, fcntl.LOCK_SH)
+            fcntl.flock(shown, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
         finally:
-            os.close(descriptor)
+            os.close(shown)
+        return False
 
     def remove(self) -> None:
         """Delete the cluster for good."""
         shutil.rmtree(self.path, ignore_errors=False)
 
 
-def _lock(descriptor: int) -> bool:
-    """Hold a lock file for this process alone. Who only looks whether it is held has it for a moment (`is_held`)."""
-    for _ in range(LOOKERS_PASSED):
-        if _flock(descriptor, fcntl.LOCK_EX):
-            return True
-        if not _flock(descriptor, fcntl.LOCK_SH):
-            return False  # held by a process that runs the cluster
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return False
+def _take(path: Path, how: int) -> int:
+    """A file that is made and held, its descriptor. Who held it before may have taken it away after it was opened here,
+    and another may hold the one that was made since: only the file that is still in its place counts.
 
-
-def _flock(descriptor: int, kind: int) -> bool:
-    """Whether the lock could be had at once."""
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    Raises BlockingIOError if it is held and is not to be waited for, OSError if it cannot be made.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, how)
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)

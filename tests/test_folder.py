@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import stat
 import subprocess
@@ -72,6 +73,26 @@ def test_who_looks_whether_a_cluster_runs_keeps_none_from_starting(tmp_path: Pat
         for looker in lookers:
             looker.join()
     assert not folder.is_held()
+
+
+def test_who_is_stopped_while_it_looks_is_waited_for(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    folder.path.mkdir()
+    is_held = threading.Event()
+
+    def start() -> None:
+        with folder.hold():
+            is_held.set()
+
+    with folder.held.open("w") as looked_at:
+        fcntl.flock(looked_at, fcntl.LOCK_SH)
+        starter = threading.Thread(target=start)
+        starter.start()
+        while not folder.lock.exists():
+            threading.Event().wait(0.001)
+        assert not is_held.is_set()
+    starter.join()
+    assert is_held.is_set()
 
 
 def test_a_cluster_that_starts_is_held_and_says_nothing_yet(tmp_path: Path) -> None:
