@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.api.jsonpath import JsonPath, JsonPathError
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.conditions import conditions
@@ -254,10 +255,20 @@ def validating_policy_status(new: Object, old: Object, problems: Problems) -> No
     status = new.get("status") or {}
     for index, warning in enumerate((status.get("typeChecking") or {}).get("expressionWarnings") or ()):
         path = f"status.typeChecking.expressionWarnings[{index}]"
-        for field, value in (("warning", warning.get("warning")), ("fieldRef", warning.get("fieldRef", "").strip())):
-            if not value:
-                problems.required(f"{path}.{field}")
+        if not warning.get("warning"):
+            problems.required(f"{path}.warning")
+        _field_reference(warning.get("fieldRef", "").strip(), f"{path}.fieldRef", problems)
     conditions(status.get("conditions") or (), "status.conditions", problems)
+
+
+def _field_reference(reference: str, path: str, problems: Problems) -> None:
+    if not reference:
+        problems.required(path)
+        return
+    try:
+        JsonPath(f"{{{reference}}}")
+    except JsonPathError as error:
+        problems.invalid(path, reference, f"invalid JSONPath: {error}")
 
 
 def _binding(obj: Object, problems: Problems) -> None:

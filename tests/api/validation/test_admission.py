@@ -310,11 +310,13 @@ def test_what_was_so_before_is_let_be(name: str) -> None:
 def test_the_status_of_a_policy() -> None:
     old = prepared(POLICY, policy())
     old["metadata"]["resourceVersion"] = "1"
-    warnings = [{"fieldRef": " ", "warning": ""}]
+    warnings = [{"fieldRef": " ", "warning": ""}, {"fieldRef": "spec[a]", "warning": "b"}]
     condition = {"type": "a", "status": "True", "reason": "A"}
     new = {**old, "status": {"typeChecking": {"expressionWarnings": warnings}, "conditions": [condition]}}
     assert [str(cause) for cause in validate_status_update(info(POLICY), new, old)] == [
         "status.typeChecking.expressionWarnings[0].warning: Required value",
         "status.typeChecking.expressionWarnings[0].fieldRef: Required value",
+        'status.typeChecking.expressionWarnings[1].fieldRef: Invalid value: "spec[a]": invalid JSONPath: invalid array '
+        "index a",
         "status.conditions[0].lastTransitionTime: Required value: must be set",
     ]
