@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.api.quota.usage import pod_resources
+from engine.api.pod_amounts import pod_amounts
 from engine.api.types import PODS, Object
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
@@ -65,7 +65,7 @@ def _ended(pod: Object) -> bool:
 
 def _samples(pod: Object, part: str) -> Iterator[Sample]:
     metadata, spec = pod["metadata"], pod["spec"]
-    for resource, amount in sorted(pod_resources(pod, part).items()):
+    for resource, amount in sorted(pod_amounts(pod, part).items()):
         if amount:
             labels = {
                 "namespace": metadata["namespace"],

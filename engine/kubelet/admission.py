@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.api.pod_amounts import pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubelet import pods
@@ -89,12 +90,12 @@ def _resources(pod: Object, node: Object, others: Sequence[Object]) -> Rejection
 
 def lacking_resource(pod: Object, allocatable: Mapping[str, str], others: Sequence[Object]) -> Rejection | None:
     """The first resource that the node does not have beside what the others have."""
-    wanted = pod_requests(pod)
+    wanted = pod_amounts(pod, "requests")
     for name, amount in wanted.items():
         if not amount or (_is_extended(name) and name not in allocatable):
             continue  # what the node knows nothing of is somebody else's to give
         have = Quantity.parse(allocatable.get(name, "0"))
-        used = sum((pod_requests(other).get(name, Quantity()) for other in others), Quantity())
+        used = sum((pod_amounts(other, "requests").get(name, Quantity()) for other in others), Quantity())
         if used + amount > have:
             number = _milli if name == "cpu" else _value
             return _lacking(name, number(amount), number(used), number(have))
@@ -119,41 +120,6 @@ def _lacking(name: str, requested: int, used: int, capacity: int) -> Rejection:
         f"OutOf{name}",
         f"Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: {capacity}",
     )
-
-
-def pod_requests(pod: Object) -> dict[str, Quantity]:
-    """What a Pod needs at most at any time: its containers with its sidecars together, or its largest init container
-    beside the sidecars that run by then (component-helpers resource PodRequests)."""
-    total: dict[str, Quantity] = {}
-    for container in pods.containers_of(pod):
-        _add(total, _requests(container))
-    sidecars: dict[str, Quantity] = {}
-    peak: dict[str, Quantity] = {}
-    for container in pods.init_containers_of(pod):
-        need = dict(sidecars)
-        _add(need, _requests(container))
-        if pods.is_sidecar(container):
-            _add(total, _requests(container))
-            _add(sidecars, _requests(container))
-        _at_least(peak, need)
-    _at_least(total, peak)
-    _add(total, {name: Quantity.parse(value) for name, value in (pod["spec"].get("overhead") or {}).items()})
-    return total
-
-
-def _requests(container: Object) -> dict[str, Quantity]:
-    requests = (container.get("resources") or {}).get("requests") or {}
-    return {name: Quantity.parse(value) for name, value in requests.items()}
-
-
-def _add(total: dict[str, Quantity], more: Mapping[str, Quantity]) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, Quantity()) + amount
-
-
-def _at_least(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None:
-    for name, amount in least.items():
-        total[name] = max(total.get(name, Quantity()), amount)
 
 
 # -- ports

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.api.pod_amounts import pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.types import Object, copy_object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.clock import Clock
 from engine.kubelet import events, pods
-from engine.kubelet.admission import lacking_resource, pod_requests
+from engine.kubelet.admission import lacking_resource
 
 PENDING, IN_PROGRESS = "PodResizePending", "PodResizeInProgress"
 DEFERRED, INFEASIBLE = "Deferred", "Infeasible"
@@ -87,7 +88,7 @@ class AllocationManager:
         return bool(self._pending)
 
     def _grows(self, pod: Object) -> bool:
-        before, after = pod_requests(self.apply(pod)), pod_requests(pod)
+        before, after = pod_amounts(self.apply(pod), "requests"), pod_amounts(pod, "requests")
         return any(after.get(name, Quantity()) > before.get(name, Quantity()) for name in ("cpu", "memory"))
 
     def _try(self, pod: Object) -> bool:
@@ -111,7 +112,7 @@ class AllocationManager:
         return True
 
     def _verdict(self, pod: Object) -> tuple[str, str] | None:
-        allocatable, wanted = self._allocatable(), pod_requests(pod)
+        allocatable, wanted = self._allocatable(), pod_amounts(pod, "requests")
         for name in ("memory", "cpu"):
             have, asked = Quantity.parse(allocatable.get(name, "0")), wanted.get(name, Quantity())
             if asked > have:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.api.pod_amounts import add, is_pod_level, peak, raise_to
 from engine.api.types import Object
 from engine.scheduler.resource import CPU, MEMORY, Amounts, amounts
 
@@ -16,17 +17,6 @@ from engine.scheduler.resource import CPU, MEMORY, Amounts, amounts
 # pods without requests do not all land on one node.
 DEFAULT_MILLI_CPU_REQUEST = 100
 DEFAULT_MEMORY_REQUEST = 200 * 1024 * 1024
-
-
-def _add(total: Amounts, other: Amounts) -> None:
-    for name, amount in other.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _raise_to(total: Amounts, other: Amounts) -> None:
-    for name, amount in other.items():
-        if amount > total.get(name, 0) or name not in total:
-            total[name] = max(amount, total.get(name, 0))
 
 
 # What a container asks for, by itself and by its status.
@@ -57,22 +47,7 @@ def _of_containers(pod: Object, requests: Requests, missing: Amounts | None) -> 
         listed = requests(container, statuses.get(container.get("name", ""), {}))
         return {**missing, **listed} if missing else listed
 
-    total: Amounts = {}
-    for container in spec.get("containers") or ():
-        _add(total, of(container))
-    sidecars: Amounts = {}
-    peak: Amounts = {}
-    for container in spec.get("initContainers") or ():
-        running = dict(of(container))
-        if container.get("restartPolicy") == "Always":
-            _add(total, running)
-            _add(sidecars, running)
-            running = dict(sidecars)
-        else:
-            _add(running, sidecars)
-        _raise_to(peak, running)
-    _raise_to(total, peak)
-    return total
+    return peak(spec, of)
 
 
 def _resize_infeasible(pod: Object) -> bool:
@@ -89,14 +64,14 @@ def _with_resizes(pod: Object, wanted: Amounts, missing: Amounts | None) -> Amou
         total = {}
     running = (status.get("resources") or {}).get("requests")
     if status.get("allocatedResources") is not None and running is not None:
-        _raise_to(total, amounts(status["allocatedResources"]))
-        _raise_to(total, amounts(running))
+        raise_to(total, amounts(status["allocatedResources"]))
+        raise_to(total, amounts(running))
     elif infeasible:
-        _raise_to(total, _of_containers(_unwanted(pod), _allocated, missing))
-        _raise_to(total, _of_containers(_unwanted(pod), _actuated, missing))
+        raise_to(total, _of_containers(_unwanted(pod), _allocated, missing))
+        raise_to(total, _of_containers(_unwanted(pod), _actuated, missing))
     elif _statuses(pod):
-        _raise_to(total, _of_containers(pod, _allocated, missing))
-        _raise_to(total, _of_containers(pod, _actuated, missing))
+        raise_to(total, _of_containers(pod, _allocated, missing))
+        raise_to(total, _of_containers(pod, _actuated, missing))
     return total
 
 
@@ -119,23 +94,18 @@ def _effective_level(pod: Object) -> Amounts:
     if not wanted or status.get("resources") is None:
         return wanted
     effective = {} if _resize_infeasible(pod) else dict(wanted)
-    _raise_to(effective, amounts(status["resources"].get("requests")))
-    _raise_to(effective, amounts(status.get("allocatedResources")))
+    raise_to(effective, amounts(status["resources"].get("requests")))
+    raise_to(effective, amounts(status.get("allocatedResources")))
     return effective
 
 
 def pod_amounts(pod: Object, *, missing: Amounts | None = None) -> Amounts:
     """What a pod requests. `missing` stands in for the requests that a container leaves out."""
     total = _with_resizes(pod, _of_containers(pod, _wanted, missing), missing)
-    if any(map(_is_level, pod_level_requests(pod))):
-        total.update({name: amount for name, amount in _effective_level(pod).items() if _is_level(name)})
-    _add(total, amounts(pod.get("spec", {}).get("overhead")))
+    if any(map(is_pod_level, pod_level_requests(pod))):
+        total.update({name: amount for name, amount in _effective_level(pod).items() if is_pod_level(name)})
+    add(total, amounts(pod.get("spec", {}).get("overhead")))
     return total
-
-
-def _is_level(name: str) -> bool:
-    """Whether a pod may ask for a resource as a whole."""
-    return name in (CPU, MEMORY) or name.startswith("hugepages-")
 
 
 def _statuses(pod: Object) -> dict[str, Object]:

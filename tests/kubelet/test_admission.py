@@ -35,6 +35,12 @@ def terms(operator: str, *values: str) -> dict[str, Any]:
             id="cpu",
         ),
         pytest.param(
+            {**asking(), "resources": {"requests": {"cpu": "1500m"}}},
+            "OutOfcpu",
+            "Node didn't have enough resource: cpu, requested: 1500, used: 1000, capacity: 2000",
+            id="cpu of the Pod as a whole",
+        ),
+        pytest.param(
             asking(memory="2Gi"),
             "OutOfmemory",
             "Node didn't have enough resource: memory, requested: 2147483648, used: 10485760, capacity: 1073741824",

@@ -3,7 +3,7 @@
 from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, parsed, shown
 from engine.api.quota.constraints import missing_requests
 from engine.api.quota.scopes import matches
-from engine.api.quota.usage import COMPUTE, concerns, usage, without_overhead
+from engine.api.quota.usage import COMPUTE, concerns, usage
 
 __all__ = [
     "COMPUTE",
@@ -18,5 +18,4 @@ __all__ = [
     "parsed",
     "shown",
     "usage",
-    "without_overhead",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.api.quota.usage import has_own_resources
+from engine.api.pod_amounts import has_own_resources
 from engine.api.types import Object
 
 _COMPUTE = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))

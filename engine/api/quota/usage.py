@@ -6,8 +6,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from engine.api.duration import parse_time
+from engine.api.pod_amounts import pod_amounts
 from engine.api.quantity import Quantity
-from engine.api.quota.amounts import Amounts, added, parsed
+from engine.api.quota.amounts import Amounts, parsed
 from engine.api.types import Object
 
 COMPUTE = ("cpu", "memory", "ephemeral-storage")
@@ -17,7 +18,6 @@ _RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 _ALL_DEVICES = 32  # what a request for all of them is charged (resource.AllocationResultsMaxSize)
 _HUGE_PAGES = "hugepages-"
-_POD_LEVEL = ("cpu", "memory")
 # Kinds that are also counted under their bare name.
 _COUNTED = frozenset(
     ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "persistentvolumeclaims", "pods")
@@ -77,56 +77,15 @@ def _pod(pod: Object) -> Amounts:
     if (pod.get("status") or {}).get("phase") in _TERMINAL:
         return {}
     result: Amounts = {"pods": _ONE}
-    for name, amount in pod_resources(pod, "requests").items():
+    for name, amount in pod_amounts(pod, "requests").items():
         if name in COMPUTE or name.startswith(_HUGE_PAGES):
             result[name] = result[f"requests.{name}"] = amount
         elif "/" in name:
             result[f"requests.{name}"] = amount
-    for name, amount in pod_resources(pod, "limits").items():
+    for name, amount in pod_amounts(pod, "limits").items():
         if name in COMPUTE:
             result[f"limits.{name}"] = amount
     return result
-
-
-def pod_resources(pod: Object, part: str) -> Amounts:
-    """The requests or limits of a whole Pod (component-helpers resource PodRequests, PodLimits)."""
-    spec = pod.get("spec") or {}
-    total, overhead = without_overhead(spec, part), parsed(spec.get("overhead"))
-    if part == "limits":
-        overhead = {name: amount for name, amount in overhead.items() if total.get(name)}
-    return added(total, overhead)
-
-
-def without_overhead(spec: Object, part: str) -> Amounts:
-    """What its containers take together at their peak, or what a Pod says itself."""
-    own = parsed((spec.get("resources") or {}).get(part))
-    total: Amounts = {}
-    for container in spec.get("containers") or ():
-        total = added(total, _of(container, part))
-    sidecars: Amounts = {}
-    peak: Amounts = {}
-    for container in spec.get("initContainers") or ():
-        need = added(sidecars, _of(container, part))
-        if container.get("restartPolicy") == "Always":
-            total = added(total, _of(container, part))
-            sidecars = need
-        peak = {name: max(peak.get(name, Quantity()), need.get(name, Quantity())) for name in {**peak, **need}}
-    total = {name: max(total.get(name, Quantity()), peak.get(name, Quantity())) for name in {**total, **peak}}
-    return total | {name: amount for name, amount in own.items() if is_pod_level(name)}
-
-
-def is_pod_level(name: str) -> bool:
-    """Whether a Pod can say for itself how much it needs of a resource (KEP-2837)."""
-    return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
-
-
-def has_own_resources(spec: Object) -> bool:
-    own = spec.get("resources") or {}
-    return any(is_pod_level(name) for part in ("requests", "limits") for name in own.get(part) or ())
-
-
-def _of(container: Object, part: str) -> Amounts:
-    return parsed((container.get("resources") or {}).get(part))
 
 
 # -- Services and claims

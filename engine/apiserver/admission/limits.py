@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.api.pod_amounts import amounts_without_overhead
 from engine.api.quantity import Quantity
-from engine.api.quota import Amounts, parsed, without_overhead
+from engine.api.quota import Amounts, parsed
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
@@ -101,7 +102,8 @@ def _wrong(limits: list[Object], obj: Object) -> Iterator[str]:
                         resources = container.get("resources") or {}
                         yield from _problems(limit, parsed(resources.get("requests")), parsed(resources.get("limits")))
             case "Pod" if "containers" in spec:
-                yield from _problems(limit, without_overhead(spec, "requests"), without_overhead(spec, "limits"))
+                most = (amounts_without_overhead(spec, part) for part in ("requests", "limits"))
+                yield from _problems(limit, *most)
             case "PersistentVolumeClaim" if "containers" not in spec:
                 yield from _claim_problems(limit, parsed((spec.get("resources") or {}).get("requests")))
 

@@ -5,6 +5,7 @@ Source: plugin/pkg/admission/podresize.
 
 from __future__ import annotations
 
+from engine.api.pod_amounts import pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.types import NODES, Object
 from engine.apiserver.admission.attributes import UPDATES, Attributes, Operation, Plugin, denied
@@ -41,34 +42,11 @@ class PodResizeValidator(Plugin):
 
 
 def _excess(pod: Object, allocatable: Object) -> list[str]:
-    words = []
+    words, requests = [], pod_amounts(pod, "requests")
     for name in ("cpu", "memory"):
         scale = 1 if name == "cpu" else 1000  # thousandths of a CPU, bytes
-        asked = -(-_requested(pod["spec"], name) // scale)
+        asked = -(-requests.get(name, Quantity()).milli // scale)
         room = -(-Quantity.parse(str(allocatable.get(name, "0"))).milli // scale)
         if asked > room:
             words.append(f"{name}, requested: {asked}, allocatable: {room}")
     return words
-
-
-def _requested(spec: Object, name: str) -> int:
-    """The Pod's request of a resource in thousandths (pkg/api/v1/resource GetResourceRequest)."""
-    own = ((spec.get("resources") or {}).get("requests") or {}).get(name)
-    if own is not None:
-        total = Quantity.parse(str(own)).milli
-    else:
-        running = sum(_of(container, name) for container in spec.get("containers") or ())
-        beside, highest = 0, 0
-        for container in spec.get("initContainers") or ():
-            asked = _of(container, name)
-            if container.get("restartPolicy") == "Always":
-                beside += asked
-                asked = 0
-            highest = max(highest, beside + asked)
-        total = max(running + beside, highest)
-    return int(total + Quantity.parse(str((spec.get("overhead") or {}).get(name, "0"))).milli)
-
-
-def _of(container: Object, name: str) -> int:
-    amount = ((container.get("resources") or {}).get("requests") or {}).get(name, "0")
-    return int(Quantity.parse(str(amount)).milli)

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from engine.api.errors import ApiError, bad_request, path_not_found
 from engine.api.wire import Request, Response
 from engine.apiserver.backend import Backend
@@ -26,7 +24,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.debug import etcd
 from engine.apiserver.debug.census import Census
 from engine.apiserver.debug.node_map import NodeMap
-from engine.apiserver.debug.parameters import count
+from engine.apiserver.debug.parameters import body_of, count
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.debug.stepping import step
 from engine.apiserver.debug.store import StoreEndpoints
@@ -141,7 +139,7 @@ class DebugEndpoints:
     async def _clock(self, request: Request) -> Response:
         clock = self._backend.world.clock
         if request.method == "PUT":
-            wanted = _body(request)
+            wanted = body_of(request)
             if wanted.get("action") == "step" and "speed" not in wanted:
                 hop = await step(self._backend.world, wanted.get("over"))
                 return Response(200, {**_clock(clock), "hop": hop})
@@ -188,15 +186,3 @@ def _steer(clock: Clock, wanted: dict[str, Any]) -> None:
             raise bad_request('give a "speed", or an "action" of pause, resume or step')
     except ValueError as error:
         raise bad_request(str(error)) from None
-
-
-def _body(request: Request) -> dict[str, Any]:
-    body = request.body
-    if isinstance(body, bytes):
-        try:
-            body = orjson.loads(body)
-        except ValueError as error:
-            raise bad_request(f"json: {error}") from None
-    if not isinstance(body, dict):
-        raise bad_request("the body must be an object")
-    return body

@@ -33,14 +33,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
-import orjson
-
 from engine.api.errors import ApiError, bad_request, expired
 from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd_json import range_json, sorting
 from engine.apiserver.debug.etcd_streams import SnapshotStream, WatchStream
 from engine.apiserver.debug.etcd_txn import compare_of, operation_of, txn_json
-from engine.apiserver.debug.parameters import number
+from engine.apiserver.debug.parameters import body_of, number
 from engine.clock import Clock
 from engine.store.members import Alarm, Clustered, HashedMember, Member, Registered
 from engine.store.types import (
@@ -146,13 +144,13 @@ class EtcdEndpoints:
         return Response(200, headers={"content-type": NDJSON}, stream=stream)
 
     async def _progress(self, request: Request) -> dict[str, Any]:
-        for id in _list(_body(request), "watch_ids"):
+        for id in _list(body_of(request), "watch_ids"):
             if id in self._watches:
                 self._watches[id].ask_progress()
         return {}
 
     async def _txn(self, request: Request) -> dict[str, Any]:
-        body = _body(request)
+        body = body_of(request)
         response = await self._store.txn(
             [compare_of(each) for each in _list(body, "compare")],
             [operation_of(each) for each in _list(body, "success")],
@@ -172,7 +170,7 @@ class EtcdEndpoints:
         return {"Endpoint": found.endpoint, "HashKV": hashed}
 
     async def _compact(self, request: Request) -> dict[str, Any]:
-        body = _body(request)
+        body = body_of(request)
         await self._store.compact(_integer(body, "revision"), physical=body.get("physical") is True)
         return {"header": self.header(self._store.revision)}
 
@@ -194,18 +192,18 @@ class EtcdEndpoints:
         return {**self.header(self._store.revision), **lease}
 
     async def _grant(self, request: Request) -> dict[str, Any]:
-        body = _body(request)
+        body = body_of(request)
         id = await self._store.lease_grant(_integer(body, "ttl"), _integer(body, "id"))
         _, granted, _ = await self._store.lease_time_to_live(id)
         return {**self.header(self._store.revision), "ID": id, "TTL": granted, "Error": ""}
 
     async def _keep_alive(self, request: Request) -> dict[str, Any]:
-        id = _integer(_body(request), "id")
+        id = _integer(body_of(request), "id")
         ttl = await self._store.lease_keep_alive(id)
         return {**self.header(self._store.revision), "ID": id, "TTL": ttl}
 
     async def _revoke(self, request: Request) -> dict[str, Any]:
-        await self._store.lease_revoke(_integer(_body(request), "id"))
+        await self._store.lease_revoke(_integer(body_of(request), "id"))
         return {"header": self.header(self._store.revision)}
 
     async def _disarm(self, _: Request) -> dict[str, Any]:
@@ -220,7 +218,7 @@ class EtcdEndpoints:
         return [self._endpoint(member) for member in await self._clustered().members()]
 
     async def _move_leader(self, request: Request) -> dict[str, Any]:
-        await self._clustered().move_leader(_integer(_body(request), "id"))
+        await self._clustered().move_leader(_integer(body_of(request), "id"))
         return {"header": self.header(self._store.revision)}
 
     async def _member_list(self, _: Request) -> dict[str, Any]:
@@ -287,17 +285,6 @@ def _refused(error: StoreError) -> NoReturn:
     if isinstance(error, CompactedError):
         raise expired(str(error)) from None
     raise bad_request(str(error)) from None
-
-
-def _body(request: Request) -> dict[str, Any]:
-    """Raises ApiError 400."""
-    body = request.body
-    if isinstance(body, bytes):
-        try:
-            body = orjson.loads(body)
-        except ValueError as error:
-            raise bad_request(f"json: {error}") from None
-    return body if isinstance(body, dict) else {}
 
 
 def _integer(body: dict[str, Any], name: str) -> int:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 from engine.api.errors import ApiError, bad_request
 from engine.api.wire import Request, Response
+from engine.apiserver.debug.parameters import body_of
 from engine.store.members import Clustered
 from engine.store.quorum import Quorum, QuorumStore
 from engine.store.types import Store, StoreError
@@ -29,7 +28,7 @@ class MemberEndpoints:
     async def answer(self, request: Request) -> Response:
         """Raises ApiError 400, 405, 501."""
         if request.method == "PUT":
-            await self._change(_body(request))
+            await self._change(body_of(request))
         elif request.method not in ("GET", "HEAD"):
             raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
         if isinstance(self._store, QuorumStore):
@@ -93,15 +92,3 @@ def _befall(quorum: Quorum, wanted: dict[str, Any]) -> None:
             quorum.heal()
         case _:
             raise bad_request('give an "action" of stop, start, slow, partition or heal')
-
-
-def _body(request: Request) -> dict[str, Any]:
-    body = request.body
-    if isinstance(body, bytes):
-        try:
-            body = orjson.loads(body)
-        except ValueError as error:
-            raise bad_request(f"json: {error}") from None
-    if not isinstance(body, dict):
-        raise bad_request("the body must be an object")
-    return body

@@ -1,6 +1,10 @@
-"""Query parameters of the debug endpoints."""
+"""What a request to the debug endpoints asks: its query parameters and its body."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import orjson
 
 from engine.api.errors import bad_request
 from engine.api.go_integer import parse_int
@@ -19,4 +23,19 @@ def count(request: Request, name: str) -> int:
     """A number from 0 on. Raises ApiError 400."""
     if (found := number(request, name)) < 0:
         raise bad_request(f"{name}: must be greater than or equal to 0")
+    return found
+
+
+def body_of(request: Request) -> dict[str, Any]:
+    """The object in the body, an empty one where there is none. Raises ApiError 400."""
+    found = request.body
+    if isinstance(found, bytes):
+        try:
+            found = orjson.loads(found)
+        except ValueError as error:
+            raise bad_request(f"json: {error}") from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise bad_request("the body must be an object")
     return found

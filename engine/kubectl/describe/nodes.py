@@ -5,10 +5,11 @@ Source of the behaviour: kubectl pkg/describe (describeNode, describeNodeResourc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from engine.api.errors import ApiError
+from engine.api.pod_amounts import add, peak, raise_to
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubectl.describe import events
@@ -161,8 +162,8 @@ async def _pods(session: Session, page: Page, node: Object) -> None:
     allowed: Amounts = {}
     for pod in pods:
         requests, limits = pod_amounts(pod, "requests"), pod_amounts(pod, "limits")
-        _add(asked, pod_amounts(pod, "requests", with_status=False))  # as kubectl sums up, resizes left out
-        _add(allowed, pod_amounts(pod, "limits", with_status=False))
+        add(asked, pod_amounts(pod, "requests", with_status=False))  # as kubectl sums up, resizes left out
+        add(allowed, pod_amounts(pod, "limits", with_status=False))
         shares = [
             _share(amounts.get(what, ZERO), allocatable.get(what, ZERO))
             for what in ("cpu", "memory")
@@ -196,42 +197,17 @@ def _parsed(amounts: Mapping[str, str] | None) -> Amounts:
     return {name: Quantity.parse(value) for name, value in (amounts or {}).items()}
 
 
-def _add(total: Amounts, more: Amounts) -> None:
-    for name, amount in more.items():
-        total[name] = total[name] + amount if name in total else amount
-
-
-def _maximum(total: Amounts, more: Amounts) -> None:
-    for name, amount in more.items():
-        if name not in total or total[name] < amount:
-            total[name] = amount
-
-
 def pod_amounts(pod: Object, kind: str, *, with_status: bool = True) -> Amounts:
     """What a Pod requests (or is limited to): its containers together, or its largest init container, and overhead."""
     spec, of = pod.get("spec") or {}, partial(_effective, pod if with_status else {}, kind)
-    total: Amounts = {}
-    sidecars: Amounts = {}
-    largest: Amounts = {}
-    for container in spec.get("containers") or ():
-        _add(total, of(container))
-    for container in _init_containers(spec):
-        amounts = of(container)
-        if container.get("restartPolicy") == "Always":
-            _add(total, amounts)
-            _add(sidecars, amounts)
-            amounts = dict(sidecars)
-        else:
-            _add(amounts, sidecars)
-        _maximum(largest, amounts)
-    _maximum(total, largest)
+    total = peak(spec, of)
     own = _of(spec, kind)
     total.update({name: amount for name, amount in own.items() if name in ("cpu", "memory")})
     overhead = _parsed(spec.get("overhead"))
     if kind == "requests":
-        _add(total, overhead)
+        add(total, overhead)
     else:
-        _add(total, {name: amount for name, amount in overhead.items() if name in total})
+        add(total, {name: amount for name, amount in overhead.items() if name in total})
     return total
 
 
@@ -245,15 +221,10 @@ def _effective(pod: Object, kind: str, container: Object) -> Amounts:
     if own is None:
         return {} if infeasible and kind == "requests" else _of(container, kind)
     total = {} if infeasible else _of(container, kind)
-    _maximum(total, _of(own, kind))
+    raise_to(total, _of(own, kind))
     if kind == "requests":
-        _maximum(total, _parsed(own.get("allocatedResources")))
+        raise_to(total, _parsed(own.get("allocatedResources")))
     return total
-
-
-def _init_containers(spec: Object) -> Sequence[Object]:
-    listed: Sequence[Object] = spec.get("initContainers") or ()
-    return listed
 
 
 def _of(holder: Object, kind: str) -> Amounts:
