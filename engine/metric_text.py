@@ -1,4 +1,4 @@
-"""Prometheus' text format (version 0.0.4)."""
+"""Prometheus' text format (version 0.0.4), for /metrics of the API server and of kubelets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ def metric(name: str, kind: str, samples: Sequence[Sample], help: str) -> Iterat
         return
     yield f"# HELP {name} {help}"
     yield f"# TYPE {name} {kind}"
-    for labels, value, suffix in samples:
+    for labels, value, suffix, taken in samples:
         shown = ",".join(f'{label}="{text.translate(_ESCAPES)}"' for label, text in labels.items())
         # Nearly all are small whole numbers, which are written at once.
         number = str(int(value)) if abs(value) < 1e6 and value == int(value) else shown_float(float(value))
+        if taken is not None:
+            number = f"{number} {taken}"
         yield f"{name}{suffix}{{{shown}}} {number}" if shown else f"{name}{suffix} {number}"

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 
 class Sample(NamedTuple):
-    """`suffix` is what a histogram's samples have after their name."""
+    """`suffix` is what a histogram's samples have after their name; `taken` when it was measured, in milliseconds since
+    1970, where that is not when it is asked for."""
 
     labels: Mapping[str, str]
     value: float
     suffix: str = ""
+    taken: int | None = None
 
 
 def exponential_buckets(start: float, factor: float, count: int) -> tuple[float, ...]:

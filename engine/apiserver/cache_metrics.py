@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from engine.api.types import GVR
 from engine.apiserver.caches import WatchCaches
-from engine.apiserver.metric_text import metric
 from engine.apiserver.watch_cache import WatchCache
+from engine.metric_text import metric
 from engine.metrics import Sample
 
 _VERSION_DIGITS = 10**15  # a version is shown without what a floating point number would lose

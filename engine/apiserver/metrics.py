@@ -13,9 +13,9 @@ from engine.api.wire import Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.cache_metrics import cache_lines
 from engine.apiserver.fairness import PriorityLevels
-from engine.apiserver.metric_text import CONTENT_TYPE, metric
 from engine.apiserver.process_metrics import process_lines
 from engine.apiserver.request_metrics import RequestMetrics
+from engine.metric_text import CONTENT_TYPE, metric
 from engine.metrics import Family, Sample
 from engine.views import Views
 

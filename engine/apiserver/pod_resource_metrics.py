@@ -12,7 +12,7 @@ from engine.api.pod_amounts import pod_amounts
 from engine.api.types import PODS, Object
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
-from engine.apiserver.metric_text import CONTENT_TYPE, metric
+from engine.metric_text import CONTENT_TYPE, metric
 from engine.metrics import Sample
 
 _AT_ONCE = 50  # Pods, or ten times as many lines, between which others have their turn

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from engine.apiserver.metric_text import metric
+from engine.metric_text import metric
 from engine.metrics import Sample
 
 _SELF = Path("/proc/self")

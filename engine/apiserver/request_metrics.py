@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from engine.api.wire import APPLY_PATCH
 from engine.apiserver.call import Call
-from engine.apiserver.metric_text import metric
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
+from engine.metric_text import metric
 from engine.metrics import Distribution, Sample
 
 _BUCKETS = (

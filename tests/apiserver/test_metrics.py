@@ -11,7 +11,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, EVENTS, PODS, SERVICE_ACCOUNTS
-from engine.apiserver.metric_text import metric
+from engine.metric_text import metric
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.metrics import Sample
