@@ -58,6 +58,16 @@ CELLS: dict[str, tuple[tuple[str, str, str], Object, dict[str, Any]]] = {
         },
         {"Status": "Complete", "Completions": "1/1 of 2", "Duration": "60s"},
     ),
+    "Job that has met what it is to reach": (
+        ("batch", "v1", "Job"),
+        {"status": {"conditions": [condition("SuccessCriteriaMet")]}},
+        {"Status": "SuccessCriteriaMet"},
+    ),
+    "Job that goes": (
+        ("batch", "v1", "Job"),
+        {"metadata": {"deletionTimestamp": ago(1)}, "status": {"conditions": [condition("SuccessCriteriaMet")]}},
+        {"Status": "Terminating"},
+    ),
     "CronJob": (
         ("batch", "v1", "CronJob"),
         {"spec": {"schedule": "* * * * *", "suspend": False}, "status": {"active": [{}]}},
@@ -176,7 +186,7 @@ CELLS: dict[str, tuple[tuple[str, str, str], Object, dict[str, Any]]] = {
     "Namespace": (("", "v1", "Namespace"), {"status": {"phase": "Active"}}, {"Status": "Active", "Age": "5m"}),
     "ConfigMap": (("", "v1", "ConfigMap"), {"data": {"a": "b"}, "binaryData": {"c": ""}}, {"Data": 2}),
     "Secret": (("", "v1", "Secret"), {"type": "Opaque", "data": {"a": ""}}, {"Type": "Opaque", "Data": 1}),
-    "ServiceAccount": (("", "v1", "ServiceAccount"), {}, {"Secrets": 0}),
+    "ServiceAccount": (("", "v1", "ServiceAccount"), {"secrets": [{"name": "s"}]}, {"Name": "x", "Age": "5m"}),
     "Role": (
         ("rbac.authorization.k8s.io", "v1", "Role"),
         {},

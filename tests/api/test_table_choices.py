@@ -59,3 +59,9 @@ def test_before_all_classes_that_claim_to_be_the_default_were_marked() -> None:
 )
 def test_a_node_s_kernel_is_shown_with_its_architecture(node_info: Object, expected: str) -> None:
     assert shown("", "v1", "Node", {"status": {"nodeInfo": node_info}})["Kernel-Version"] == expected
+
+
+@pytest.mark.parametrize(("version", "columns"), [("1.34", ["Name", "Secrets", "Age"]), ("1.35", ["Name", "Age"])])
+def test_a_service_account_s_secrets_were_counted_once(version: str, columns: list[str]) -> None:
+    made = table(info("", "v1", "ServiceAccount"), [], now=NOW, list_metadata={}, definitions=load_definitions(version))
+    assert [column["name"] for column in made["columnDefinitions"]] == columns

@@ -89,7 +89,8 @@ CONFIG_MAPS = kind_table(
     AGE,
 )
 
-SERVICE_ACCOUNTS = kind_table(
+SERVICE_ACCOUNTS = kind_table(NAME, AGE)
+SERVICE_ACCOUNTS_WITH_SECRETS = kind_table(
     NAME,
     Column("Secrets", lambda row: len(row.object.get("secrets") or ()), Field("api.core.v1.ServiceAccount", "secrets")),
     AGE,

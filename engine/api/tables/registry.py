@@ -97,6 +97,7 @@ TABLES: Mapping[tuple[str, str], KindTable[Any]] = {
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], KindTable[Any]]] = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): ((1, 37), DEFAULT),
     ("", "Node"): ((1, 36), core.NODES_WITHOUT_ARCHITECTURE),
+    ("", "ServiceAccount"): ((1, 35), core.SERVICE_ACCOUNTS_WITH_SECRETS),
     ("storage.k8s.io", "StorageClass"): ((1, 37), storage.ALL_MARKED_STORAGE_CLASSES),
     ("networking.k8s.io", "IngressClass"): ((1, 36), network.UNMARKED_INGRESS_CLASSES),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from engine.api.duration import human_duration, parse_time
@@ -127,20 +127,18 @@ DAEMON_SETS = kind_table(
 
 
 # In this order: a Job that has ended is that, whatever else is true of it.
-_JOB_END = (("Complete", "Complete"), ("Failed", "Failed"))
-_JOB_STATE = (("Suspended", "Suspended"), ("FailureTarget", "FailureTarget"))
+_JOB_END = ("Complete", "Failed")
+_JOB_STATE = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 
 
 def _job_status(row: Row) -> str:
-    for condition, text in _JOB_END:
-        if condition_true(row.status, condition):
-            return text
-    if row.deleting:
-        return "Terminating"
-    for condition, text in _JOB_STATE:
-        if condition_true(row.status, condition):
-            return text
-    return "Running"
+    if (ended := _first_true(row, _JOB_END)) is not None:
+        return ended
+    return "Terminating" if row.deleting else _first_true(row, _JOB_STATE) or "Running"
+
+
+def _first_true(row: Row, conditions: Iterable[str]) -> str | None:
+    return next((condition for condition in conditions if condition_true(row.status, condition)), None)
 
 
 def _job_completions(row: Row) -> str:
