@@ -8,30 +8,23 @@ feature gates in upstream's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from engine.api.device_gates import DEVICE_GATES
+from engine.api.field_gates import NEVER, Gate, Place, Places, gate, named
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 
-# A field as the object that holds it and its name there.
-_Place = tuple[Object, str]
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_NEVER = (99, 0)
-
-
-class _Gate(NamedTuple):
-    since: tuple[int, int]  # the first release that has it on by default
-    names: frozenset[str]  # where no object has a field of these names, there is nothing to drop
-    places: Callable[[Object], Iterable[_Place]]
 
 
 class _Off(NamedTuple):
     """The gates that a release has off, and all names of theirs."""
 
-    gates: tuple[_Gate, ...]
+    gates: tuple[Gate, ...]
     names: frozenset[str]
 
 
@@ -42,6 +35,8 @@ def drop_disabled_fields(info: ResourceInfo, new: Object, old: Object | None = N
         _drop(_off(info.release, _POD_GATES), _at(new, path), _at(old or {}, path))
     elif gates := _GATES.get(kind):
         _drop(_off(info.release, gates), new.get("spec") or {}, (old or {}).get("spec") or {})
+    elif gates := DEVICE_GATES.get(kind):
+        _drop(_off(info.release, gates), new, old or {})
 
 
 def _at(obj: Object, path: tuple[str, ...]) -> Object:
@@ -51,9 +46,9 @@ def _at(obj: Object, path: tuple[str, ...]) -> Object:
 
 
 @lru_cache(maxsize=64)
-def _off(release: tuple[int, int], gates: tuple[_Gate, ...]) -> _Off:
-    off = tuple(gate for gate in gates if release < gate.since)
-    return _Off(off, frozenset().union(*(gate.names for gate in off)))
+def _off(release: tuple[int, int], gates: tuple[Gate, ...]) -> _Off:
+    off = tuple(each for each in gates if release < each.since)
+    return _Off(off, frozenset().union(*(each.names for each in off)))
 
 
 def _drop(off: _Off, spec: Object, before: Object) -> None:
@@ -61,10 +56,10 @@ def _drop(off: _Off, spec: Object, before: Object) -> None:
     found = _names_in(spec, off.names)
     if not found:
         return
-    for gate in off.gates:
-        if gate.names.isdisjoint(found) or any(True for _ in gate.places(before)):
+    for each in off.gates:
+        if each.names.isdisjoint(found) or any(True for _ in each.places(before)):
             continue
-        for holder, field in list(gate.places(spec)):
+        for holder, field in list(each.places(spec)):
             del holder[field]
     for container in _containers(spec):
         if container.get("lifecycle") == {}:
@@ -93,38 +88,32 @@ def _containers(spec: Object, *fields: str) -> Iterator[Object]:
         yield from spec.get(field) or ()
 
 
-def _named(holders: Iterable[Object | None], *fields: str) -> Iterator[_Place]:
-    for holder in holders:
-        if holder:
-            yield from ((holder, field) for field in fields if field in holder)
+def _of_pods(*fields: str) -> Places:
+    return lambda spec: named((spec,), *fields)
 
 
-def _of_pods(*fields: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named((spec,), *fields)
+def _of_security(field: str) -> Places:
+    return lambda spec: named((spec.get("securityContext"),), field)
 
 
-def _of_security(field: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named((spec.get("securityContext"),), field)
+def _of_containers(field: str) -> Places:
+    return lambda spec: named(_containers(spec), field)
 
 
-def _of_containers(field: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named(_containers(spec), field)
+def _of_mounts(field: str) -> Places:
+    return lambda spec: named((mount for each in _containers(spec) for mount in each.get("volumeMounts") or ()), field)
 
 
-def _of_mounts(field: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named((mount for each in _containers(spec) for mount in each.get("volumeMounts") or ()), field)
+def _of_spread(*fields: str) -> Places:
+    return lambda spec: named(spec.get("topologySpreadConstraints") or (), *fields)
 
 
-def _of_spread(*fields: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named(spec.get("topologySpreadConstraints") or (), *fields)
+def _of_volumes(field: str) -> Places:
+    return lambda spec: named(spec.get("volumes") or (), field)
 
 
-def _of_volumes(field: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named(spec.get("volumes") or (), field)
-
-
-def _of_projections(field: str) -> Callable[[Object], Iterable[_Place]]:
-    return lambda spec: _named(_projections(spec), field)
+def _of_projections(field: str) -> Places:
+    return lambda spec: named(_projections(spec), field)
 
 
 def _projections(spec: Object) -> Iterator[Object]:
@@ -132,42 +121,42 @@ def _projections(spec: Object) -> Iterator[Object]:
         yield from (volume.get("projected") or {}).get("sources") or ()
 
 
-def _claims(spec: Object) -> Iterator[_Place]:
+def _claims(spec: Object) -> Iterator[Place]:
     if spec.get("resourceClaims"):
         yield spec, "resourceClaims"
-    yield from _named((each.get("resources") for each in _containers(spec)), "claims")
+    yield from named((each.get("resources") for each in _containers(spec)), "claims")
 
 
-def _affinity_keys(spec: Object) -> Iterator[_Place]:
+def _affinity_keys(spec: Object) -> Iterator[Place]:
     for side in ("podAffinity", "podAntiAffinity"):
         terms = (spec.get("affinity") or {}).get(side) or {}
         required = terms.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
         preferred = terms.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
         found = (*required, *(term.get("podAffinityTerm") for term in preferred))
-        yield from _named(found, "matchLabelKeys", "mismatchLabelKeys")
+        yield from named(found, "matchLabelKeys", "mismatchLabelKeys")
 
 
-def _sidecars(spec: Object) -> Iterator[_Place]:
-    return _named(_containers(spec, "initContainers"), "restartPolicy")
+def _sidecars(spec: Object) -> Iterator[Place]:
+    return named(_containers(spec, "initContainers"), "restartPolicy")
 
 
-def _restart_rules(spec: Object) -> Iterator[_Place]:
-    yield from _named(_containers(spec), "restartPolicyRules")
-    yield from _named(_containers(spec, "containers", "ephemeralContainers"), "restartPolicy")
+def _restart_rules(spec: Object) -> Iterator[Place]:
+    yield from named(_containers(spec), "restartPolicyRules")
+    yield from named(_containers(spec, "containers", "ephemeralContainers"), "restartPolicy")
     others = (each for each in _containers(spec, "initContainers") if each.get("restartPolicy") != "Always")
-    yield from _named(others, "restartPolicy")
+    yield from named(others, "restartPolicy")
 
 
-def _file_keys(spec: Object) -> Iterator[_Place]:
+def _file_keys(spec: Object) -> Iterator[Place]:
     variables = (variable for each in _containers(spec) for variable in each.get("env") or ())
-    return _named((variable.get("valueFrom") for variable in variables), "fileKeyRef")
+    return named((variable.get("valueFrom") for variable in variables), "fileKeyRef")
 
 
-def _stop_signals(spec: Object) -> Iterator[_Place]:
-    return _named((each.get("lifecycle") for each in _containers(spec)), "stopSignal")
+def _stop_signals(spec: Object) -> Iterator[Place]:
+    return named((each.get("lifecycle") for each in _containers(spec)), "stopSignal")
 
 
-def _sleeps(spec: Object) -> Iterator[_Place]:
+def _sleeps(spec: Object) -> Iterator[Place]:
     """Whole handlers: one that sleeps does nothing else."""
     for container in _containers(spec):
         hooks = container.get("lifecycle") or {}
@@ -183,76 +172,72 @@ def _handlers(spec: Object) -> Iterator[Object]:
         yield from (hooks[hook] for hook in ("postStart", "preStop") if hooks.get(hook))
 
 
-def _http_protocols(spec: Object) -> Iterator[_Place]:
-    return _named((handler.get("httpGet") for handler in _handlers(spec)), "protocol")
+def _http_protocols(spec: Object) -> Iterator[Place]:
+    return named((handler.get("httpGet") for handler in _handlers(spec)), "protocol")
 
 
-def _grpc_modes(spec: Object) -> Iterator[_Place]:
-    return _named((handler.get("grpc") for handler in _handlers(spec)), "mode")
+def _grpc_modes(spec: Object) -> Iterator[Place]:
+    return named((handler.get("grpc") for handler in _handlers(spec)), "mode")
 
 
-def _directory_modes(spec: Object) -> Iterator[_Place]:
-    return _named((volume.get("emptyDir") for volume in spec.get("volumes") or ()), "mode")
+def _directory_modes(spec: Object) -> Iterator[Place]:
+    return named((volume.get("emptyDir") for volume in spec.get("volumes") or ()), "mode")
 
 
-def _file_owners(spec: Object) -> Iterator[_Place]:
+def _file_owners(spec: Object) -> Iterator[Place]:
     for volume in spec.get("volumes") or ():
         sources = [volume.get(kind) for kind in ("configMap", "secret", "downwardAPI", "projected")]
-        yield from _named(sources, "defaultUser")
+        yield from named(sources, "defaultUser")
         for source in filter(None, sources):
-            yield from _named(source.get("items") or (), "user")
+            yield from named(source.get("items") or (), "user")
     for projection in _projections(spec):
         kinds = ("serviceAccountToken", "clusterTrustBundle", "podCertificate")
-        yield from _named((projection.get(kind) for kind in kinds), "user")
+        yield from named((projection.get(kind) for kind in kinds), "user")
         for kind in ("configMap", "secret", "downwardAPI"):
-            yield from _named((projection.get(kind) or {}).get("items") or (), "user")
+            yield from named((projection.get(kind) or {}).get("items") or (), "user")
 
 
-def _foreign_source(spec: Object) -> Iterator[_Place]:
+def _foreign_source(spec: Object) -> Iterator[Place]:
     """Of a claim: what it is to be filled from, if that is in another namespace."""
     if (spec.get("dataSourceRef") or {}).get("namespace"):
         yield spec, "dataSourceRef"
 
 
-def _gate(since: tuple[int, int], places: Callable[[Object], Iterable[_Place]], *names: str) -> _Gate:
-    return _Gate(since, frozenset(names), places)
-
-
-def _simple(since: tuple[int, int], of: Callable[..., Callable[[Object], Iterable[_Place]]], *fields: str) -> _Gate:
-    return _gate(since, of(*fields), *fields)
+def _simple(since: tuple[int, int], of: Callable[..., Places], *fields: str) -> Gate:
+    return gate(since, of(*fields), *fields)
 
 
 _POD_GATES = (
     _simple((1, 26), _of_spread, "nodeAffinityPolicy", "nodeTaintsPolicy"),
     _simple((1, 27), _of_spread, "matchLabelKeys"),
     _simple((1, 27), _of_pods, "schedulingGates"),
-    _gate((1, 29), _sidecars, "restartPolicy"),
-    _gate((1, 30), _sleeps, "sleep"),
-    _gate((1, 31), _affinity_keys, "matchLabelKeys", "mismatchLabelKeys"),
+    gate((1, 29), _sidecars, "restartPolicy"),
+    gate((1, 30), _sleeps, "sleep"),
+    gate((1, 31), _affinity_keys, "matchLabelKeys", "mismatchLabelKeys"),
     _simple((1, 31), _of_mounts, "recursiveReadOnly"),
     _simple((1, 33), _of_pods, "hostUsers"),
     _simple((1, 33), _of_security, "supplementalGroupsPolicy"),
     _simple((1, 33), _of_security, "seLinuxChangePolicy"),
     _simple((1, 33), _of_containers, "resizePolicy"),
     _simple((1, 34), _of_pods, "resources"),
-    _gate((1, 34), _claims, "resourceClaims", "claims"),
+    gate((1, 34), _claims, "resourceClaims", "claims"),
     _simple((1, 35), _of_pods, "hostnameOverride"),
-    _gate((1, 35), _restart_rules, "restartPolicyRules", "restartPolicy"),
-    _gate((1, 35), _file_keys, "fileKeyRef"),
+    gate((1, 35), _restart_rules, "restartPolicyRules", "restartPolicy"),
+    gate((1, 35), _file_keys, "fileKeyRef"),
     _simple((1, 35), _of_volumes, "image"),
     _simple((1, 37), _of_projections, "clusterTrustBundle"),
     _simple((1, 37), _of_projections, "podCertificate"),
-    _gate(_NEVER, _stop_signals, "lifecycle"),  # an empty one goes too
-    _simple(_NEVER, _of_pods, "workloadRef", "schedulingGroup", "evictionResponders"),
-    _gate(_NEVER, _file_owners, "defaultUser", "user"),
-    _gate(_NEVER, _directory_modes, "mode"),
-    _simple(_NEVER, _of_mounts, "bindMountOptions"),
-    _gate(_NEVER, _http_protocols, "protocol"),
-    _gate(_NEVER, _grpc_modes, "mode"),
+    gate(NEVER, _stop_signals, "lifecycle"),  # an empty one goes too
+    _simple(NEVER, _of_pods, "workloadRef", "schedulingGroup", "evictionResponders"),
+    gate(NEVER, _file_owners, "defaultUser", "user"),
+    gate(NEVER, _directory_modes, "mode"),
+    _simple(NEVER, _of_mounts, "bindMountOptions"),
+    gate(NEVER, _http_protocols, "protocol"),
+    gate(NEVER, _grpc_modes, "mode"),
 )
-_GATES: Mapping[tuple[str, str], tuple[_Gate, ...]] = {
-    ("", "Node"): (_simple(_NEVER, _of_pods, "podPreemptionPolicy"),),
-    ("", "PersistentVolumeClaim"): (_gate(_NEVER, _foreign_source, "dataSourceRef"),),
+_GATES: Mapping[tuple[str, str], tuple[Gate, ...]] = {
+    ("", "Node"): (_simple(NEVER, _of_pods, "podPreemptionPolicy"),),
+    ("", "PersistentVolumeClaim"): (gate(NEVER, _foreign_source, "dataSourceRef"),),
 }
 _WORKLOAD = ("spec", "template", "spec")
 _POD_SPECS: Mapping[tuple[str, str], tuple[str, ...]] = {

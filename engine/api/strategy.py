@@ -247,6 +247,8 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
     special = _STATUS_UPDATE.get(kind)
     if special is not None:
         special(new, old, now)
+    if kind == (RESOURCE, "ResourceClaim"):
+        drop_disabled_fields(info, new, old)
     if kind == ("", "Pod") and info.release >= _CLAIM_STATUSES_KEPT:
         keep_claim_statuses(new, old)
 

@@ -287,6 +287,11 @@ OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
         ],
     ),
+    "a slice of a driver in capitals": (
+        GVK("resource.k8s.io", "v1", "ResourceSlice"),
+        {"metadata": {"name": "a"}, "spec": {"driver": "GPU.example.com", "pool": {"name": "a"}, "allNodes": True}},
+        ['spec.driver: driver names should be lowercase; "GPU.example.com" contains uppercase characters'],
+    ),
     "a StorageClass by an old label": (
         GVK("storage.k8s.io", "v1", "StorageClass"),
         {

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engine.api.app_armor import profile_warnings
-from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, STORAGE
+from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, RESOURCE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.static_names import name_warnings
 from engine.api.types import GVK, Object
-from engine.api.warnings import addresses, custom, networking, nodes, storage, workloads
+from engine.api.warnings import addresses, custom, devices, networking, nodes, storage, workloads
 
 # Kind -> since when it is deprecated, when it went, and what to use.
 _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
@@ -45,6 +45,7 @@ _ALWAYS: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
     (DISCOVERY, "EndpointSlice"): networking.endpoint_slice,
     (NETWORKING, "NetworkPolicy"): networking.network_policy,
     (NODE, "RuntimeClass"): nodes.runtime_class,
+    (RESOURCE, "ResourceSlice"): devices.resource_slice,
     (STORAGE, "CSIStorageCapacity"): storage.csi_storage_capacity,
     (STORAGE, "StorageClass"): storage.storage_class,
 }
