@@ -15,13 +15,13 @@ from textual.filter import LineFilter
 from engine.api.errors import ApiError
 from ktui import export
 from ktui.collector import Collector
-from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.feeds.names import Names
 from ktui.forwards import Forwards
 from ktui.guard import Guarded, told
 from ktui.haste import Haste
 from ktui.keymap import unknown_names
+from ktui.listening import Listening
 from ktui.models.completion import complete
 from ktui.models.flow import FlowModel
 from ktui.models.routes import (
@@ -55,15 +55,15 @@ from ktui.session import Session
 from ktui.settings import Settings
 from ktui.steered import Steered
 from ktui.themes import DEFAULT_THEME, load_themes
+from ktui.touring import Touring
 from ktui.visible import NoControls
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.dialogs import Choice, Question
 
-RECONNECT_SECONDS = 0.5
 BACK, FORWARD = "back to where one came from", "to where one came back from"
 
 
-class KtuiApp(Guarded, Steered, Forwards):
+class KtuiApp(Guarded, Listening, Steered, Touring, Forwards):
     """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"
@@ -169,9 +169,7 @@ class KtuiApp(Guarded, Steered, Forwards):
             self._collector.begin()
             self.set_interval(1.0, self._collect)
         self.call_after_refresh(self._use_settings)
-        self.follow_summary()
-        self.follow_trace()
-        self.feed_flow()
+        self.listen()
         if self.session.begin is not None:
             self.call_after_refresh(self.begin, leave_if_not=True)
 
@@ -215,54 +213,6 @@ class KtuiApp(Guarded, Steered, Forwards):
             super()._handle_exception(error)
         elif not any(note.message == words for note in self._notifications):
             self.notify(words, severity="error", title="ktui erred", markup=False)
-
-    # -- what the engine tells
-
-    @work(exclusive=True, group="begin", exit_on_error=False)
-    async def begin(self, *, leave_if_not: bool = False) -> None:
-        """Find the engine or start it."""
-        if self.session.begin is None:
-            self.notify("the engine is another's: whoever runs it has to start it again", severity="warning")
-            return
-        self.session.is_beginning = True
-        try:
-            await self.session.begin()
-        except ConnectionError as error:
-            if leave_if_not:
-                self.exit(str(error), return_code=1)
-            else:
-                self.complain(error, "the engine")
-        finally:
-            self.session.is_beginning = False
-
-    @work(exclusive=True, group="trace", exit_on_error=False)
-    async def follow_trace(self) -> None:
-        """Read what the Flow screen shows; connect again for as long as the app lives."""
-        while True:
-            try:
-                await trace_feed.read(self.session.client, self.spans)
-            except (ConnectionError, ApiError):
-                await self._find_again()
-            await self.session.world.clock.sleep(RECONNECT_SECONDS)
-
-    @work(exclusive=True, group="flow", exit_on_error=False)
-    async def feed_flow(self) -> None:
-        """Give the Flow screen's model what was read, as fast as the keys leave room for."""
-        clock = self.session.world.clock
-        async for spans in trace_feed.slices(self.spans, clock, after=self.haste.is_waited_for):
-            self.flow.add(spans, now=clock.monotonic())
-            self.flow.skipped = self.spans.skipped
-
-    async def _find_again(self) -> None:
-        """The engine may have come back at another address."""
-        if self.session.begin is not None and self.session.is_alive is not None and self.session.is_alive():
-            await self.session.begin()
-
-    @work(exclusive=True, group="summary", exit_on_error=False)
-    async def follow_summary(self) -> None:
-        async for summary in summary_feed.follow(self.session):
-            self.summary = summary
-            self.window.show_summary(summary)
 
     # -- the command line
 
@@ -344,28 +294,7 @@ class KtuiApp(Guarded, Steered, Forwards):
     def action_export(self) -> None:
         self.export("svg")
 
-    @work(exclusive=True, group="tour", exit_on_error=False)
-    async def start_tour(self) -> None:
-        """From stop to stop, for as long as the person likes, and back to where the tour began."""
-        from ktui.screens.tour import STOPS, TourGuide
-
-        self.settings.mark_toured()
-        began = self.shown.mode
-        at = farthest = 0
-        while 0 <= at < len(STOPS):
-            await self._show_behind(STOPS[at].screen or began)
-            if STOPS[at].line and at > farthest:
-                self.do_quietly(STOPS[at].line)
-            farthest = max(at, farthest)
-            step = await self.push_screen_wait(TourGuide(at))
-            if not step:
-                break
-            at = max(0, at + step)
-        await self._show_behind(began)
-
-    async def _show_behind(self, mode: str) -> None:
-        if self.shown.mode != mode:
-            await self.window.show(mode)
+    # -- editing
 
     @work(exclusive=True, group="edit", exit_on_error=False)
     async def open_editor(self, arguments: tuple[str, ...]) -> None:

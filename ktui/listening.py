@@ -1,0 +1,74 @@
+"""What the engine tells the app for as long as it runs, trace and summary; and how it is found or started."""
+
+from __future__ import annotations
+
+from textual import work
+
+from engine.api.errors import ApiError
+from ktui.feeds import summary as summary_feed
+from ktui.feeds import trace as trace_feed
+from ktui.models.flow import FlowModel
+from ktui.models.summary import ClusterSummary
+from ktui.places import Places
+
+RECONNECT_SECONDS = 0.5
+
+
+class Listening(Places):
+    """The part of the app that keeps its models current, and connects again where a connection is lost."""
+
+    spans: trace_feed.Spans
+    flow: FlowModel
+    summary: ClusterSummary
+
+    def listen(self) -> None:
+        """Once the app is there; the engine may come later."""
+        self.follow_summary()
+        self.follow_trace()
+        self.feed_flow()
+
+    @work(exclusive=True, group="begin", exit_on_error=False)
+    async def begin(self, *, leave_if_not: bool = False) -> None:
+        """Find the engine or start it."""
+        if self.session.begin is None:
+            self.notify("the engine is another's: whoever runs it has to start it again", severity="warning")
+            return
+        self.session.is_beginning = True
+        try:
+            await self.session.begin()
+        except ConnectionError as error:
+            if leave_if_not:
+                self.exit(str(error), return_code=1)
+            else:
+                self.complain(error, "the engine")
+        finally:
+            self.session.is_beginning = False
+
+    @work(exclusive=True, group="trace", exit_on_error=False)
+    async def follow_trace(self) -> None:
+        """Read what the Flow screen shows; connect again for as long as the app lives."""
+        while True:
+            try:
+                await trace_feed.read(self.session.client, self.spans)
+            except (ConnectionError, ApiError):
+                await self._find_again()
+            await self.session.world.clock.sleep(RECONNECT_SECONDS)
+
+    @work(exclusive=True, group="flow", exit_on_error=False)
+    async def feed_flow(self) -> None:
+        """Give the Flow screen's model what was read, as fast as the keys leave room for."""
+        clock = self.session.world.clock
+        async for spans in trace_feed.slices(self.spans, clock, after=self.haste.is_waited_for):
+            self.flow.add(spans, now=clock.monotonic())
+            self.flow.skipped = self.spans.skipped
+
+    async def _find_again(self) -> None:
+        """The engine may have come back at another address."""
+        if self.session.begin is not None and self.session.is_alive is not None and self.session.is_alive():
+            await self.session.begin()
+
+    @work(exclusive=True, group="summary", exit_on_error=False)
+    async def follow_summary(self) -> None:
+        async for summary in summary_feed.follow(self.session):
+            self.summary = summary
+            self.window.show_summary(summary)
