@@ -83,7 +83,9 @@ from engine.apiserver.service_addresses import Addresses, PoolAddresses
 from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
 from engine.apiserver.service_ip_repair import ServiceIpRepair
 from engine.apiserver.service_ips import ServiceHook
-from engine.apiserver.service_pools import AddressPool, AddressRange, PortPool
+from engine.apiserver.service_node_ports import NodePorts
+from engine.apiserver.service_pools import AddressPool, AddressRange
+from engine.apiserver.service_port_repair import ServicePortRepair
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
@@ -169,7 +171,8 @@ class ApiServer:
             plugins = choice.chosen(plugins)
         self._loopback = Loopback(lambda request: self._chain.handle(request))
         draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
-        self._service_hook = ServiceHook(self._service_addresses(draws, store), PortPool(rng.stream("node-ports")))
+        self._node_ports = NodePorts(store, rng.stream("node-ports"))
+        self._service_hook = ServiceHook(self._service_addresses(draws, store), self._node_ports)
         hooks = Hooks()
         hooks.register("services", self._service_hook)
         self.backend = Backend(
@@ -294,9 +297,12 @@ class ApiServer:
         self._service_hook.load(list(self._cache(SERVICES).objects()))
         if self.config.store == "etcd":
             self._service_hook.follow(self._cache(SERVICES).objects)
+        port_repair = ServicePortRepair(self.backend, self._loopback, self._node_ports, self._cache(SERVICES))
+        await port_repair.look()
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
+        self._tasks.spawn(port_repair.run(), "port allocator repair")
         self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()

@@ -48,19 +48,18 @@ class PoolAddresses:
         return tuple(self._pools)
 
     async def take(self, owner: Object, address: str, *, dry_run: bool) -> None:
+        """A dry run asks only whether the address is one of the range's (bitmap.go allocate)."""
         pool = self._pool(address)
-        why = pool.take(address) if pool is not None else None
+        why = pool.take(address, dry_run=dry_run) if pool is not None else None
         if why:
             raise Refused(why)
-        if dry_run:
-            await self.release(address)
 
     async def draw(self, owner: Object, family: str, *, dry_run: bool) -> str:
-        drawn = self._pools[family].draw()
+        """A dry run gets the address of the network (bitmap.go allocateNext)."""
+        pool = self._pools[family]
+        drawn = pool.network if dry_run else pool.draw()
         if drawn is None:
             raise Refused(FULL)
-        if dry_run:
-            await self.release(drawn)
         return drawn
 
     async def release(self, address: str) -> None:

@@ -1,7 +1,7 @@
 """What a Service is allocated: addresses, node ports, a port for health checks.
 
-Source: pkg/registry/core/service/storage (alloc.go, and patchAllocatedValues of storage.go). What
-is taken is read from the stored Services when the server starts and kept up to date by the verbs.
+Source: pkg/registry/core/service/storage (alloc.go, and patchAllocatedValues of storage.go). What is taken is the
+store's to say (`service_cidrs`, `service_node_ports`); only addresses of old versions are read off the stored Services.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.api.service_strategy import has_node_ports, needs_health_check, norm
 from engine.api.types import Object
 from engine.apiserver.service_addresses import Addresses, Refused, cluster_ips
 from engine.apiserver.service_families import SERVICE, init_families, stays_preferred
-from engine.apiserver.service_pools import PortPool
+from engine.apiserver.service_node_ports import NodePorts, PortOperation, PortRefused
 
 _PORTED = ("NodePort", "LoadBalancer")
 
@@ -21,11 +21,10 @@ _PORTED = ("NodePort", "LoadBalancer")
 class ServiceHook:
     """Allocates for a Service when it is created or changed, and gives back when it is gone."""
 
-    def __init__(self, addresses: Addresses, ports: PortPool) -> None:
+    def __init__(self, addresses: Addresses, ports: NodePorts) -> None:
         self._addresses = addresses
-        self.ports = ports
+        self._ports = ports
         self._stored: Callable[[], Iterable[Object]] | None = None
-        self._seen_ports: set[int] = set()
         self._pending: dict[int, _Taken] = {}  # by the identity of the object that is being written
 
     def follow(self, stored: Callable[[], Iterable[Object]]) -> None:
@@ -39,12 +38,6 @@ class ServiceHook:
     def load(self, services: Sequence[Object]) -> None:
         """These are all Services that are stored."""
         self._addresses.look_at(services)
-        ports = {port for service in services for port in _node_ports(service)}
-        for port in self._seen_ports - ports:
-            self.ports.release(port)
-        for port in ports - self._seen_ports:
-            self.ports.take(port)
-        self._seen_ports = ports
 
     # -- a write
 
@@ -71,35 +64,35 @@ class ServiceHook:
                 await self._addresses.release(address)
         for port in _node_ports(old):
             if port not in kept_ports:
-                self.ports.release(port)
+                await self._ports.release(port)
 
     async def after_failure(self, obj: Object, old: Object | None) -> None:
         await self._give_back(self._pending.pop(id(obj)))
 
     async def after_delete(self, obj: Object) -> None:
         for port in _node_ports(obj):
-            self.ports.release(port)
+            await self._ports.release(port)
         for address in cluster_ips(obj):
             await self._addresses.release(address)
 
     async def _allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> None:
         self._look_at_others()
         name = obj["metadata"].get("name", "")
-        taken = _Taken(name, dry_run=dry_run or not name)  # what has no name is refused after this
+        ports = PortOperation(self._ports, dry_run=dry_run)
+        taken = _Taken(name, ports, dry_run=dry_run or not name)  # what has no name is refused after this
         try:
             kept = old is not None and stays_preferred(obj["spec"], old["spec"])
             init_families(obj, old, self._addresses.families)
             if not kept:
                 await self._allocate_addresses(obj, old, taken)
-            self._allocate_ports(obj, old, taken)
+            await self._allocate_ports(obj, old, taken.ports)
         except BaseException:
             await self._give_back(taken)
             raise
         self._pending[id(obj)] = taken
 
     async def _give_back(self, taken: _Taken) -> None:
-        for port in taken.ports:
-            self.ports.release(port)
+        await taken.ports.roll_back()
         for address in taken.addresses:
             await self._addresses.release(address)
 
@@ -146,17 +139,17 @@ class ServiceHook:
 
     # -- ports
 
-    def _allocate_ports(self, obj: Object, old: Object | None, taken: _Taken) -> None:
+    async def _allocate_ports(self, obj: Object, old: Object | None, taken: PortOperation) -> None:
         spec = obj["spec"]
         if spec.get("type") in _PORTED:
             if old is None:
-                self._new_node_ports(obj, taken)
+                await self._new_node_ports(obj, taken)
             else:
-                self._changed_node_ports(obj, _port_numbers(old["spec"]), taken)
+                await self._changed_node_ports(obj, _port_numbers(old["spec"]), taken)
         if needs_health_check(spec) and (old is None or not needs_health_check(old["spec"])):
-            self._health_port(spec, taken)
+            await self._health_port(spec, taken)
 
-    def _new_node_ports(self, obj: Object, taken: _Taken) -> None:
+    async def _new_node_ports(self, obj: Object, taken: PortOperation) -> None:
         """Ports of one number share a node port, be it for several protocols; what is asked for goes first."""
         spec = obj["spec"]
         ports = spec.get("ports") or []
@@ -169,60 +162,58 @@ class ServiceHook:
             if known is None:
                 same = (each.get("nodePort") for each in ports if each.get("port", 0) == number)
                 asked = next(filter(None, same), 0)
-                known = shared[number] = self._node_port(obj, position, asked, taken)
+                known = shared[number] = await self._node_port(obj, position, asked, taken)
                 port["nodePort"] = known
             elif not port.get("nodePort"):
                 port["nodePort"] = known
             elif port["nodePort"] != known:
-                self._node_port(obj, position, port["nodePort"], taken)
+                await self._node_port(obj, position, port["nodePort"], taken)
 
-    def _changed_node_ports(self, obj: Object, held: list[int], taken: _Taken) -> None:
+    async def _changed_node_ports(self, obj: Object, held: list[int], taken: PortOperation) -> None:
         spec = obj["spec"]
         seen: set[tuple[str, int]] = set()
         for position, port in enumerate(spec.get("ports") or ()):
             number = port.get("nodePort", 0)
             if not number and not has_node_ports(spec):
                 continue
-            if number not in held and number not in taken.ports:
-                number = port["nodePort"] = self._node_port(obj, position, number, taken)
+            if number not in held and number not in taken.taken:
+                number = port["nodePort"] = await self._node_port(obj, position, number, taken)
             if (key := (port.get("protocol", ""), number)) in seen:
                 # No error of the API's: it comes out as 500 without a reason.
                 raise ApiError(500, "", f"duplicate nodePort: {{{key[0]} {key[1]}}}")
             seen.add(key)
 
-    def _node_port(self, obj: Object, position: int, number: int, taken: _Taken) -> int:
-        if number:
-            if why := self.ports.take(number):
-                raise _refused(obj, f"spec.ports[{position}].nodePort", number, why)
-        else:
-            drawn = self.ports.draw()
-            if drawn is None:
-                raise internal("failed to allocate a nodePort: range is full")
-            number = drawn
-        taken.ports.append(number)
-        return number
+    async def _node_port(self, obj: Object, position: int, number: int, taken: PortOperation) -> int:
+        try:
+            if not number:
+                return await taken.draw()
+            await taken.take(number)
+            return number
+        except PortRefused as why:
+            if not number:
+                raise internal(f"failed to allocate a nodePort: {why}") from None
+            raise _refused(obj, f"spec.ports[{position}].nodePort", number, str(why)) from None
 
-    def _health_port(self, spec: Object, taken: _Taken) -> None:
+    async def _health_port(self, spec: Object, taken: PortOperation) -> None:
         asked = spec.get("healthCheckNodePort", 0)
-        if asked:
-            if why := self.ports.take(asked):
-                raise internal(f"failed to allocate requested HealthCheck NodePort {asked}: {why}")
-        else:
-            drawn = self.ports.draw()
-            if drawn is None:
-                raise internal("failed to allocate a HealthCheck NodePort 0: range is full")
-            asked = spec["healthCheckNodePort"] = drawn
-        taken.ports.append(asked)
+        try:
+            if asked:
+                await taken.take(asked)
+            else:
+                spec["healthCheckNodePort"] = await taken.draw()
+        except PortRefused as why:
+            which = f"requested HealthCheck NodePort {asked}" if asked else "a HealthCheck NodePort 0"
+            raise internal(f"failed to allocate {which}: {why}") from None
 
 
 class _Taken:
     """What one write has taken so far, for the Service of this name."""
 
-    def __init__(self, owner: str, *, dry_run: bool) -> None:
+    def __init__(self, owner: str, ports: PortOperation, *, dry_run: bool) -> None:
         self.owner = owner
+        self.ports = ports
         self.dry_run = dry_run
         self.addresses: list[str] = []
-        self.ports: list[int] = []
 
 
 def keep_allocated(spec: Object, before: Object) -> None:

@@ -50,17 +50,20 @@ class AddressPool:
     def __init__(self, cidr: str, rng: Rng) -> None:
         self._range = AddressRange(cidr)
         self.family = self._range.family
+        self.network = str(self._range.network.network_address)
         self._taken: set[int] = set()
         self._rng = rng
 
-    def take(self, address: str) -> str | None:
-        """Take one address; returns why that cannot be."""
+    def take(self, address: str, *, dry_run: bool = False) -> str | None:
+        """Take one address; returns why that cannot be. A dry run takes none, and does not mind who has it."""
         try:
             number = self._range.number(ip_address(address))
         except ValueError:
             return NOT_VALID
         if number is None:
             return MISMATCHED_NETWORK
+        if dry_run:
+            return None
         if number in self._taken:
             return ALLOCATED
         self._taken.add(number)
@@ -80,34 +83,25 @@ class AddressPool:
             self._taken.discard(number)
 
 
-class PortPool:
-    def __init__(self, rng: Rng, ports: range = NODE_PORTS) -> None:
+class PortRange:
+    """Ports; a number is how far one is from the first."""
+
+    def __init__(self, ports: range = NODE_PORTS) -> None:
         self._ports = ports
-        self._taken: set[int] = set()
-        self._rng = rng
-
-    def take(self, port: int) -> str | None:
-        if port not in self._ports:
-            last = self._ports.stop - 1
-            return f"provided port is not in the valid range. The range of valid ports is {self._ports.start}-{last}"
-        if port in self._taken:
-            return "provided port is already allocated"
-        self._taken.add(port)
-        return None
-
-    def draw(self) -> int | None:
+        self.span = f"{ports.start}-{ports.stop - 1}"
         # As with addresses, the lower ports are given out last (portallocator calculateRangeOffset: 86 of 2,768).
-        offset = min(max(16, len(self._ports) // 32), 128)
-        first, last = self._ports.start, self._ports.stop - 1
-        port = _free(self._taken, self._rng, first + offset, last) or _free(
-            self._taken, self._rng, first, first + offset - 1
-        )
-        if port is not None:
-            self._taken.add(port)
-        return port
+        self._offset = min(max(16, len(ports) // 32), 128)
 
-    def release(self, port: int) -> None:
-        self._taken.discard(port)
+    def number(self, port: int) -> int | None:
+        return port - self._ports.start if port in self._ports else None
+
+    def port(self, number: int) -> int:
+        return self._ports.start + number
+
+    def free(self, taken: Container[int], rng: Rng) -> int | None:
+        """A number that is not taken; None if there is none."""
+        number = _free(taken, rng, self._offset, len(self._ports) - 1)
+        return _free(taken, rng, 0, self._offset - 1) if number is None else number
 
 
 def _free(taken: Container[int], rng: Rng, low: int, high: int) -> int | None:
