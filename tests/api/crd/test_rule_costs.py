@@ -86,6 +86,24 @@ def test_what_a_rule_may_cost(rule: str, schema: Object, cost: int) -> None:
     assert Compiler(Structural(schema), root=False).rule(rule).cost == cost
 
 
+def _named(**name: Any) -> Object:
+    metadata = {"type": "object", "properties": {"name": {"type": "string", **name}}} if name else {"type": "object"}
+    return {"type": "object", "properties": {"metadata": metadata, "l": many(text(10), 10)}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "schema", "cost"),
+    [
+        pytest.param("self.metadata.name.contains('-')", _named(), 105, id="of 253 letters"),
+        pytest.param("self.metadata.generateName.contains('-')", _named(), 105, id="before it is made, too"),
+        pytest.param("self.metadata.name.contains('-')", _named(maxLength=10), 7, id="as the schema has it"),
+        pytest.param("self.kind.contains('-')", _named(), 314575, id="a kind has no limit"),
+    ],
+)
+def test_a_name_has_a_limit_that_the_schema_need_not_tell(rule: str, schema: Object, cost: int) -> None:
+    assert Compiler(Structural(schema), root=True).rule(rule).cost == cost
+
+
 AT = "schema.properties[spec].properties[a]"
 ADVICE = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are "

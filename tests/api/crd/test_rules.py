@@ -8,8 +8,10 @@ import pytest
 
 from engine.api.cel.syntax import CompileError
 from engine.api.crd.cel.compiling import Compiler
+from engine.api.crd.schema_rules import check_schema
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
+from engine.api.validation.problems import Problems
 from tests.api.crd.samples import problems_of
 
 SPEC: Object = {
@@ -153,6 +155,17 @@ def test_an_optional_old_self_is_asked_always() -> None:
     assert problems_of(schema, {"size": 2}) == ["spec.size: Invalid value: 2: m"]
     assert problems_of(schema, {"size": 5}, {"size": 4}) == []
     assert problems_of(schema, {"size": 3}, {"size": 4}) == ["spec.size: Invalid value: 3: m"]
+
+
+def test_a_message_is_checked_with_an_optional_old_self_and_told_with_a_plain_one() -> None:
+    rule = {"rule": "oldSelf.hasValue() && self == oldSelf.value()", "optionalOldSelf": True, "message": "m"}
+    for told, expected in {"oldSelf.hasValue() ? 'had' : 'has'": "m", "string(self)": "2"}.items():
+        rules = [{**rule, "messageExpression": told}]
+        schema: Object = {"type": "object", "properties": {"a": {"type": "integer", "x-kubernetes-validations": rules}}}
+        problems = Problems()
+        check_schema(schema, "schema", problems, status=False)
+        assert problems == []
+        assert problems_of(schema, {"a": 2}, {"a": 1}) == [f"spec.a: Invalid value: 2: {expected}"]
 
 
 def test_elements_of_a_map_list_are_matched_by_their_keys() -> None:

@@ -10,6 +10,7 @@ from engine.api.cel.operators import contains, duration, whole
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, LIST, STRING, TIMESTAMP, UINT, A, Type, list_of
 from engine.api.cel.values import Duration, EvaluationError, UInt, compare, equal
 
+_SUMMED = {int, UInt, float, Duration}
 _ORDERED = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 
 
@@ -55,6 +56,8 @@ def _sum_of(type_: Type) -> Any:
     """Of an empty list: zero of the type that the checker has chosen."""
 
     def total(items: list[Any]) -> Any:
+        if {type(item) for item in items} - _SUMMED or len({type(item) for item in items}) > 1:
+            raise EvaluationError("no such overload")  # of a list whose types nobody has checked
         if isinstance(items[0], Duration) if items else type_ == DURATION:
             return duration(sum(item.nanos for item in items))
         found: Any = sum(items)

@@ -18,10 +18,10 @@ def optionals() -> Library:
     made.add("optional.unwrap", (list_of(OPTIONAL),), LIST, _unwrapped, identity="optional_unwrap")
     made.member("unwrapOpt", (list_of(OPTIONAL),), LIST, _unwrapped)
     made.member("value", (OPTIONAL,), A, _value, identity="optional_value")
-    made.member("hasValue", (OPTIONAL,), BOOL, lambda option: option.there, identity="optional_hasValue")
-    made.member("or", (OPTIONAL, OPTIONAL), OPTIONAL, lambda one, other: one if one.there else other,
+    made.member("hasValue", (OPTIONAL,), BOOL, _there, identity="optional_hasValue")
+    made.member("or", (OPTIONAL, OPTIONAL), OPTIONAL, lambda one, other: one if _there(one) else other,
                 identity="optional_or_optional")  # fmt: skip
-    made.member("orValue", (OPTIONAL, A), A, lambda option, other: option.value if option.there else other,
+    made.member("orValue", (OPTIONAL, A), A, lambda option, other: option.value if _there(option) else other,
                 identity="optional_orValue_value")  # fmt: skip
     made.add("_?._", (DYN, STRING), optional_of(DYN), optional_field, identity="select_optional_field")
     made.add("_[?_]", (LIST, INT), OPTIONAL, optional_index, identity="list_optindex_optional_int")
@@ -36,8 +36,15 @@ def optionals() -> Library:
     return made
 
 
-def _value(option: Optional) -> Any:
-    if not option.there:
+def _there(option: Any) -> bool:
+    """The message of a rule with an optional `oldSelf` is checked with that, and told with a plain one."""
+    if not isinstance(option, Optional):
+        raise EvaluationError("no such overload")
+    return option.there
+
+
+def _value(option: Any) -> Any:
+    if not _there(option):
         raise EvaluationError("optional.none() dereference")
     return option.value
 

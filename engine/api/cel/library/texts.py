@@ -41,8 +41,8 @@ def texts() -> Library:
     made.member("substring", (STRING, INT), STRING, lambda text, start: _substring(text, start, len(text)))
     made.member("substring", (STRING, INT, INT), STRING, _substring)
     made.member("trim", (STRING,), STRING, lambda text: text.strip(_SPACE))
-    made.member("join", (STRINGS,), STRING, lambda items: "".join(items))
-    made.member("join", (STRINGS, STRING), STRING, lambda items, by: by.join(items))
+    made.member("join", (STRINGS,), STRING, _join)
+    made.member("join", (STRINGS, STRING), STRING, _join)
     made.member("format", (STRING, list_of(DYN)), STRING, formatted, identity="string_format")
     made.add("strings.quote", (STRING,), STRING, lambda text: f'"{"".join(_QUOTED.get(each, each) for each in text)}"',
              identity="strings_quote")  # fmt: skip
@@ -78,6 +78,13 @@ def _last_index_of(text: str, part: str, start: int | None = None) -> int:
     if not 0 <= start < len(text):
         raise EvaluationError(f"index out of range: {start}")
     return text.rfind(part, 0, min(start + len(part), len(text)))
+
+
+def _join(items: list[Any], by: str = "") -> str:
+    for item in items:
+        if not isinstance(item, str):
+            raise EvaluationError(f"join: invalid input: {shown(item)}")
+    return by.join(items)
 
 
 def _split(text: str, by: str, limit: int) -> list[str]:

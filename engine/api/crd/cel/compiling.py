@@ -49,9 +49,9 @@ class Compiler:
         """Raises CompileError."""
         return self._compiled(source, types.BOOL, optional=optional, prefix="")
 
-    def message(self, source: str) -> Expression:
-        """Raises CompileError."""
-        return self._compiled(source, types.STRING, optional=False, prefix="messageExpression ")
+    def message(self, source: str, *, optional: bool = False) -> Expression:
+        """Raises CompileError. A message is checked with the variables of its rule, `optional` or not."""
+        return self._compiled(source, types.STRING, optional=optional, prefix="messageExpression ")
 
     def _compiled(self, source: str, wanted: Type, *, optional: bool, prefix: str) -> Expression:
         if self.declaration is None:

@@ -28,13 +28,9 @@ _SCALARS = {
     "integer": (types.INT, _NUMBER),
     "number": (types.DOUBLE, _NUMBER),
 }
-_RESOURCE = {
-    "apiVersion": Structural({"type": "string"}),
-    "kind": Structural({"type": "string"}),
-    "metadata": Structural(
-        {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}}
-    ),
-}
+_RESOURCE = {"apiVersion": Structural({"type": "string"}), "kind": Structural({"type": "string"})}
+# Whatever the schema says, no name is longer (kubernetes/kubernetes pull 139573).
+_NAME = {"type": "string", "maxLength": 253}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +123,22 @@ def _map(schema: Structural, values: Structural, name: str) -> Declaration | Non
     return Declaration(types.map_of(types.STRING, element.type), most, 2, key=_KEY, element=element)
 
 
+def _of_resource(schema: Structural) -> Mapping[str, Structural]:
+    """With type and names, which rules of a resource can always speak of."""
+    metadata = schema.properties.get("metadata")
+    told = metadata.properties if metadata is not None else {}
+    names = {name: {**_NAME, **_limits(told.get(name))} for name in ("name", "generateName")}
+    return {**schema.properties, **_RESOURCE, "metadata": Structural({"type": "object", "properties": names})}
+
+
+def _limits(name: Structural | None) -> Mapping[str, int]:
+    limit = name.raw.get("maxLength") if name is not None else None
+    return {"maxLength": limit} if limit is not None else {}
+
+
 def _object(schema: Structural, name: str, *, resource: bool) -> Declaration:
     least, fields = 2, {}
-    properties = {**schema.properties, **_RESOURCE} if resource else schema.properties
+    properties = _of_resource(schema) if resource else schema.properties
     for key, node in properties.items():
         below = declared(node, f"{name}.{escaped(key)}", resource=node.embedded)
         if below is None:

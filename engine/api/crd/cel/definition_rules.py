@@ -103,7 +103,7 @@ class _Node:
 
     def _message(self, rule: Object, path: str) -> None:
         try:
-            expression = self._compiler.message(rule["messageExpression"])
+            expression = self._compiler.message(rule["messageExpression"], optional=bool(rule.get("optionalOldSelf")))
         except CompileError as error:
             self._problems.invalid(path, _internal(rule), str(error))
             return

@@ -54,7 +54,7 @@ class Rule:
         try:
             self.expression = compiler.rule(rule["rule"], optional=self.optional)
             if rule.get("messageExpression"):
-                self.message = compiler.message(rule["messageExpression"])
+                self.message = compiler.message(rule["messageExpression"], optional=self.optional)
         except CompileError as error:
             self.broken = str(error)
 
@@ -210,6 +210,7 @@ class Validator:
                 if outcome.error == EXCEEDED:
                     raise Spent
             elif outcome.value is not True:
+                # Upstream hands a message the plain old value, even where it was checked with an optional one.
                 variables = _variables(own, old, there=before.there, optional=False)
                 words = yield from self._words(rule, variables, path, walk)
                 cause = _cause(rule.rule.get("reason"), _at(path, rule.field), self._shown(value), words)
