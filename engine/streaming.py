@@ -1,4 +1,4 @@
-"""Streams between the API server and a node: exec, attach and port-forward.
+"""Streams between the API server and a node (exec, attach and port-forward), and what a node answers to a request.
 
 A kubelet offers its `NodeStreams` under the node's name; the API server of its process finds them there, as it finds
 views. Neither imports the other. What the two say is what a kubelet's streaming endpoints say
@@ -7,7 +7,7 @@ views. Neither imports the other. What the two say is what a kubelet's streaming
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 # What a container writes: the stream's number (1 or 2) and the bytes.
@@ -29,6 +29,14 @@ class StreamError(Exception):
     def __init__(self, message: str, *, refused: bool = False) -> None:
         super().__init__(message)
         self.refused = refused
+
+
+class NodeAnswer(NamedTuple):
+    """What the node's own server says to a request."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
 
 
 class Session(Protocol):
@@ -58,6 +66,10 @@ class NodeStreams(Protocol):
 
     def port_forward(self, target: Target, port: int, *, output: Output) -> Session:
         """One connection to a port of the Pod; all that comes back is on stream 1."""
+        ...
+
+    async def serve(self, method: str, path: str, query: Mapping[str, Sequence[str]]) -> NodeAnswer:
+        """A request to the node's own server; the path has no slash before it."""
         ...
 
 

@@ -118,6 +118,7 @@ class EvictionManager:
         self._timer: Timer | None = None
         self._last_met: float | None = None  # when memory was last found short
         self._evicted: dict[str, None] = {}
+        self.evictions = 0  # of all time
 
     @property
     def under_pressure(self) -> bool:
@@ -177,6 +178,7 @@ class EvictionManager:
             if is_critical(pod):
                 continue
             self._evicted[pods.uid_of(pod)] = None
+            self.evictions += 1
             message = eviction_message(pod, available)
             self._recorder.event(pod, WARNING, events.EVICTED, message)
             self._kill(pod, HARD_EVICTION_GRACE, Override("Evicted", message, "TerminationByKubelet"))

@@ -28,6 +28,7 @@ from engine.kubelet.references import ObjectReferences
 from engine.kubelet.runtime import SimulatedRuntime
 from engine.kubelet.runtime.shell.process import Network
 from engine.kubelet.runtime.wire import Wire
+from engine.kubelet.server import KubeletServer
 from engine.kubelet.status.generate import Override, StatusMaker
 from engine.kubelet.status.manager import StatusManager
 from engine.kubelet.status.reasons import ReasonCache
@@ -82,6 +83,7 @@ class Kubelet:
         self.statuses = StatusManager(client, world, self.pods.get, node_name=node.name)
         self._service_informer = SharedInformer(client, world, SERVICES, detect_mutations=detect_mutations)
         references = ObjectReferences(client, world.clock, world.disks, self._service_informer, self._node)
+        self._references = references
         reasons = ReasonCache()
         self.manager = RuntimeManager(
             self.runtime,
@@ -136,7 +138,7 @@ class Kubelet:
         self._housekeeping_set = False
         self._tasks = Supervisor(f"kubelet {node.name}")
         self._views = KubeletViews(self, world.views)
-        self._streams = KubeletStreams(self, world)
+        self._streams = KubeletStreams(self, world, KubeletServer(self, world, node))
 
     # -- life
 
@@ -356,6 +358,19 @@ class Kubelet:
     async def fill_volumes(self, pod_uid: str) -> None:
         """Something is about to look into a Pod's files."""
         await self._syncer.fill_volumes(pod_uid)
+
+    def volume_files(self, pod_uid: str) -> Mapping[str, Mapping[str, str]]:
+        """What is in a Pod's volumes, by their names."""
+        return self._syncer.volume_files(pod_uid)
+
+    @property
+    def node_info(self) -> Mapping[str, str]:
+        """What the Node's status says of the machine; nothing before it is registered."""
+        return ((self._node() or {}).get("status") or {}).get("nodeInfo") or {}
+
+    async def claimed(self, namespace: str, claim: str) -> Quantity | None:
+        """How large the volume of a claim is. Raises ApiError."""
+        return await self._references.claimed(namespace, claim)
 
     def view(self, name: str, parameters: Mapping[str, str]) -> Any:
         return self._views.look(name, parameters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.api.types import Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.kubelet import events, pods
@@ -165,6 +167,11 @@ class Syncer:
         volumes, pod = self._volumes.get(uid), self._pods.get(uid)
         if volumes is not None and pod is not None:
             await volumes.fill(pod)
+
+    def volume_files(self, uid: str) -> Mapping[str, Mapping[str, str]]:
+        """What is in a Pod's volumes, by their names."""
+        volumes = self._volumes.get(uid)
+        return volumes.files if volumes is not None else {}
 
     def _forget_volumes(self, uid: str) -> None:
         self._volumes.pop(uid, None)

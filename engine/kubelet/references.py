@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from engine.api.errors import ApiError
+from engine.api.quantity import Quantity
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client, SharedInformer
 from engine.clock import Clock
@@ -49,6 +50,12 @@ class ObjectReferences:
         found = await self._find(CLAIMS, namespace, claim)
         volume = found["spec"].get("volumeName") if found is not None else None
         return self._disks.open(volume) if volume else None
+
+    async def claimed(self, namespace: str, claim: str) -> Quantity | None:
+        """How large the volume of a claim is; None where it is bound to none."""
+        found = await self._find(CLAIMS, namespace, claim)
+        size = (((found or {}).get("status") or {}).get("capacity") or {}).get("storage")
+        return Quantity.parse(size) if size else None
 
     async def data(self, kind: str, namespace: str, name: str, *, binary: bool = False) -> dict[str, str] | None:
         """The data of a `configmap` or `secret`, decoded; None if there is none. Other failures raise ApiError."""

@@ -1,10 +1,12 @@
-"""The kubelet's streaming endpoints: exec, attach and port-forward (pkg/kubelet kubelet_pods.go GetExec, GetAttach,
-GetPortForward; containerd's internal/cri/server container_exec.go and sandbox_portforward.go).
+"""The kubelet's port: the streaming endpoints exec, attach and port-forward, and its server beside them (`server`).
+
+Source: pkg/kubelet kubelet_pods.go GetExec, GetAttach, GetPortForward; containerd's internal/cri/server
+container_exec.go and sandbox_portforward.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,8 @@ from engine.kubelet.runtime.connections import Connection
 from engine.kubelet.runtime.container import SimulatedContainer
 from engine.kubelet.runtime.sessions import AttachSession, ExecSession
 from engine.kubelet.runtime.shell import exists
-from engine.streaming import Output, Session, StreamError, Target
+from engine.kubelet.server import KubeletServer
+from engine.streaming import NodeAnswer, Output, Session, StreamError, Target
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 class KubeletStreams:
     """A `NodeStreams`."""
 
-    def __init__(self, kubelet: Kubelet, world: World) -> None:
+    def __init__(self, kubelet: Kubelet, world: World, server: KubeletServer) -> None:
         self._kubelet = kubelet
+        self._server = server
         self._world = world
         self._tasks = Supervisor(f"kubelet {kubelet.name} streams")
 
@@ -63,6 +67,9 @@ class KubeletStreams:
             f"IPv4: dial tcp4 127.0.0.1:{port}: connect: connection refused IPv6 dial tcp6 [::1]:{port}: connect: "
             "connection refused "
         )
+
+    async def serve(self, method: str, path: str, query: Mapping[str, Sequence[str]]) -> NodeAnswer:
+        return await self._server.answer(method, path, query)
 
     def _pod(self, target: Target) -> Object:
         pod = self._kubelet.pods.find(target.namespace, target.pod)

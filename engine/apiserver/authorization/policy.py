@@ -170,7 +170,7 @@ ROLES: Mapping[str, Role] = {
         (
             f"core: nodes: {R}",
             "core: nodes: proxy",
-            "core: nodes/log,nodes/metrics,nodes/proxy,nodes/stats: *",
+            "core: nodes/configz,nodes/healthz,nodes/log,nodes/metrics,nodes/pods,nodes/proxy,nodes/stats: *",
         )
     ),
     "system:monitoring": Role(

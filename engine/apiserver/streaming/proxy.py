@@ -18,7 +18,6 @@ from engine.apiserver.call import Call
 from engine.streaming import StreamError, Target
 
 _KUBELET = 10250
-_HEALTH = ("healthz", "healthz/ping", "healthz/log", "healthz/syncloop")
 _TIMEOUT = 30.0
 # Of one connection, not of the message.
 _HOP_BY_HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade", "content-length", "date"))
@@ -43,28 +42,28 @@ class PodProxy:
         elif resource == SERVICES:
             place = await self._service(call, name, port)
         else:
-            return await self._node(call, name)
+            return await self._node(call, name, port)
         return await self._ask(call, place)
 
-    async def _node(self, call: Call, name: str) -> Response:
-        """What a kubelet itself serves: its health and its Pods (pkg/kubelet/server); it has no other endpoint here."""
+    async def _node(self, call: Call, name: str, port: str) -> Response:
+        """What a kubelet itself serves; nothing else of a node listens (pkg/registry/core/node strategy.go
+        ResourceLocation). The kubelet is asked by the API server's own right: whoever may `proxy` a node may all."""
         node = await self._find("nodes", "", name)
         if node is None:
             raise not_found(NODES, name)
-        if self._backend.world.streams.find(name) is None:
+        streams = self._backend.world.streams.find(name)
+        if streams is None or port not in ("", str(_KUBELET)):
             addresses = (node.get("status") or {}).get("addresses") or ()
             where = next((each["address"] for each in addresses if each["type"] == "InternalIP"), name)
-            refused = f"dial tcp {where}:{_KUBELET}: connect: connection refused"
+            refused = f"dial tcp {where}:{port or _KUBELET}: connect: connection refused"
             raise unavailable(f"error trying to reach service: {refused}")
         path = "/".join(call.info.parts)
-        if path in _HEALTH:
-            return Response(200, b"ok", {"content-type": "text/plain; charset=utf-8"})
-        pods = self._backend.resources.get("", "v1", "pods")
-        if path.rstrip("/") == "pods" and pods is not None:
-            cache = await self._backend.caches.started(pods)
-            items = list(cache.objects("", name))
-            return Response(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items})
-        raise PlainTextError(404, "404 page not found")
+        if path and call.request.path.endswith("/"):
+            path += "/"
+        answer = await streams.serve(call.request.method, path, call.request.query)
+        if answer.status == 404:
+            raise PlainTextError(404, answer.body.decode().rstrip("\n"))
+        return Response(answer.status, answer.body, dict(answer.headers))
 
     async def _find(self, resource: str, namespace: str, name: str) -> Object | None:
         info = self._backend.resources.get("", "v1", resource)

@@ -214,6 +214,9 @@ class ProbeManager:
 
     # -- the view
 
+    def workers(self) -> list[ProbeWorker]:
+        return [worker for workers in self._workers.values() for worker in workers.values()]
+
     def view(self) -> list[Object]:
         return [
             {
@@ -225,6 +228,5 @@ class ProbeManager:
                 "nextSeconds": None if worker.next_due is None else round(worker.next_due, 3),
                 "periodSeconds": worker.spec.get("periodSeconds") or 10,
             }
-            for workers in self._workers.values()
-            for worker in workers.values()
+            for worker in self.workers()
         ]

@@ -38,6 +38,8 @@ class ProbeWorker:
         self.container_id = ""
         self.result = kind.initial
         self.probes = 0
+        self.successes = 0
+        self.failures = 0
         self._runtime = runtime
         self._clock = clock
         self._spawn = spawn
@@ -132,6 +134,10 @@ class ProbeWorker:
         self._run = self._run + 1 if outcome.result == self._run_of else 1
         self._run_of = outcome.result
         failing = outcome.result == Result.FAILURE
+        if failing:
+            self.failures += 1
+        else:
+            self.successes += 1
         name, default = ("failureThreshold", 3) if failing else ("successThreshold", 1)
         reached = self._run >= int(self.spec.get(name) or default)
         changed = reached and outcome.result != self.result

@@ -176,6 +176,11 @@ class SimulatedRuntime:
         ids = self._sandboxes_of.get(pod_uid, {}) if pod_uid else self._sandboxes
         return [self._sandboxes[id] for id in reversed(list(ids))]
 
+    def sandbox_of(self, pod_uid: str) -> PodSandboxStatus | None:
+        """The Pod's newest."""
+        newest = next(reversed(self._sandboxes_of.get(pod_uid, {})), None)
+        return self._sandboxes[newest] if newest is not None else None
+
     def _of_sandbox(self, sandbox_id: str) -> list[SimulatedContainer]:
         uid = self._sandboxes[sandbox_id].pod_uid
         return [self._containers[id] for id in list(self._by_pod.get(uid, {}))
