@@ -3,11 +3,13 @@
 Textual hands a key to what has the focus as soon as it is read, and the focus moves only when a key has been handled.
 Of `:get pods` typed at once, pasted without brackets, or sent over a slow line, the letters would go to the screen
 below the command line, as its keys. Here a marker goes the way of each key behind it; where it arrives, the key has.
+A key that comes where no text is taken waits a moment for those that come with it: see `ktui/pasted.py`.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 
 from textual import events
 from textual.message import Message
@@ -15,10 +17,13 @@ from textual.widgets import Input, TextArea
 from textual.worker import WorkerState
 
 from ktui.pace import Paced
+from ktui.pasted import GAP_SECONDS, burst, is_pasted, is_text
 
 LAPS = 2  # a key may set off a message that goes the same way, such as what was typed after `:`
 LOOKS = 50  # for a key whose widget has gone with it: not a time, which a busy machine may spend on one key
 LOOK_SECONDS = 0.01
+GATHER_SECONDS = 0.003  # in which a paste has brought its next key, and nobody has
+PASTE_SECONDS = 0.1  # for the next piece of a long paste
 
 
 class Handled(Message, bubble=True):
@@ -40,14 +45,52 @@ class TypedAhead(Paced):
         self._is_key_out = False
         self._has_arrived = False
         self._looks_left = 0
+        self._is_gathering = False
+        self._pasted_at = 0.0  # the time of the last key of a paste that was refused
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif self._is_key_out:
+        elif self._is_key_out or self._is_gathering:
             self._ahead.append(event)
+        elif is_text(event) and not self._is_letter(event):
+            self._ahead.append(event)
+            self._gather(1)
         else:
             await self._hand_out(event)
+
+    def _gather(self, known: int) -> None:
+        """Wait for what comes with a key; the longer where more has come than anybody types meanwhile."""
+        self._is_gathering = True
+        seconds = GATHER_SECONDS if known == 1 else GAP_SECONDS
+        self.set_timer(seconds, lambda: self.call_later(self._gathered, known))
+
+    async def _gathered(self, known: int) -> None:
+        if len(self._ahead) > known:
+            self._gather(len(self._ahead))
+            return
+        self._is_gathering = False
+        await self._hand_out_next()
+
+    async def _hand_out_next(self) -> None:
+        while self._ahead and not self._is_key_out and not self._is_gathering:
+            if not self._refuse_paste():
+                await self._hand_out(self._ahead.popleft())
+
+    def _refuse_paste(self) -> bool:
+        """Drop a text that nothing takes, and say so, once."""
+        if isinstance(self.focused, Input | TextArea):
+            return False
+        keys = list(islice(self._ahead, burst(self._ahead)))
+        is_its_rest = bool(keys) and keys[0].time - self._pasted_at < PASTE_SECONDS
+        if not is_its_rest and not is_pasted(keys):
+            return False
+        for key in keys:
+            self._ahead.remove(key)
+        self._pasted_at = keys[-1].time
+        if not is_its_rest:
+            self.notify("a pasted text: nothing here takes it · : and e open what does", severity="warning")
+        return True
 
     async def _hand_out(self, event: events.Key | events.Paste) -> None:
         if self._is_letter(event):  # stays where it is, in its order
@@ -98,8 +141,7 @@ class TypedAhead(Paced):
         self._is_key_out = False
         self.haste.handled()
         self.screen.check_idle()
-        while self._ahead and not self._is_key_out:
-            await self._hand_out(self._ahead.popleft())
+        await self._hand_out_next()
 
     def _is_on_its_way(self) -> bool:
         """Whether a screen is about to be shown: the next key is for it."""

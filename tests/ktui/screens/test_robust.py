@@ -11,11 +11,13 @@ from engine.api.types import GVR
 from ktui.app import KtuiApp
 from ktui.screens.editor import Editor
 from ktui.screens.flow import FlowScreen
+from ktui.screens.output import Output
 from ktui.session import Session
+from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.grid import Grid
 from tests.ktui.screens.conftest import Show
-from tests.ktui.screens.driver import Driver
+from tests.ktui.screens.driver import Driver, pressed
 
 CONFIG_MAPS = GVR("", "v1", "configmaps")
 
@@ -42,6 +44,35 @@ async def test_a_paste_into_the_command_line_stays_one_line(show: Show) -> None:
         line = driver.find(Input, "#command")
         line.post_message(events.Paste("get pods\nget nodes\n"))
         await driver.until(lambda: line.value == "get pods")
+
+
+async def test_a_paste_that_comes_as_keys_does_nothing_where_nothing_takes_it(show: Show) -> None:
+    """The terminal knows no bracketed paste, and hands over a long text in pieces."""
+    text = "describe: yes\nrestart: all\n- ? Delete | Tree | 9\n"
+
+    def paste(piece: str, at: float) -> None:
+        for offset, character in enumerate(piece):
+            key = pressed({"\n": "enter"}.get(character, character))
+            key.time = at + offset / 10_000
+            driver.app.post_message(key)
+
+    async with show() as driver:
+        await driver.command("nodes.v1.")
+        await driver.sees("node-3")
+        before = driver.app.screen_stack
+        paste(text, at=1_000.0)
+        paste("yes", at=1_000.05)
+        await driver.sees("a pasted text: nothing here takes it")
+        assert driver.app.screen_stack == before
+        assert driver.find(Grid).key
+        assert not driver.find(DetailPane).display
+        paste(":get nodes -o name\n" + text, at=2_000.0)  # a line, and what has come behind it
+        await driver.sees("node/node-1")
+        assert isinstance(driver.app.screen, Output)
+        await driver.press("escape")
+        paste("j" * 40, at=3_000.0)  # a key that is held down
+        await driver.settle()
+        assert driver.find(Grid).key == driver.find(Grid).rows[-1].key
 
 
 async def test_wide_and_combining_characters_keep_the_columns(show: Show) -> None:
