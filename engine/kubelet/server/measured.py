@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.api.quantity import Quantity
 from engine.api.simulated_usage import IDLE, usage
 from engine.api.types import Object
+from engine.clock import Clock
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
 from engine.kubelet.cri.services import ContainerLog
@@ -51,9 +53,9 @@ class MeasuredContainer(NamedTuple):
     status: ContainerStatus
     started: datetime
     use: Use
-    layer: Space  # what it has written itself
-    logs: Space
     processes: int
+    layer: Space = Space()  # what it has written itself
+    logs: Space = Space()
 
     def limit(self, resource: str) -> Quantity | None:
         return _amount(self.status, "limits", resource)
@@ -67,7 +69,7 @@ class MeasuredPod(NamedTuple):
     sandbox: str
     started: datetime
     containers: tuple[MeasuredContainer, ...]
-    volumes: Mapping[str, Space]
+    volumes: Mapping[str, Space] = MappingProxyType({})
 
     @property
     def use(self) -> Use:
@@ -102,6 +104,7 @@ class Meter:
         self._ended = 0  # what containers had used up that have gone since
 
     def look(self, now: datetime) -> Measured:
+        """At CPU and memory; what is on disks is left at nothing (see `weighed`)."""
         before, self._spent = self._spent, {}
         system = self._use(NODE, self.started, _IDLE_CPU, _IDLE_MEMORY, now, before)
         found = tuple(
@@ -131,18 +134,35 @@ class Meter:
             rates = used.get(status.name, IDLE)
             started = status.started_at or status.created_at
             use = self._use(status.id, started, rates["cpu"].nanos, rates["memory"].value, now, before)
-            layer, machine = Space(*container.machine.files.written()), container.machine
-            containers.append(
-                MeasuredContainer(status, started, use, layer, _log_space(container.log), len(machine.processes) or 1)
-            )
-        volumes = {name: _space(files) for name, files in self._kubelet.volume_files(uid).items()}
-        return MeasuredPod(pod, sandbox.id, sandbox.created_at, tuple(containers), volumes)
+            containers.append(MeasuredContainer(status, started, use, len(container.machine.processes) or 1))
+        return MeasuredPod(pod, sandbox.id, sandbox.created_at, tuple(containers))
 
     def _use(self, key: str, since: datetime, cores: int, memory: int, now: datetime, before: _Looks) -> Use:
         looked, spent = before.get(key, (since, 0))
         spent += int(cores * max(0.0, (now - looked).total_seconds()))
         self._spent[key] = now, spent
         return Use(cores, spent, memory)
+
+    async def weighed(self, measured: Measured, clock: Clock) -> Measured:
+        """With what is on disks. Logs may be long: others have their turn between two Pods."""
+        found = []
+        for pod in measured.pods:
+            await clock.sleep(0)
+            found.append(self._weighed(pod))
+        return measured._replace(pods=tuple(found))
+
+    def _weighed(self, pod: MeasuredPod) -> MeasuredPod:
+        simulated, uid = self._kubelet.simulated, pods.uid_of(pod.pod)
+        there = {status.id for status in simulated.containers_of(uid)}
+        containers = []
+        for each in pod.containers:
+            if each.status.id in there:
+                container = simulated.container(each.status.id)
+                layer = Space(*container.machine.files.written())
+                each = each._replace(layer=layer, logs=_log_space(container.log))
+            containers.append(each)
+        volumes = {name: _space(files) for name, files in self._kubelet.volume_files(uid).items()}
+        return pod._replace(containers=tuple(containers), volumes=volumes)
 
 
 def _sum(uses: Iterable[Use]) -> Use:

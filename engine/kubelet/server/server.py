@@ -6,7 +6,7 @@ has found that its own caller may `proxy` the node.
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,8 @@ Query = Mapping[str, Sequence[str]]
 
 _PLAIN = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 _JSON = {"content-type": "application/json"}
+_INDENT = re.compile(rb"(?m)^( +)\1")
+_LINES_AT_ONCE = 200  # of text, between which others have their turn
 _CHECKS = ("ping", "log", "syncloop")
 # What Go's own router says of a path that nobody serves, and what go-restful says within a service of its own.
 _NOBODY = NodeAnswer(404, b"404 page not found\n", _PLAIN)
@@ -112,16 +114,17 @@ class KubeletServer:
     # -- statistics and metrics
 
     async def _summary(self, query: Query) -> NodeAnswer:
-        measured = self._measure()
+        measured = self._meter.look(self._clock.now())
         if (query.get("only_cpu_and_memory") or [""])[0] == "true":
             return _indented(cpu_and_memory(measured, self._node.name, self._memory))
+        measured = await self._meter.weighed(measured, self._clock)
         claims = await self._claims(measured)
         return _indented(summary(measured, self._node.name, self._memory, self._disk(measured), claims))
 
     async def _own_metrics(self, query: Query) -> NodeAnswer:
-        measured = self._measure()
+        measured = await self._measure()
         claims, version = await self._claims(measured), self._kubelet.node_info.get("kubeletVersion", "")
-        return _text(own_lines(self._kubelet, measured, self._disk(measured), claims, self._served, version))
+        return await self._text(own_lines(self._kubelet, measured, self._disk(measured), claims, self._served, version))
 
     async def _cadvisor(self, query: Query) -> NodeAnswer:
         info = self._kubelet.node_info
@@ -131,16 +134,26 @@ class KubeletServer:
             "cadvisorRevision": "", "cadvisorVersion": _CADVISOR, "dockerVersion": "",
             "kernelVersion": kernel.RELEASE, "osVersion": OS_IMAGE,
         }  # fmt: skip
-        return _text(cadvisor_lines(self._measure(), self._cpu, self._memory, version=version, machine=machine))
+        measured = await self._measure()
+        lines = cadvisor_lines(measured, self._cpu, self._memory, version=version, machine=machine)
+        return await self._text(lines)
 
     async def _resource(self, query: Query) -> NodeAnswer:
-        return _text(resource_lines(self._measure()))
+        return await self._text(resource_lines(self._meter.look(self._clock.now())))
 
     async def _probes(self, query: Query) -> NodeAnswer:
-        return _text(probe_lines(self._kubelet.probes.workers(), self._meter.started))
+        return await self._text(probe_lines(self._kubelet.probes.workers(), self._meter.started))
 
-    def _measure(self) -> Measured:
-        return self._meter.look(self._clock.now())
+    async def _measure(self) -> Measured:
+        return await self._meter.weighed(self._meter.look(self._clock.now()), self._clock)
+
+    async def _text(self, lines: Iterator[str]) -> NodeAnswer:
+        written = []
+        for number, line in enumerate(lines):
+            if number % _LINES_AT_ONCE == _LINES_AT_ONCE - 1:
+                await self._clock.sleep(0)
+            written.append(line)
+        return NodeAnswer(200, "\n".join([*written, ""]).encode(), {"content-type": CONTENT_TYPE})
 
     def _disk(self, measured: Measured) -> Disk:
         return Disk(Quantity.parse(EPHEMERAL_STORAGE), measured)
@@ -184,8 +197,5 @@ def _pod_list(items: Sequence[Object]) -> NodeAnswer:
 
 def _indented(document: Object) -> NodeAnswer:
     """As go-restful writes what it is given: by one space."""
-    return NodeAnswer(200, json.dumps(document, indent=1, ensure_ascii=False).encode(), _JSON)
-
-
-def _text(lines: Iterator[str]) -> NodeAnswer:
-    return NodeAnswer(200, "\n".join([*lines, ""]).encode(), {"content-type": CONTENT_TYPE})
+    by_two = orjson.dumps(document, option=orjson.OPT_INDENT_2)
+    return NodeAnswer(200, _INDENT.sub(rb"\1", by_two), _JSON)
