@@ -310,8 +310,8 @@ def _with_detail(text: str, detail: str) -> str:
     return f"{text}: {detail}" if detail else text
 
 
-def field_too_long(path: str, limit: int) -> Cause:
-    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", path)
+def field_too_long(path: str, limit: int, unit: str = "bytes") -> Cause:
+    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} {unit}", path)
 
 
 def field_too_many(path: str, actual: int, limit: int) -> Cause:

@@ -13,6 +13,7 @@ from engine.api.static_names import refused_name
 from engine.api.turns import Work, at_once
 from engine.api.types import GVK, Object
 from engine.api.validation import text
+from engine.api.validation.declared import declaratively
 from engine.api.validation.metadata import NameRule, object_meta, object_meta_update, own_finalizers
 from engine.api.validation.pods import template_as_before
 from engine.api.validation.problems import Problems
@@ -61,6 +62,7 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
         problems += yield from info.extension.problems(obj, None, problems.warned)
     elif rules.create is not None:
         rules.create(obj, problems)
+        problems = declaratively(info, obj, None, problems)
     name = obj.get("metadata", {}).get("name", "")
     if reserved := refused_name(info, name):
         problems.invalid("metadata.name", name, reserved)
@@ -86,6 +88,7 @@ def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]
         rules.update(new, old, problems)
     elif rules.create is not None and not rules.steps:
         rules.create(new, problems)
+    problems = declaratively(info, new, old, problems)
     if problems and rules.template:
         template_as_before(old, rules.template, problems)
     return problems
@@ -99,6 +102,7 @@ def check_status_update(info: ResourceInfo, new: Object, old: Object) -> Work[Pr
         problems += yield from info.extension.problems(new, old, problems.warned)
     elif rules.status is not None:
         rules.status(new, old, problems)
+        problems = declaratively(info, new, old, problems)
     return problems
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-from engine.api.errors import Cause
 from engine.api.go_pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
@@ -77,7 +76,7 @@ def signing_request_status(new: Object, old: Object, problems: Problems) -> None
         problems.forbidden("status.certificate", "updates may not modify existing certificate content")
 
 
-def validate_approval(new: Object, old: Object) -> list[Cause]:
+def validate_approval(new: Object, old: Object) -> Problems:
     """The approval subresource: the one place where a request is approved or denied."""
     problems = Problems()
     _signing_request(new, old, problems)

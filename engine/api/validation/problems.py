@@ -49,8 +49,8 @@ class Problems(list[Cause]):
     def not_found(self, path: str, value: Any, detail: str = "") -> None:
         self.append(errors.field_not_found(path, value, detail))
 
-    def too_long(self, path: str, limit: int) -> None:
-        self.append(errors.field_too_long(path, limit))
+    def too_long(self, path: str, limit: int, unit: str = "bytes") -> None:
+        self.append(errors.field_too_long(path, limit, unit))
 
     def too_many(self, path: str, actual: int, limit: int) -> None:
         self.append(errors.field_too_many(path, actual, limit))

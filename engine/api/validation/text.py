@@ -33,6 +33,9 @@ _LABEL_TEXT = f"a lowercase RFC 1123 label must consist of lower case alphanumer
 _SUBDOMAIN_TEXT = (
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ALPHANUMERIC}"
 )
+_SUBDOMAIN_CASELESS_TEXT = (
+    f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', {_ALPHANUMERIC}"
+)
 _SUBDOMAIN_UNDERSCORE_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
     f"{_ALPHANUMERIC}"
@@ -99,6 +102,15 @@ def dns_subdomain(value: str) -> tuple[str, ...]:
         found.append(too_long_text(SUBDOMAIN_LENGTH))
     if not re.fullmatch(_SUBDOMAIN, value):
         found.append(regex_text(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
+    return tuple(found)
+
+
+def dns_subdomain_caseless(value: str) -> tuple[str, ...]:
+    found = []
+    if len(value.encode()) > SUBDOMAIN_LENGTH:
+        found.append(too_long_text(SUBDOMAIN_LENGTH))
+    if not re.fullmatch(_SUBDOMAIN, value, re.IGNORECASE | re.ASCII):
+        found.append(regex_text(_SUBDOMAIN_CASELESS_TEXT, _SUBDOMAIN, "Example.com"))
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
 from engine.api.types import Object, copy_object
 from engine.api.validation.certificates import validate_approval
+from engine.api.validation.declared import declaratively
 from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
 from engine.apiserver.customresources.scale import custom_scale
 from engine.apiserver.registry.facet import SCALE, Check, Facet
@@ -162,7 +163,10 @@ def _approval(info: ResourceInfo) -> Facet:
         """All conditions, of whatever kind."""
         _take(new.setdefault("status", {}), view.get("status") or {}, "conditions")
 
-    return _part(info, take, validate_approval)
+    def check(new: Object, old: Object) -> list[Cause]:
+        return declaratively(info, new, old, validate_approval(new, old))
+
+    return _part(info, take, check)
 
 
 _FACETS: dict[tuple[str, str], Callable[[ResourceInfo], Facet]] = {

@@ -15,6 +15,7 @@ from cryptography.x509.oid import NameOID
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_status_update, validate_update
 from engine.api.validation.certificates import validate_approval
+from engine.api.validation.declared import declaratively
 from tests.api.objects import info, prepared, problems
 
 REQUEST = GVK("certificates.k8s.io", "v1", "CertificateSigningRequest")
@@ -187,7 +188,11 @@ APPROVALS: dict[str, tuple[Object, Object, list[str]]] = {
     "both": (
         {},
         {"conditions": [_APPROVED, _DENIED]},
-        ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
+        [
+            'status.conditions: Invalid value: "{conditions[{\\"type\\": \\"Approved\\"}], conditions[{\\"type\\": '
+            '\\"Denied\\"}]}": must specify at most one of: `conditions[{"type": "Approved"}]`, '
+            '`conditions[{"type": "Denied"}]`'
+        ],
     ),
     "no longer": (
         {"conditions": [_APPROVED]},
@@ -200,7 +205,9 @@ APPROVALS: dict[str, tuple[Object, Object, list[str]]] = {
 @pytest.mark.parametrize("name", APPROVALS)
 def test_approvals(name: str) -> None:
     before, after, expected = APPROVALS[name]
-    assert [str(cause) for cause in validate_approval(*changed(before, after))] == expected
+    new, old = changed(before, after)
+    causes = declaratively(info(REQUEST), new, old, validate_approval(new, old))
+    assert [str(cause) for cause in causes] == expected
 
 
 def test_only_the_status_gets_the_certificate() -> None:

@@ -23,7 +23,7 @@ _IDENTIFIER = (
     "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
 )
 _VERSION = "must be a string compatible with semver.org spec 2.0.0"
-_NULL = '"StringValue":null,"VersionValue":null,"IntValues":null,"BoolValues":null,"StringValues":null'
+_VALUES = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
 _DEVICE_PLACES = (
     "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true "
     "in the ResourceSlice spec"
@@ -81,13 +81,12 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     ),
     "an attribute of no value": (
         attributes(a={}),
-        [f'{DEVICE}.attributes[a]: Invalid value: "": exactly one value must be specified'],
+        [f'{DEVICE}.attributes[a]: Invalid value: "": must specify one of: {_VALUES}'],
     ),
     "an attribute of two": (
         attributes(a={"int": 1, "bool": True}),
         [
-            f'{DEVICE}.attributes[a]: Invalid value: {{"IntValue":1,"BoolValue":true,{_NULL},"VersionValues":null}}: '
-            "exactly one value must be specified"
+            f'{DEVICE}.attributes[a]: Invalid value: "{{int, bool}}": must specify exactly one of: {_VALUES}',
         ],
     ),
     "a version that is none and too long": (

@@ -75,8 +75,7 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         {"spec.nodeName": ""},
         [
             *[f'spec.nodeName: Invalid value: "": {_SUBDOMAIN}'] * 2,
-            'spec: Invalid value: {"Attacher":"a.io","Source":{"PersistentVolumeName":"v","InlineVolumeSpec":null},'
-            '"NodeName":""}: field is immutable',
+            "spec: Invalid value: null: field is immutable",
         ],
     ),
     "an attachment of before v1": (
@@ -96,8 +95,8 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         {"handler": "runc"},
         {"handler": ""},
         [
-            "handler: Required value: must be a valid DNS label",
-            'handler: Invalid value: "": field is immutable',
+            "handler: Invalid value: null: field is immutable",
+            "handler: Required value",
         ],
     ),
     "a role without verbs": (

@@ -1,0 +1,202 @@
+"""Declarative validation: what the tags on fields of upstream's types say, checked after the rules written by hand.
+
+Since 1.37 the tags are enforced (`+k8s:beta`, gate DeclarativeValidationBeta): an error that they cover is no longer
+told by the rules written by hand, but here, last, in the order of the fields, and partly in other words. The tags never
+find more than the rules do, so they are looked at only where those have found something that is covered. What an update
+leaves as it was is not looked at again.
+
+Sources: apiserver pkg/registry/rest/validate.go, apimachinery pkg/api/validate, the validations that validation-gen
+makes (zz_generated.validations.go).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from engine.api.errors import Cause
+from engine.api.resources import ResourceInfo
+from engine.api.types import Object
+from engine.api.validation.declared_types import KINDS, OMITTED, STRUCTS, Field, Struct
+from engine.api.validation.problems import IMMUTABLE, Problems
+
+_SINCE = (1, 37)
+_KEPT = "field cannot be modified once set"
+_INVALID, _TOO_LONG, _TOO_MANY = "FieldValueInvalid", "FieldValueTooLong", "FieldValueTooMany"
+_REQUIRED, _NOT_SUPPORTED, _DUPLICATE = "FieldValueRequired", "FieldValueNotSupported", "FieldValueDuplicate"
+_FORMAT = (_INVALID, _TOO_LONG)
+
+
+def declaratively(info: ResourceInfo, new: Object, old: Object | None, problems: Problems) -> Problems:
+    """The problems of an object with those of its tags instead of the ones that these cover."""
+    root = KINDS.get((info.gvr.group, info.kind))
+    if not problems or root is None or info.release < _SINCE:
+        return problems
+    covered = _covered(root)
+    left = [cause for cause in problems if not _is_covered(cause, covered)]
+    if len(left) == len(problems):
+        return problems
+    told = Problems()
+    told.warned = problems.warned
+    told += left
+    _struct(STRUCTS[root], new, old, "", told)
+    return told
+
+
+def _is_covered(cause: Cause, covered: Mapping[str, Sequence[re.Pattern[str]]]) -> bool:
+    return any(path.fullmatch(cause.field) for path in covered.get(cause.reason, ()))
+
+
+# -- which errors of the rules written by hand are covered
+
+
+@lru_cache(maxsize=32)
+def _covered(root: str) -> Mapping[str, Sequence[re.Pattern[str]]]:
+    """The paths of covered errors by their reason."""
+    found: dict[str, dict[str, None]] = {}
+    for path, reason in _covered_by(STRUCTS[root], ""):
+        found.setdefault(reason, {})[path] = None
+    return {reason: [re.compile(path) for path in paths] for reason, paths in found.items()}
+
+
+def _covered_by(struct: Struct, path: str) -> Iterator[tuple[str, str]]:
+    if struct.union:
+        yield path, _INVALID
+    for field in struct.fields:
+        at = f"{path}{r'[.]' if path else ''}{field.name}"
+        each = rf"{at}\[[^]]*\]" if field.many else at
+        if field.required or field.words:
+            yield at, _REQUIRED
+        if field.most:
+            yield at, _TOO_MANY
+        if field.unique is not None:
+            yield each, _DUPLICATE
+        if field.words:
+            yield at, _NOT_SUPPORTED
+        if field.immutable or field.kept or field.one_item:
+            yield at, _INVALID
+        if field.checks or field.key_checks:
+            yield from ((at, reason) for reason in _FORMAT)
+        if field.struct:
+            yield from _covered_by(STRUCTS[field.struct], each)
+
+
+# -- the tags themselves
+
+
+def _struct(struct: Struct, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
+    if struct.union:
+        _union(struct, obj, old, path, problems)
+    for field in struct.fields:
+        _field(field, obj, old, f"{path}.{field.name}" if path else field.name, problems)
+
+
+def _union(struct: Struct, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
+    given, before = ([name for name in struct.union if (each or {}).get(name) is not None] for each in (obj, old))
+    if old is not None and given == before:
+        return
+    members = ", ".join(f"`{name}`" for name in struct.union)
+    if len(given) > 1:
+        problems.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {members}")
+    elif not given:
+        problems.invalid(path, "", f"must specify one of: {members}")
+
+
+def _field(field: Field, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
+    value: Any = obj.get(field.name)
+    before: Any = None if old is None else old.get(field.name)
+    if old is not None and (value or None) == (before or None):
+        return
+    if _cannot_go_on(field, value, before, path, problems, updated=old is not None):
+        return
+    _told_of(field, value, before, path, problems)
+    if field.many:
+        _items(field, value, before or (), path, problems)
+    elif field.struct:
+        was = before or {} if field.always and old is not None else before
+        _struct(STRUCTS[field.struct], value or {}, was, path, problems)
+
+
+def _told_of(field: Field, value: Any, before: Any, path: str, problems: Problems) -> None:
+    """What the tags say of the value itself."""
+    for check in field.checks:
+        check(value, path, problems)
+    if field.words and value not in field.words:
+        problems.not_supported(path, value, field.words)
+    if field.key_checks:
+        for key in (key for key in value if key not in (before or {})):
+            for check in field.key_checks:
+                check(key, path, problems)
+    if field.one_item:
+        _one_item(field.one_item, value, before, path, problems)
+
+
+def _cannot_go_on(field: Field, value: Any, before: Any, path: str, problems: Problems, *, updated: bool) -> bool:
+    """Where a field is not as it has to be, or not there, nothing else is told of it."""
+    absent = value is None if field.pointer else not value
+    known = len(problems)
+    if field.immutable and updated:
+        problems.invalid(path, None, IMMUTABLE)
+    if field.kept and before and value:
+        problems.invalid(path, None, _KEPT)
+    if field.required and absent:
+        problems.required(path)
+    if field.most and len(value or ()) > field.most:
+        problems.too_many(path, len(value), field.most)
+    return len(problems) > known or (absent and not field.always)
+
+
+def _one_item(kinds: tuple[str, ...], value: Sequence[Object], before: Any, path: str, problems: Problems) -> None:
+    """Of these types a list has at most one condition."""
+    given, had = (
+        [kind for kind in kinds if any(each.get("type") == kind for each in found or ())] for found in (value, before)
+    )
+    if len(given) > 1 and (before is None or given != had):
+        names = {kind: f'conditions[{{"type": "{kind}"}}]' for kind in kinds}
+        members = ", ".join(f"`{name}`" for name in names.values())
+        shown = ", ".join(names[kind] for kind in given)
+        problems.invalid(path, f"{{{shown}}}", f"must specify at most one of: {members}")
+
+
+def _items(field: Field, found: Any, before: Any, path: str, problems: Problems) -> None:
+    if isinstance(found, dict):
+        for key, item in found.items():
+            _item(field, item, (before or {}).get(key), f"{path}[{key}]", problems)
+        return
+    keys = None if field.unique is None else [_key(field, item) for item in found]
+    for index, item in enumerate(found):
+        if keys is not None and keys[index] in keys[:index]:
+            problems.duplicate(f"{path}[{index}]", _shown(field, item))
+    if field.struct:
+        known = {_key(field, item): item for item in reversed(before)} if field.unique else {}
+        for index, item in enumerate(found):
+            _item(field, item, known.get(_key(field, item)) if field.unique else None, f"{path}[{index}]", problems)
+
+
+def _item(field: Field, item: Any, before: Any, path: str, problems: Problems) -> None:
+    if before is None or item != before:
+        _struct(STRUCTS[field.struct], item, before, path, problems)
+
+
+def _key(field: Field, item: Any) -> Any:
+    return tuple(item.get(name) for name in field.unique) if field.unique else item
+
+
+def _shown(field: Field, item: Any) -> Any:
+    return _in_order(STRUCTS[field.struct], item) if field.struct else item
+
+
+def _in_order(struct: Struct, value: Object) -> Object:
+    """As encoding/json writes the published type: fields in the order of their declaration, few of them if not set."""
+    shown: Object = {}
+    for field in struct.fields:
+        found = value.get(field.name, field.zero)
+        if found is OMITTED:
+            continue
+        below = STRUCTS.get(field.struct)
+        if below is not None and found is not None:
+            found = [_in_order(below, each) for each in found] if field.many else _in_order(below, found)
+        shown[field.name] = found
+    return shown
